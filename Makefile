@@ -1,0 +1,43 @@
+# Every target creates .venv from constraints.txt when it is missing or stale; python3 and make are all it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+OUT ?= results
+PROFILE ?= quick
+JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count())")
+
+.PHONY: help reproduce test test-nojit lint lab bench clean
+help:
+	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
+	@echo "make test        run the whole test suite, then its fast part without JIT"
+	@echo "make lint        formatting, lint rules and types, as CI checks them"
+	@echo "make lab         open JupyterLab on the notebooks"
+	@echo "make bench       time the kernels against their rivals"
+	@echo "make clean       remove the environment, results and caches"
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,bench]"
+	touch $(STAMP)
+
+reproduce: $(STAMP)
+	$(BIN)/reident reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook"
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+lab: $(STAMP)
+	$(BIN)/jupyter lab --ip=127.0.0.1 notebooks/00-tour.ipynb
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,39 @@
+"""reident: a workbench for disclosure risk.
+
+It protects microdata, attacks the protected release the way an intruder would, measures what was disclosed and what
+the release is still good for, and draws both on one risk-utility map. The public names below load their module when
+they are first used, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Module -> public names. One line a module, in the order of the layers.
+_MODULES = {
+    "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning",
+    "papers": "published",
+}
+_SUBMODULES = (  # noqa: SIM905 (a line to read)
+    "anonymisers attacks datasets errors experiments mechanisms metrics papers plotting rumap runner simulate"
+).split()
+_HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"reident.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _SUBMODULES:
+        return importlib.import_module(f"reident.{name}")
+    raise AttributeError(f"module 'reident' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME, *_SUBMODULES})

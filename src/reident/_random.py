@@ -1,0 +1,41 @@
+"""Randomness: one way to accept a generator, one way to derive a trial's stream."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from reident._typing import RNGLike
+from reident.errors import ParameterError
+
+
+def check_rng(rng: RNGLike, *, name: str = "rng") -> np.random.Generator:
+    """Return a generator for `rng`: a Generator as it is, a seed made into one, None for fresh entropy."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or isinstance(rng, np.random.SeedSequence):
+        return np.random.default_rng(rng)
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
+        raise ParameterError(f"`{name}` must be a numpy Generator, a whole number or None, got {rng!r}")
+    if rng < 0:
+        raise ParameterError(f"`{name}` must be at least 0 when it is a number, got {rng}: a seed has no sign")
+    return np.random.default_rng(int(rng))
+
+
+def stable_hash(value: Any) -> int:
+    """Hash plain JSON values to 128 bits, alike in every process and on every machine."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+
+
+def trial_seed(seed: int, stem: str, params: Mapping[str, Any], repetition: int | None) -> np.random.SeedSequence:
+    """Derive the stream of one trial from what the trial is, not from when or where it runs.
+
+    A further setting or repetition changes no other trial's stream. Give the parameters that should vary the
+    stream: leaving one out makes trials that differ only there share their random numbers.
+    """
+    return np.random.SeedSequence([seed, stable_hash([stem, dict(params), repetition])])

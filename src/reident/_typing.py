@@ -1,0 +1,18 @@
+"""Names for the types that signatures repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+#: Whatever `numpy.random.default_rng` takes (SPEC 7).
+RNGLike = np.random.Generator | np.random.SeedSequence | int | None
+
+#: Plain JSON values: what a notebook parameter or a sweep parameter may be.
+Parameters = dict[str, Any]

@@ -1,0 +1,1 @@
+"""Attacks on releases, run the way an intruder would."""

@@ -1,0 +1,21 @@
+"""The errors and warnings of the package: two exceptions, two warnings."""
+
+from __future__ import annotations
+
+__all__ = ["DataError", "ParameterError", "PrivacyWarning", "SearchLimitWarning"]
+
+
+class ParameterError(ValueError):
+    """A parameter breaks its rule; the message names the parameter, the rule, the value and the reason."""
+
+
+class DataError(ValueError):
+    """A table, matrix, graph or file breaks its rule; the message names what, where and why."""
+
+
+class SearchLimitWarning(UserWarning):
+    """A search ended at its limit: the result is the best so far, not proven optimal."""
+
+
+class PrivacyWarning(UserWarning):
+    """A release says more than its method promises, for example because its noise is seeded."""

@@ -1,0 +1,28 @@
+"""Numba kernels: arrays in, arrays out, no validation.
+
+Importing this package settles where numba keeps compiled code, before any decorator runs: numba notices that a
+kernel's own file changed, but not that a kernel it calls in another file did, so the folder carries the hash of
+all kernel sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import numba
+import platformdirs
+
+
+def _cache_folder() -> Path:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return Path(platformdirs.user_cache_dir("reident")) / "numba" / digest.hexdigest()[:16]
+
+
+# A folder that the user chose stays the user's.
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]

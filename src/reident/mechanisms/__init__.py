@@ -1,0 +1,1 @@
+"""Differentially private mechanisms and the budget that they spend."""

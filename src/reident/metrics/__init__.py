@@ -1,0 +1,1 @@
+"""Measures of disclosure and of what a release is still good for."""
