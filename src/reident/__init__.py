@@ -16,6 +16,10 @@ __version__ = "0.1.0"
 _MODULES = {
     "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning",
     "papers": "published",
+    "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
+    "simulate": "points_in_area",
+    "anonymisers.coordinate_noise": "DistanceDeviation distance_deviation_quantiles perturb_coordinates",
+    "anonymisers.distance_noise": "distance_noise_window_km perturb_distances",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
     "anonymisers attacks datasets errors experiments mechanisms metrics papers plotting rumap runner simulate"

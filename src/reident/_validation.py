@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike
 
 from reident._typing import FloatArray
 from reident.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
 
 
 def _because(why: str) -> str:
@@ -137,6 +140,34 @@ def check_distance_matrix(distances: ArrayLike, name: str, *, size: int | None =
                 f"`{name}` must have a zero diagonal, got {matrix[diagonal[0], diagonal[0]]:g} for record {diagonal[0]}"
             )
     return matrix
+
+
+def check_area(area: Any, name: str = "area") -> BaseGeometry:
+    """Return a valid, non-empty polygon in degrees from a shapely polygon, a GeoSeries or a GeoDataFrame.
+
+    A GeoDataFrame must have a CRS and is transformed to longitude and latitude; a bare polygon is taken as such.
+    """
+    import shapely
+    from shapely.geometry.base import BaseGeometry
+
+    if hasattr(area, "to_crs"):
+        if area.crs is None:
+            raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
+        if len(area) == 0:
+            raise DataError(f"`{name}` must not be empty, got no geometry")
+        area = area.to_crs("EPSG:4326").union_all()
+    if not isinstance(area, BaseGeometry) or area.geom_type not in ("Polygon", "MultiPolygon"):
+        kind = getattr(area, "geom_type", type(area).__name__)
+        raise DataError(f"`{name}` must be a polygon, a GeoSeries or a GeoDataFrame of polygons, got {kind}")
+    if area.is_empty or area.area == 0:
+        raise DataError(f"`{name}` must not be empty, got a polygon of area 0")
+    if not area.is_valid:
+        raise DataError(f"`{name}` must be a valid polygon: {shapely.is_valid_reason(area)}")
+    west, south, east, north = area.bounds
+    if west < -180 or east > 360 or south < -90 or north > 90:
+        raise DataError(f"`{name}` must be in degrees, got bounds {area.bounds}: is it in metres?")
+    shapely.prepare(area)
+    return area
 
 
 def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:

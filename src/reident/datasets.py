@@ -12,13 +12,28 @@ import os
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
 
 from reident._paths import data_folder
+from reident._typing import FloatArray
 from reident._validation import check_choice
 from reident.errors import DataError
 
-__all__ = ["embedded_file", "remote_file"]
+if TYPE_CHECKING:
+    import geopandas as gpd
+
+__all__ = [
+    "embedded_file",
+    "load_boundary",
+    "load_census_shares",
+    "load_example2",
+    "load_places",
+    "load_poets",
+    "remote_file",
+]
 
 
 @cache
@@ -83,3 +98,51 @@ def _verified(path: Path, sha256: str) -> Path:
             f"the file {path.name!r} has sha256 {found}, expected {sha256}: it is damaged or another edition"
         )
     return path
+
+
+def load_places(country: str = "germany") -> pd.DataFrame:
+    """Return the populated places of a country (GeoNames): name, lat_deg, lon_deg, population (persons)."""
+    check_choice(country, "country", ["germany"])
+    return pd.read_csv(embedded_file(f"places_{country}.csv.gz"), keep_default_na=False)
+
+
+def load_boundary(country: str) -> gpd.GeoDataFrame:
+    """Return the outline of ``"germany"`` or ``"united_kingdom"`` (Natural Earth 1:50m), one row, EPSG:4326."""
+    import geopandas as gpd
+
+    outlines = gpd.read_file(embedded_file("boundaries.geojson"))
+    check_choice(country, "country", sorted(outlines["name"]))
+    return outlines[outlines["name"] == country].reset_index(drop=True)
+
+
+def load_census_shares() -> pd.DataFrame:
+    """Return the share of each sex and census age class in Germany, 2011: sex, age_class, share (sum 1).
+
+    Eleven age classes as in Kroll (2015). The shares are reconstructed from the United Nations' World Population
+    Prospects 2019; the census' own table was not available.
+    """
+    counts = pd.read_csv(embedded_file("census2011_age_sex.csv"))
+    shares = counts.melt("age_class", ["male", "female"], var_name="sex", value_name="share")
+    shares["share"] /= shares["share"].sum()
+    return shares[["sex", "age_class", "share"]]
+
+
+def load_poets() -> tuple[tuple[pd.DataFrame, FloatArray], tuple[pd.DataFrame, FloatArray]]:
+    """Return the poets of Kroll (2015), Example 10: target and identification file, each (table, distances in km).
+
+    Tables are numbered from 1 as in the paper. The target file still has the names, which only the custodian has;
+    the quasi-identifiers are ``cob`` (century of birth) and ``language``.
+    """
+    target, identification = (
+        (
+            pd.read_csv(embedded_file(f"poets_{name}.csv")).set_axis(range(1, 11)).rename_axis("record"),
+            np.loadtxt(embedded_file(f"poets_{name}_km.csv"), delimiter=","),
+        )
+        for name in ("target", "identification")
+    )
+    return target, identification
+
+
+def load_example2() -> pd.DataFrame:
+    """Return the four persons of Kroll (2015), Example 2, with the coordinates of their birth places in degrees."""
+    return pd.read_csv(embedded_file("kroll2015_example2.csv"))

@@ -1,0 +1,187 @@
+"""Simulated data: points in an area, populations, and pairs of overlapping files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident._random import check_rng
+from reident._typing import FloatArray, RNGLike
+from reident._validation import check_area, check_columns, check_integer, check_real, check_table
+from reident.errors import ParameterError
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+__all__ = ["OverlappingFiles", "inside", "overlapping_files", "points_in_area", "population"]
+
+_KM_PER_DEGREE = np.pi * 6371.0 / 180.0
+
+
+def inside(area: BaseGeometry, lat_deg: FloatArray, lon_deg: FloatArray) -> np.ndarray:
+    """Tell for each point whether it lies inside `area` (a prepared shapely polygon, degrees)."""
+    import shapely
+
+    return shapely.contains_xy(area, lon_deg, lat_deg)
+
+
+def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArray, FloatArray]:
+    """Draw points uniformly on the sphere inside an area.
+
+    Parameters
+    ----------
+    area : shapely polygon, GeoSeries or GeoDataFrame
+        In degrees, or with a CRS. Holes are respected.
+    n : int
+        Number of points.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    lat_deg, lon_deg : ndarray of float64, shape (n,)
+        Uniform in area on the sphere, hence not uniform in degrees of latitude.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the area is not a valid polygon in degrees, or `n` is negative.
+    """
+    polygon = check_area(area)
+    n = check_integer(n, "n", low=0)
+    rng = check_rng(rng)
+    west, south, east, north = polygon.bounds
+    low, high = np.sin(np.radians([south, north]))
+    lat_parts: list[FloatArray] = []
+    lon_parts: list[FloatArray] = []
+    missing, share = n, 0.5
+    while missing > 0:
+        tries = int(missing / share * 1.1) + 32
+        lat = np.degrees(np.arcsin(rng.uniform(low, high, tries)))
+        lon = rng.uniform(west, east, tries)
+        hit = np.flatnonzero(inside(polygon, lat, lon))
+        share = max(hit.size / tries, 1e-4)
+        lat_parts.append(lat[hit[:missing]])
+        lon_parts.append(lon[hit[:missing]])
+        missing -= min(missing, hit.size)
+    if n == 0:
+        return np.empty(0), np.empty(0)
+    return np.concatenate(lat_parts), np.concatenate(lon_parts)
+
+
+def population(
+    places: pd.DataFrame,
+    n: int,
+    *,
+    jitter_km: float,
+    shares: pd.DataFrame,
+    area: Any = None,
+    rng: RNGLike = None,
+) -> pd.DataFrame:
+    """Draw persons: where they live by the population of places, who they are by shares of labels.
+
+    Parameters
+    ----------
+    places : DataFrame
+        Columns ``lat_deg``, ``lon_deg``, ``population``, as `reident.datasets.load_places` returns.
+    n : int
+        Number of persons.
+    jitter_km : float
+        Standard deviation, km, in each direction of a person's home around the place's centre.
+    shares : DataFrame
+        Column ``share`` and one column a quasi-identifier, as `reident.datasets.load_census_shares` returns.
+        Labels are independent of the home.
+    area : polygon, optional
+        Homes outside are drawn again, place and jitter.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    DataFrame
+        One row a person: the columns of `shares` but ``share``, then ``lat_deg`` and ``lon_deg``.
+    """
+    check_table(places, "places")
+    check_columns(places, ["lat_deg", "lon_deg", "population"], "places", table_name="places")
+    check_columns(check_table(shares, "shares"), ["share"], "shares", table_name="shares")
+    n = check_integer(n, "n", low=0)
+    jitter_km = check_real(jitter_km, "jitter_km", low=0)
+    polygon = None if area is None else check_area(area)
+    rng = check_rng(rng)
+    lat, lon = np.empty(n), np.empty(n)
+    wanted = np.arange(n)
+    weights = places["population"].to_numpy(float)
+    centres = places[["lat_deg", "lon_deg"]].to_numpy(float)
+    while wanted.size:
+        chosen = centres[rng.choice(len(places), wanted.size, p=weights / weights.sum())]
+        north_km, east_km = rng.normal(0, jitter_km, (2, wanted.size))
+        lat[wanted] = chosen[:, 0] + north_km / _KM_PER_DEGREE
+        lon[wanted] = chosen[:, 1] + east_km / (_KM_PER_DEGREE * np.cos(np.radians(chosen[:, 0])))
+        if polygon is None:
+            break
+        wanted = wanted[~inside(polygon, lat[wanted], lon[wanted])]
+    who = rng.choice(len(shares), n, p=shares["share"].to_numpy(float))
+    persons = shares.drop(columns="share").iloc[who].reset_index(drop=True)
+    return persons.assign(lat_deg=lat, lon_deg=lon)
+
+
+class OverlappingFiles(NamedTuple):
+    """Two files that share some entities: the custodian's, the intruder's, and who is who."""
+
+    original: pd.DataFrame
+    known: pd.DataFrame
+    truth: pd.DataFrame
+
+
+def overlapping_files(
+    persons: pd.DataFrame, *, n_original: int, n_known: int, n_common: int, rng: RNGLike = None
+) -> OverlappingFiles:
+    """Split a population into the file to be released and the file that the intruder knows.
+
+    Parameters
+    ----------
+    persons : DataFrame
+        At least ``n_original + n_known - n_common`` rows; drawn from without replacement.
+    n_original, n_known, n_common : int
+        Records in each file, and in both.
+    rng : Generator, int or None
+        Source of randomness for the choice and for the order of either file.
+
+    Returns
+    -------
+    OverlappingFiles
+        `original` with ids ``r0, r1, ...``, `known` with ids ``k0, k1, ...`` as index, both in random order, and
+        `truth` with the columns ``release`` and ``known``, one row a common record.
+
+    Raises
+    ------
+    ParameterError
+        If more records are to be common than either file has, or `persons` are too few.
+    """
+    check_table(persons, "persons")
+    n_original = check_integer(n_original, "n_original", low=1)
+    n_known = check_integer(n_known, "n_known", low=1)
+    n_common = check_integer(n_common, "n_common", low=0)
+    if n_common > min(n_original, n_known):
+        raise ParameterError(
+            f"`n_common` must be at most the size of the smaller file ({min(n_original, n_known)}), got {n_common}: "
+            "a common record is in both files"
+        )
+    needed = n_original + n_known - n_common
+    if needed > len(persons):
+        raise ParameterError(
+            f"`n_original` + `n_known` - `n_common` must be at most the number of `persons` "
+            f"({len(persons)}), got {needed}"
+        )
+    rng = check_rng(rng)
+    drawn = rng.permutation(len(persons))[:needed]
+    in_original = rng.permutation(drawn[:n_original])
+    in_known = rng.permutation(np.concatenate([drawn[:n_common], drawn[n_original:]]))
+    original = persons.iloc[in_original].set_axis(pd.Index([f"r{i}" for i in range(n_original)], name="release"))
+    known = persons.iloc[in_known].set_axis(pd.Index([f"k{i}" for i in range(n_known)], name="known"))
+    place = pd.Series(known.index, index=in_known)
+    common = np.isin(in_original, drawn[:n_common])
+    truth = pd.DataFrame({"release": original.index[common], "known": place.loc[in_original[common]].to_numpy()})
+    return OverlappingFiles(original, known, truth)
