@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 # Module -> public names. One line a module, in the order of the layers.
 _MODULES = {
     "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning",
+    "mechanisms.laplace": "discrete_laplace simulation_laplace",
     "papers": "published",
     "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
     "simulate": "points_in_area",
