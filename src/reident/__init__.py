@@ -17,6 +17,7 @@ _MODULES = {
     "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning",
     "mechanisms.laplace": "discrete_laplace simulation_laplace",
     "papers": "published",
+    "rumap": "frontier pareto plot_ru_map plot_ru_panels ru_frame",
     "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
     "simulate": "points_in_area",
     "anonymisers.coordinate_noise": "DistanceDeviation distance_deviation_quantiles perturb_coordinates",

@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette in an order whose lightness alternates; every series also has its own marker and line, so
@@ -35,10 +36,11 @@ def new_figure(
 ) -> tuple[Figure, Any]:
     """Return a Figure in the house style, outside pyplot's global state, and its Axes (an array if several).
 
-    `size` is width and height in inches; default: 4 by 3.2 a panel.
+    A notebook shows it after ``%matplotlib inline``. `size` is width and height in inches; default: 4 by 3.2 a panel.
     """
     with mpl.rc_context(_RC):
         figure = Figure(figsize=size or (4.0 * columns, 3.2 * rows), layout="constrained")
+        FigureCanvasAgg(figure)
         return figure, figure.subplots(rows, columns, **kws)
 
 

@@ -1,0 +1,350 @@
+"""Risk-utility maps: risk against utility as the parameters of each method vary, under one attack and one analysis.
+
+The map of Duncan, Keller-McNulty and Stokes (2001) is a guide to thinking, not a verdict: utility lies on the
+horizontal axis, risk on the vertical one, both in raw units, and every point says how far repetitions spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reident._random import check_rng
+from reident._typing import BoolArray, FloatArray, RNGLike
+from reident._validation import check_choice, check_columns, check_integer, check_real, check_table
+from reident.errors import DataError, ParameterError
+from reident.plotting import COLOURS, LINES, MARKERS, new_figure
+from reident.plotting._labels import place_labels
+
+__all__ = [
+    "COLUMNS",
+    "NOTHING",
+    "ORIGINAL",
+    "anchor",
+    "frontier",
+    "pareto",
+    "plot_ru_map",
+    "plot_ru_panels",
+    "ru_frame",
+]
+
+#: The columns of a risk-utility frame; one row a release under one attack and one analysis.
+COLUMNS = [
+    *("method", "parameter", "value", "attack", "analysis"),
+    *("risk", "risk_low", "risk_high", "risk_worst"),
+    *("utility", "utility_low", "utility_high", "n", "undominated"),
+]
+
+#: The names of the two anchors: the data released as they are, and nothing released.
+ORIGINAL, NOTHING = "original", "nothing released"
+
+_PANEL = ["attack", "analysis"]
+
+
+def ru_frame(
+    trials: pd.DataFrame,
+    *,
+    method: str,
+    parameter: str | Sequence[str],
+    risk: str,
+    utility: str,
+    attack: str,
+    analysis: str,
+    level: float = 0.9,
+    n_bootstrap: int = 500,
+    rng: RNGLike = 0,
+) -> pd.DataFrame:
+    """Summarise the trials of one or several methods as points of a risk-utility map.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        One row a trial, as `reident.experiments.grid.run` returns.
+    method : str
+        A column of `trials` that names the method of each trial; any other text names the method of all of them.
+    parameter : str or sequence of str
+        The column, or columns, that vary along a method's curve.
+    risk, utility : str
+        Columns with the measured risk and utility. Missing risks (no link was made) count as 0.
+    attack, analysis : str
+        What the risk was measured by and what the utility was measured for; they head the panel.
+    level : float, default 0.9
+        Share of the repetitions between the `_low` and `_high` columns: quantiles of single releases, which is what a
+        custodian draws, not an interval of the mean.
+    n_bootstrap : int, default 500
+        Draws of repetitions, with replacement, for the column `undominated`.
+    rng : Generator, int or None
+        Source of the draws; fixed by default.
+
+    Returns
+    -------
+    DataFrame
+        The columns `COLUMNS`. `value` is the parameter's value, or the values joined by a comma; `risk` and `utility`
+        are means, `risk_worst` is the largest risk of a repetition, `n` the number of repetitions, `undominated` the
+        share of draws in which no other release of the frame has both lower risk and higher utility.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column is absent, or there is no trial.
+
+    Notes
+    -----
+    Duncan, Keller-McNulty and Stokes (2001); Cox, Karr and Kinney (2011) on what such a map is not.
+
+    Examples
+    --------
+    >>> trials = pd.DataFrame({"sigma_deg": [1, 1, 2, 2], "precision": [0.9, 0.7, 0.5, 0.3], "gain": [2.0, 2, 1, 1]})
+    >>> frame = ru_frame(trials, method="noise", parameter="sigma_deg", risk="precision", utility="gain",
+    ...                  attack="clique", analysis="distances")
+    >>> frame[["method", "value", "risk", "utility", "n"]]
+      method  value  risk  utility  n
+    0  noise      1   0.8      2.0  2
+    1  noise      2   0.4      1.0  2
+    """
+    check_table(trials, "trials")
+    parameters = check_columns(trials, parameter, "parameter", table_name="trials")
+    check_columns(trials, [risk], "risk", table_name="trials")
+    check_columns(trials, [utility], "utility", table_name="trials")
+    level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+    n_bootstrap = check_integer(n_bootstrap, "n_bootstrap", low=1)
+    rng = check_rng(rng)
+    named = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
+    named["_risk"] = named[risk].fillna(0.0)
+    rows: list[dict[str, Any]] = []
+    draws: list[tuple[FloatArray, FloatArray]] = []
+    tail = (1 - level) / 2
+    for key, group in named.groupby(["_method", *parameters], sort=False, observed=True):
+        risks, utilities = group["_risk"].to_numpy(float), group[utility].to_numpy(float)
+        picked = rng.integers(len(group), size=(n_bootstrap, len(group)))
+        draws.append((risks[picked].mean(axis=1), utilities[picked].mean(axis=1)))
+        rows.append(
+            {
+                "method": key[0],
+                "parameter": ", ".join(parameters),
+                "value": key[1] if len(parameters) == 1 else ", ".join(f"{part:g}" for part in key[1:]),
+                "attack": attack,
+                "analysis": analysis,
+                "risk": risks.mean(),
+                "risk_low": np.quantile(risks, tail),
+                "risk_high": np.quantile(risks, 1 - tail),
+                "risk_worst": risks.max(),
+                "utility": utilities.mean(),
+                "utility_low": np.quantile(utilities, tail),
+                "utility_high": np.quantile(utilities, 1 - tail),
+                "n": len(group),
+            }
+        )
+    drawn_risk, drawn_utility = (np.stack(parts) for parts in zip(*draws, strict=True))
+    share = np.mean([_undominated(drawn_risk[:, b], drawn_utility[:, b]) for b in range(n_bootstrap)], axis=0)
+    return pd.DataFrame(rows).assign(undominated=share)[COLUMNS]
+
+
+def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd.DataFrame:
+    """Append an anchor to a frame with one panel: `ORIGINAL` or `NOTHING`, with its risk and utility.
+
+    An infinite utility is allowed (a reciprocal error of zero) and is drawn at the edge of the map.
+    """
+    check_choice(name, "name", [ORIGINAL, NOTHING])
+    panel = _one_panel(frame)
+    row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
+    row.update(method=name, parameter="", value="", n=1, **panel)
+    row.update(dict.fromkeys(["risk", "risk_low", "risk_high", "risk_worst"], float(risk)))
+    row.update(dict.fromkeys(["utility", "utility_low", "utility_high"], float(utility)))
+    return pd.concat([frame, pd.DataFrame([row])], ignore_index=True)
+
+
+def _undominated(risk: FloatArray, utility: FloatArray) -> BoolArray:
+    """Tell for each release whether no other is at least as good on both axes and better on one."""
+    no_worse = (risk[:, None] <= risk) & (utility[:, None] >= utility)
+    better = (risk[:, None] < risk) | (utility[:, None] > utility)
+    return np.asarray(~(no_worse & better).any(axis=0), dtype=np.bool_)
+
+
+def _releases(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are not anchors."""
+    releases = frame[~frame["method"].isin([ORIGINAL, NOTHING])]
+    if releases.empty:
+        raise DataError("`frame` must hold at least one release besides the anchors")
+    return releases
+
+
+def pareto(frame: pd.DataFrame) -> BoolArray:
+    """Tell for each row whether its release is undominated on the vector of all its risks and utilities.
+
+    A release is a method with a value. It is dominated if another one, measured by the same attacks and analyses, is
+    nowhere worse (higher risk or lower utility) and somewhere better. With one panel that is the usual frontier.
+    Anchors take no part and are False.
+    """
+    releases = _releases(frame)
+    wide = releases.pivot_table(index=["method", "value"], columns=_PANEL, values=["risk", "utility"], sort=False)
+    losses = np.column_stack([wide["risk"].to_numpy(), -wide["utility"].to_numpy()])
+    keep = []
+    for i in range(len(losses)):
+        # Releases that were not measured under the same attacks and analyses cannot be compared.
+        no_worse = (losses <= losses[i]).all(axis=1)
+        better = (losses < losses[i]).any(axis=1)
+        keep.append(not bool((no_worse & better).any()))
+    chosen = set(wide.index[np.array(keep, dtype=bool)])
+    return np.array([key in chosen for key in zip(frame["method"], frame["value"], strict=True)], dtype=bool)
+
+
+def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.DataFrame:
+    """Return the releases on the frontier, most useful first, with one sentence of advice each.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `ru_frame` returns, one panel.
+    risk_limit : float, optional
+        The tolerable risk: the advice says which release is the most useful one below it.
+    """
+    _one_panel(frame)
+    chosen = frame[pareto(frame)].sort_values("utility", ascending=False).reset_index(drop=True)
+    below = chosen.index[chosen["risk"] <= risk_limit] if risk_limit is not None else chosen.index[:0]
+    sentences = []
+    for position, row in chosen.iterrows():
+        told = f"risk {row['risk']:.1%} (worst repetition {row['risk_worst']:.1%})"
+        if len(below) and position == below[0]:
+            told = f"most useful release with risk below {risk_limit:.0%}: {told}"
+        elif risk_limit is not None:
+            told += (
+                " is tolerable, at less utility" if position in below else f" is above the limit of {risk_limit:.0%}"
+            )
+        sentences.append(told)
+    return chosen.assign(advice=sentences)
+
+
+def plot_ru_map(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    risk_limit: float | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Axes:
+    """Draw one panel of a risk-utility map.
+
+    A curve a method along its parameter, bars from the repetitions, the Pareto set ringed, both anchors if the frame
+    has them, a dashed line at the tolerable risk. Every curve is named beside it; colour, marker and line differ, so
+    that a grey print still tells them apart.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `ru_frame` returns; all rows under one attack and one analysis (see `plot_ru_panels` for several).
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    risk_limit : float, optional
+        Tolerable risk, in the unit of the risk column.
+    names : mapping of str to str, optional
+        Methods to the names that the map shows.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, the frame is empty or has several panels.
+    """
+    panel = _one_panel(frame)
+    if ax is None:
+        ax = new_figure(size=(6.0, 4.4))[1]
+    assert ax is not None
+    releases = _releases(frame)
+    labels: list[tuple[float, float, str, str, bool]] = []
+    for position, (method, curve) in enumerate(releases.groupby("method", sort=False)):
+        colour = COLOURS[position % len(COLOURS)]
+        bars = {
+            axis: np.abs(np.stack([curve[axis] - curve[f"{axis}_low"], curve[f"{axis}_high"] - curve[axis]]))
+            for axis in ("utility", "risk")
+        }
+        ax.errorbar(
+            curve["utility"], curve["risk"], xerr=bars["utility"], yerr=bars["risk"],
+            color=colour, marker=MARKERS[position % len(MARKERS)], linestyle=LINES[position % len(LINES)],
+            markersize=5, linewidth=1.2, elinewidth=0.6, label=str(method),
+        )  # fmt: skip
+        for _, point in curve.iterrows():
+            labels.append((point["utility"], point["risk"], _text(point["value"]), colour, False))
+        best = curve.loc[curve["risk"].idxmax()]
+        shown = f"{(names or {}).get(str(method), str(method))} ({best['parameter']})"
+        labels.insert(0, (best["utility"], best["risk"], shown, colour, True))
+    front = frame[pareto(frame)]
+    ax.plot(front["utility"], front["risk"], "o", markersize=10, markerfacecolor="none", markeredgecolor="0.35",
+            markeredgewidth=0.8, label="undominated")  # fmt: skip
+    labels = _draw_anchors(frame, ax) + labels
+    if risk_limit is not None:
+        ax.axhline(risk_limit, color="0.3", linestyle="--", linewidth=0.8)
+        ax.annotate(f"tolerable risk {risk_limit:g}", (1, risk_limit), xycoords=("axes fraction", "data"),
+                    xytext=(0, 2), textcoords="offset points", ha="right", fontsize=7, color="0.3")  # fmt: skip
+    ax.set_title(f"bars: spread over {_count(releases['n'])} repetitions; ringed: undominated", fontsize=7, color="0.3")
+    ax.set_xlabel(f"utility: {panel['analysis']}")
+    ax.set_ylabel(f"risk: {panel['attack']}")
+    ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    ax.margins(x=0.08)
+    place_labels(ax, labels)
+    return ax
+
+
+def _draw_anchors(frame: pd.DataFrame, ax: Axes) -> list[tuple[float, float, str, str, bool]]:
+    """Draw the anchors that the frame has, an infinite utility at the right edge; return their labels."""
+    labels = []
+    finite = frame["utility"][np.isfinite(frame["utility"].to_numpy(float))]
+    edge = 1.12 * float(finite.max()) if len(finite) else 1.0
+    for name, marker in ((ORIGINAL, "*"), (NOTHING, "X")):
+        for _, row in frame[frame["method"] == name].iterrows():
+            infinite = not np.isfinite(row["utility"])
+            x = edge if infinite else row["utility"]
+            ax.plot([x], [row["risk"]], marker=">" if infinite else marker, color="black", markersize=8, linestyle="")
+            labels.append((x, row["risk"], f"{name} (utility infinite)" if infinite else name, "black", True))
+    return labels
+
+
+def plot_ru_panels(frame: pd.DataFrame, *, columns: int = 2, **kws: Any) -> Figure:
+    """Draw a risk-utility map with one panel for each pair of attack and analysis.
+
+    `kws` go to `plot_ru_map`.
+    """
+    _check_frame(frame)
+    panels = list(frame.groupby(_PANEL, sort=False))
+    columns = min(check_integer(columns, "columns", low=1), len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = new_figure(rows, columns, size=(5.4 * columns, 4.2 * rows), squeeze=False)
+    for ax, (_, part) in zip(axes.flat, panels, strict=False):
+        plot_ru_map(part, ax, **kws)
+    for ax in list(axes.flat)[len(panels) :]:
+        ax.remove()
+    return figure
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
+
+
+def _count(numbers: pd.Series) -> str:
+    low, high = int(numbers.min()), int(numbers.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _check_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    check_table(frame, "frame")
+    absent = [column for column in COLUMNS if column not in frame.columns]
+    if absent:
+        raise DataError(f"`frame` must have the columns of `ru_frame`, got none named {absent}")
+    return frame
+
+
+def _one_panel(frame: pd.DataFrame) -> dict[str, str]:
+    pairs = _check_frame(frame)[_PANEL].drop_duplicates()
+    if len(pairs) > 1:
+        raise ParameterError(
+            f"`frame` must hold one attack and one analysis, got {len(pairs)} pairs: risks by different attacks share "
+            "no axis; see `plot_ru_panels`"
+        )
+    return {str(key): str(value) for key, value in pairs.iloc[0].items()}
