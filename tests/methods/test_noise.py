@@ -1,0 +1,127 @@
+"""Noise on coordinates and on distances, and the windows that follow from it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from shapely.geometry import box
+
+from reident import (
+    DataError,
+    ParameterError,
+    distance_deviation_quantiles,
+    distance_noise_window_km,
+    great_circle_km,
+    perturb_coordinates,
+    perturb_distances,
+)
+
+
+def test_coordinate_noise_is_normal_and_independent():
+    lat, lon = perturb_coordinates(np.full(4000, 50.0), np.full(4000, 9.0), sigma_deg=0.02, rng=1)
+    for noise in (lat - 50, lon - 9):
+        assert stats.kstest(noise / 0.02, "norm").pvalue > 0.001
+    assert abs(np.corrcoef(lat, lon)[0, 1]) < 4 / np.sqrt(4000)
+
+
+@given(st.floats(-90, 90), st.floats(-180, 180), st.integers(0, 2**32))
+def test_masked_coordinates_are_coordinates(lat, lon, seed):
+    masked = perturb_coordinates([lat], [lon], sigma_deg=200.0, rng=seed)
+    great_circle_km(*masked)
+
+
+def test_no_noise_changes_nothing():
+    lat, lon = perturb_coordinates([50.123456789, -90.0], [360.0, -180.0], sigma_deg=0.0)
+    assert lat.tolist() == [50.123456789, -90.0]
+    assert lon.tolist() == [360.0, -180.0]
+
+
+def test_a_point_pushed_over_the_pole_comes_down_on_the_other_side():
+    class Push(np.random.Generator):
+        """Noise of 3 degrees northward, then none eastward."""
+
+        steps = iter([3.0, 0.0])
+
+        def normal(self, *args, **kws):
+            return next(self.steps)
+
+    lat, lon = perturb_coordinates([89.0], [10.0], sigma_deg=1.0, rng=Push(np.random.PCG64(0)))
+    assert (lat[0], lon[0]) == pytest.approx((88.0, 190.0))
+
+
+def test_the_same_seed_gives_the_same_noise_and_seed_0_is_a_seed():
+    first, again = (perturb_coordinates([50.0], [9.0], sigma_deg=1.0, rng=0) for _ in range(2))
+    assert first == again
+    assert perturb_coordinates([50.0], [9.0], sigma_deg=1.0) != first
+
+
+def test_deviation_window_holds_its_share():
+    sample = distance_deviation_quantiles(box(6, 47, 15, 55), sigma_deg=0.01, n_pairs=2000, rng=2)
+    lo, hi = sample.window_km(0.5)
+    assert np.mean((sample.deviations_km > lo) & (sample.deviations_km < hi)) == pytest.approx(0.5, abs=0.001)
+    assert sample.window_km(0.9)[0] < lo < 0 < hi < sample.window_km(0.9)[1]
+    assert sample.quantiles_km([0.5])[0] == np.median(sample.deviations_km)
+    assert sample.variance_km2 == pytest.approx(np.var(sample.deviations_km, ddof=1))
+
+
+def test_distance_noise_keeps_the_form_of_a_distance_matrix():
+    d = great_circle_km([50.0, 51.0, 52.0, 50.0], [9.0, 10.0, 9.5, 9.0])
+    released = perturb_distances(d, sigma_km=5.0, rng=3)
+    assert (released == released.T).all()
+    assert (np.diagonal(released) == 0).all()
+    assert (released >= 0).all()
+    assert (perturb_distances(d, sigma_km=0.0) == d).all()
+
+
+def test_distance_noise_has_the_stated_size_and_window():
+    lat, lon = np.random.default_rng(4).uniform([[40], [0]], [[60], [20]], (2, 80))
+    d = great_circle_km(lat, lon)
+    rows, columns = np.nonzero((d > 100) & (np.arange(80)[:, None] < np.arange(80)))
+    noise = (d - perturb_distances(d, sigma_km=7.0, rng=5))[rows, columns]
+    assert stats.kstest(noise / 7.0, "norm").pvalue > 0.001
+    lo, hi = distance_noise_window_km(7.0, 0.8)
+    assert np.mean((noise > lo) & (noise < hi)) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: perturb_coordinates([0], [0], sigma_deg=-0.1), ParameterError, "`sigma_deg` must lie in"),
+        (lambda: perturb_coordinates([0], [0], sigma_deg=np.nan), ParameterError, "`sigma_deg` must lie in"),
+        (lambda: perturb_coordinates([0], [0], sigma_deg="1"), ParameterError, "`sigma_deg` must be a number, got '1'"),
+        (lambda: perturb_coordinates([0, 1], [0], sigma_deg=1), DataError, "same length, got 2 and 1"),
+        (
+            lambda: perturb_coordinates([0], [0], sigma_deg=1, rng="x"),
+            ParameterError,
+            "`rng` must be a numpy Gen",
+        ),
+        (lambda: perturb_coordinates([0], [0], sigma_deg=1, rng=-1), ParameterError, "`rng` must be at least 0"),
+        (lambda: perturb_distances([[0, 1]], sigma_km=1), DataError, "`distances_km` must be square"),
+        (lambda: perturb_distances([[0, 1], [2, 0]], sigma_km=1), DataError, "must be symmetric, got 1 at"),
+        (lambda: perturb_distances([[0, -1], [-1, 0]], sigma_km=1), DataError, "must not be negative, got -1"),
+        (lambda: perturb_distances([[0, np.inf], [np.inf, 0]], sigma_km=1), DataError, "must be finite, got inf"),
+        (lambda: perturb_distances([[1.0]], sigma_km=1), DataError, "must have a zero diagonal, got 1 for record 0"),
+        (lambda: perturb_distances([[0.0]], sigma_km=-1), ParameterError, "`sigma_km` must lie in"),
+        (lambda: distance_noise_window_km(1.0, 1.0), ParameterError, "`alpha` must lie in"),
+        (lambda: distance_noise_window_km(0.0, 0.5), ParameterError, "`sigma_km` must lie in"),
+        (
+            lambda: distance_deviation_quantiles(box(0, 0, 1, 1), sigma_deg=1, n_pairs=1),
+            ParameterError,
+            "`n_pairs` must be at least 2, got 1: a variance needs two pairs",
+        ),
+        (
+            lambda: distance_deviation_quantiles(box(0, 0, 1, 1), sigma_deg=1).window_km(0),
+            ParameterError,
+            "`alpha` must lie in",
+        ),
+        (
+            lambda: distance_deviation_quantiles(box(0, 0, 1, 1), sigma_deg=1).quantiles_km([1.5]),
+            ParameterError,
+            "`probabilities` must lie in",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,129 @@
+"""Risk-utility frames, frontiers and maps."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reident import DataError, ParameterError, frontier, pareto, plot_ru_map, plot_ru_panels, ru_frame
+from reident.rumap import NOTHING, ORIGINAL, anchor
+
+
+def trials():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"mask": mask, "size": size, "share": rng.uniform(0.8, 1) / size, "use": 10 - size + (mask == "b")}
+        for mask, size, _ in itertools.product("ab", [1, 2, 4], range(30))
+    ]
+    return pd.DataFrame(rows)
+
+
+def frame(**kws):
+    settings = {"method": "mask", "parameter": "size", "risk": "share", "utility": "use", "attack": "linkage",
+                "analysis": "means"}  # fmt: skip
+    return ru_frame(trials(), **{**settings, **kws})
+
+
+def test_frame_summarises_repetitions():
+    table = trials()
+    comp = frame(level=0.8)
+    assert len(comp) == 6
+    for row in comp.itertuples():
+        part = table[(table["mask"] == row.method) & (table["size"] == row.value)]
+        assert row.n == len(part) == 30
+        assert row.risk == pytest.approx(part["share"].mean())
+        assert row.risk_worst == part["share"].max()
+        assert (row.risk_low, row.risk_high) == pytest.approx(tuple(part["share"].quantile([0.1, 0.9])))
+
+
+def test_a_missing_risk_counts_as_none():
+    table = pd.DataFrame({"size": [1, 1], "share": [np.nan, 0.5], "use": [1.0, 1.0]})
+    comp = ru_frame(table, method="m", parameter="size", risk="share", utility="use", attack="a", analysis="b")
+    assert comp["risk"].tolist() == [0.25]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8))
+def test_pareto_set_equals_the_naive_twin(points):
+    table = pd.DataFrame(points, columns=["risk", "use"]).assign(number=range(len(points)))
+    comp = pareto(
+        ru_frame(
+            table, method="m", parameter="number", risk="risk", utility="use", attack="a", analysis="b", n_bootstrap=1
+        )
+    )
+    ref = [not any(r <= risk and u >= use and (r < risk or u > use) for r, u in points) for risk, use in points]
+    assert comp.tolist() == ref
+
+
+def test_pareto_set_over_several_panels_uses_the_whole_vector():
+    one = frame(attack="first")
+    other = frame(attack="second")
+    other.loc[other["method"] == "a", "risk"] = 0.0
+    both = pareto(pd.concat([one, other]))
+    # Under the second attack alone method a is without risk, so it leaves the shadow of b.
+    assert not pareto(one)[(one["method"] == "a").to_numpy()].all()
+    assert both[: len(one)].tolist() == both[len(one) :].tolist()
+    assert both[(one["method"] == "a").to_numpy().nonzero()[0]].all()
+
+
+def test_undominated_share_of_a_clear_winner_is_one():
+    comp = frame()
+    best = comp[(comp["method"] == "b") & (comp["value"] == 4)]
+    assert best["undominated"].item() == 1.0
+    assert comp["undominated"].between(0, 1).all()
+
+
+def test_anchors_are_drawn_and_take_no_part():
+    comp = anchor(anchor(frame(), ORIGINAL, risk=1, utility=np.inf), NOTHING, risk=0, utility=0)
+    assert not pareto(comp)[-2:].any()
+    texts = [text.get_text() for text in plot_ru_map(comp, risk_limit=0.25).texts]
+    assert "original (utility infinite)" in texts
+    assert NOTHING in texts
+    assert "tolerable risk 0.25" in texts
+    assert "a (size)" in texts
+
+
+def test_labels_do_not_overlap_each_other():
+    ax = plot_ru_map(frame(), risk_limit=None)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) > 5
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+def test_map_draws_on_the_given_axes_and_leaves_the_frame_alone():
+    comp = frame()
+    before = comp.copy()
+    figure = plot_ru_panels(pd.concat([comp, frame(attack="other")]))
+    assert len(figure.axes) == 2
+    ax = figure.axes[0]
+    assert plot_ru_map(comp, ax) is ax
+    pd.testing.assert_frame_equal(comp, before)
+
+
+def test_frontier_advises_the_most_useful_release_below_the_limit():
+    advice = frontier(frame(), risk_limit=0.3)
+    assert advice["utility"].is_monotonic_decreasing
+    below = advice[advice["risk"] <= 0.3].iloc[0]
+    assert below["advice"].startswith("most useful release with risk below 30%")
+    assert advice.iloc[0]["advice"].endswith("is above the limit of 30%")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: frame(risk="absent"), ParameterError, "`risk` must name columns of `trials`"),
+        (lambda: frame(level=1), ParameterError, "`level` must lie in"),
+        (lambda: ru_frame(trials().iloc[:0], method="m", parameter="size", risk="share", utility="use", attack="a",
+                          analysis="b"), DataError, "`trials` must have at least 1 record"),
+        (lambda: plot_ru_map(pd.DataFrame({"risk": [1]})), DataError, "`frame` must have the columns of `ru_frame`"),
+        (lambda: plot_ru_map(pd.concat([frame(), frame(attack="x")])), ParameterError, "one attack and one analysis"),
+        (lambda: anchor(frame(), "zero", risk=0, utility=0), ParameterError, "`name` must be one of 'original'"),
+        (lambda: plot_ru_map(anchor(frame(), ORIGINAL, risk=1, utility=1).tail(1)), DataError, "besides the anchors"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
