@@ -22,6 +22,8 @@ _MODULES = {
     "simulate": "points_in_area",
     "anonymisers.coordinate_noise": "DistanceDeviation distance_deviation_quantiles perturb_coordinates",
     "anonymisers.distance_noise": "distance_noise_window_km perturb_distances",
+    "anonymisers.lipschitz_embedding": "embed_distances",
+    "attacks.tolerance_intervals": "ToleranceIntervals tolerance_intervals",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
     "anonymisers attacks datasets errors experiments mechanisms metrics papers plotting rumap runner simulate"

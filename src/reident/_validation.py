@@ -155,19 +155,35 @@ def check_area(area: Any, name: str = "area") -> BaseGeometry:
             raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
         if len(area) == 0:
             raise DataError(f"`{name}` must not be empty, got no geometry")
+        if area.geometry.isna().any():
+            raise DataError(f"`{name}` must not have missing geometries, got {int(area.geometry.isna().sum())}")
+        broken = area.geometry[~area.geometry.is_valid]
+        if len(broken):
+            raise DataError(f"`{name}` must hold valid polygons: {shapely.is_valid_reason(broken.iloc[0])}")
         area = area.to_crs("EPSG:4326").union_all()
     if not isinstance(area, BaseGeometry) or area.geom_type not in ("Polygon", "MultiPolygon"):
         kind = getattr(area, "geom_type", type(area).__name__)
         raise DataError(f"`{name}` must be a polygon, a GeoSeries or a GeoDataFrame of polygons, got {kind}")
-    if area.is_empty or area.area == 0:
-        raise DataError(f"`{name}` must not be empty, got a polygon of area 0")
     if not area.is_valid:
         raise DataError(f"`{name}` must be a valid polygon: {shapely.is_valid_reason(area)}")
+    if area.is_empty or area.area == 0:
+        raise DataError(f"`{name}` must not be empty, got a polygon of area 0")
     west, south, east, north = area.bounds
     if west < -180 or east > 360 or south < -90 or north > 90:
         raise DataError(f"`{name}` must be in degrees, got bounds {area.bounds}: is it in metres?")
     shapely.prepare(area)
     return area
+
+
+def check_embedding(
+    lat: ArrayLike, lon: ArrayLike, n_reference_sets: Any, reference_set_size: Any
+) -> tuple[FloatArray, FloatArray, tuple[int, int]]:
+    """Return the places and the shape (sets, places in a set) of a Lipschitz embedding of at least two places."""
+    lat_deg, lon_deg = check_coordinates(lat, lon, lat_name="lat", lon_name="lon")
+    if lat_deg.size < 2:
+        raise DataError(f"`lat` and `lon` must give at least 2 places, got {lat_deg.size}: one place has no distance")
+    sets = check_integer(n_reference_sets, "n_reference_sets", low=1)
+    return lat_deg, lon_deg, (sets, check_integer(reference_set_size, "reference_set_size", low=1))
 
 
 def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:

@@ -30,6 +30,8 @@ __all__ = [
     "load_boundary",
     "load_census_shares",
     "load_example2",
+    "load_nhs_hospitals",
+    "load_nhs_trust_prefixes",
     "load_places",
     "load_poets",
     "remote_file",
@@ -102,12 +104,12 @@ def _verified(path: Path, sha256: str) -> Path:
 
 def load_places(country: str = "germany") -> pd.DataFrame:
     """Return the populated places of a country (GeoNames): name, lat_deg, lon_deg, population (persons)."""
-    check_choice(country, "country", ["germany"])
+    check_choice(country, "country", ["england", "germany"])
     return pd.read_csv(embedded_file(f"places_{country}.csv.gz"), keep_default_na=False)
 
 
 def load_boundary(country: str) -> gpd.GeoDataFrame:
-    """Return the outline of ``"germany"`` or ``"united_kingdom"`` (Natural Earth 1:50m), one row, EPSG:4326."""
+    """Return the outline of ``"germany"``, ``"united_kingdom"`` or ``"england"`` (Natural Earth 1:50m), EPSG:4326."""
     import geopandas as gpd
 
     outlines = gpd.read_file(embedded_file("boundaries.geojson"))
@@ -146,3 +148,42 @@ def load_poets() -> tuple[tuple[pd.DataFrame, FloatArray], tuple[pd.DataFrame, F
 def load_example2() -> pd.DataFrame:
     """Return the four persons of Kroll (2015), Example 2, with the coordinates of their birth places in degrees."""
     return pd.read_csv(embedded_file("kroll2015_example2.csv"))
+
+
+def load_nhs_hospitals() -> pd.DataFrame:
+    """Return the located hospitals of England in the NHS Choices list of about January 2020: a real data set.
+
+    A successor of the list behind Kroll and Schnell (2016), which had 847 hospitals and is no longer to be had. It is
+    not shipped: it comes from the folder named by ``REIDENT_DATA`` (see `remote_file`).
+
+    Returns
+    -------
+    DataFrame
+        One row a hospital with a known location, in the order of the file: code, name, sector, trust (code of the
+        trust or provider), trust_prefix (its first two characters), lat_deg, lon_deg.
+
+    Raises
+    ------
+    DataError
+        If the file is absent, or not the one whose checksum is in ``data/registry.toml``.
+    """
+    path = remote_file("hospitals_england/nhs_choices_hospital.csv")
+    # One trust prefix is the text "NA": no text here means "missing".
+    listed = pd.read_csv(path, dtype=str, keep_default_na=False)
+    listed = listed[(listed["Latitude"] != "") & (listed["Longitude"] != "")]
+    return pd.DataFrame(
+        {
+            "code": listed["OrganisationCode"],
+            "name": listed["OrganisationName"],
+            "sector": listed["Sector"],
+            "trust": listed["ParentODSCode"],
+            "trust_prefix": listed["ParentODSCode"].str[:2],
+            "lat_deg": listed["Latitude"].astype(float),
+            "lon_deg": listed["Longitude"].astype(float),
+        }
+    ).reset_index(drop=True)
+
+
+def load_nhs_trust_prefixes() -> pd.DataFrame:
+    """Return how many located hospitals of the NHS Choices list share the first two characters of the trust code."""
+    return pd.read_csv(embedded_file("nhs_trust_prefixes.csv"), keep_default_na=False)

@@ -49,7 +49,7 @@ def _long_series(m):
 
 
 @jit
-def _far_km(px, py, pz, qx, qy, qz):
+def arc_km(px, py, pz, qx, qy, qz):
     """Distance of any two points."""
     apart = (px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2
     across = (px + qx) ** 2 + (py + qy) ** 2 + (pz + qz) ** 2
@@ -107,7 +107,7 @@ def great_circle_cross(p, q):
                 out[i, j] = _near_km(px, py, pz, q[0, j], q[1, j], q[2, j])
         else:
             for j in range(q.shape[1]):
-                out[i, j] = _far_km(px, py, pz, q[0, j], q[1, j], q[2, j])
+                out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
     return out
 
 
@@ -116,5 +116,5 @@ def great_circle_pairs(p, q):
     """Return distances, km, between p[:, i] and q[:, i]: shape (n,)."""
     out = np.empty(p.shape[1])
     for i in numba.prange(p.shape[1]):
-        out[i] = _far_km(p[0, i], p[1, i], p[2, i], q[0, i], q[1, i], q[2, i])
+        out[i] = arc_km(p[0, i], p[1, i], p[2, i], q[0, i], q[1, i], q[2, i])
     return out

@@ -1,0 +1,221 @@
+import geopandas as gpd
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import squareform
+from shapely import MultiPolygon, Point, Polygon, box
+
+import reident.anonymisers.lipschitz_embedding as module
+import reident.attacks.tolerance_intervals as attack
+from reident import DataError, ParameterError, embed_distances, great_circle_km, tolerance_intervals
+from reident._areas import AreaSampler
+
+GERMANY = box(6, 47.3, 15, 55)
+
+
+def places(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return 47.3 + 7.7 * rng.random(n), 6 + 9 * rng.random(n)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=2, max_size=7),
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.integers(0, 2**32),
+)
+def test_contraction_and_pseudometric_for_every_input(points, d, k, seed):
+    lat, lon = np.array(points).T
+    released = embed_distances(
+        lat, lon, n_reference_sets=d, reference_set_size=k, area=box(-180, -90, 180, 90), rng=seed
+    )
+    assert (released <= great_circle_km(lat, lon) + 1e-8).all()
+    assert (released >= 0).all()
+    assert (np.diagonal(released) == 0).all()
+    np.testing.assert_array_equal(released, released.T)
+    # d(i, k) <= d(i, j) + d(j, k) for all i, j, k.
+    assert (released[:, None, :] <= released[:, :, None] + released[None, :, :] + 1e-8).all()
+
+
+def test_order_of_records_does_not_matter():
+    lat, lon = places(20)
+    order = np.random.default_rng(3).permutation(20)
+    options = {"n_reference_sets": 5, "reference_set_size": 3, "area": GERMANY}
+    released = embed_distances(lat, lon, **options, rng=1)
+    permuted = embed_distances(lat[order], lon[order], **options, rng=1)
+    np.testing.assert_array_equal(permuted, released[np.ix_(order, order)])
+
+
+def test_same_generator_same_release_and_inputs_stay_as_they_were():
+    lat, lon = places(8)
+    before = lat.copy(), lon.copy()
+    options = {"n_reference_sets": 4, "reference_set_size": 2, "area": GERMANY}
+    first = embed_distances(lat, lon, **options, rng=np.random.default_rng(5))
+    np.testing.assert_array_equal(first, embed_distances(lat, lon, **options, rng=5))
+    assert not np.array_equal(first, embed_distances(lat, lon, **options, rng=6))
+    assert not np.array_equal(embed_distances(lat, lon, **options), embed_distances(lat, lon, **options))
+    np.testing.assert_array_equal((lat, lon), before)
+
+
+def test_records_at_one_place_stay_together():
+    released = embed_distances(
+        [50.0, 50.0, 51.0], [8.0, 8.0, 9.0], n_reference_sets=3, reference_set_size=2, area=GERMANY, rng=1
+    )
+    assert released[0, 1] == 0
+
+
+def test_spatial_tree_gives_the_same_release(monkeypatch):
+    lat, lon = places(15)
+    options = {"n_reference_sets": 3, "reference_set_size": 40, "area": GERMANY, "rng": 2}
+    by_looking_at_all = embed_distances(lat, lon, **options)
+    monkeypatch.setattr(module, "_TREE_FROM", 2)
+    np.testing.assert_array_equal(embed_distances(lat, lon, **options), by_looking_at_all)
+
+
+def test_accuracy_moves_as_the_paper_conjectures():
+    # Conjectures 1 to 3: better with more sets, worse with larger sets, short distances better than long ones.
+    lat, lon = places(40)
+    true = great_circle_km(lat, lon)[np.triu_indices(40, 1)]
+
+    def kept(d, k):
+        draws = [
+            embed_distances(lat, lon, n_reference_sets=d, reference_set_size=k, area=GERMANY, rng=seed)
+            for seed in range(5)
+        ]
+        return np.mean(draws, axis=0)[np.triu_indices(40, 1)] / true
+
+    few, many, large = kept(3, 2), kept(30, 2), kept(30, 12)
+    assert few.mean() < many.mean()
+    assert large.mean() < many.mean()
+    short = true < np.median(true)
+    assert large[short].mean() > large[~short].mean()
+
+
+class TestArea:
+    def test_points_are_uniform_on_the_sphere_not_in_degrees(self):
+        lat, lon = AreaSampler(box(0, 0, 40, 80)).draw(20_000, np.random.default_rng(0))
+        # Share of the surface below latitude 30: sin 30 / sin 80. Level: five standard errors.
+        share = np.sin(np.pi / 6) / np.sin(np.deg2rad(80))
+        assert abs((lat < 30).mean() - share) < 5 * np.sqrt(share * (1 - share) / 20_000)
+        assert abs((lon < 10).mean() - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 20_000)
+
+    def test_holes_and_gaps_stay_empty(self):
+        ring = Polygon(box(0, 0, 10, 10).exterior, [box(2, 2, 8, 8).exterior])
+        parts = MultiPolygon([ring, box(20, 0, 21, 1)])
+        lat, lon = AreaSampler(parts).draw(3_000, np.random.default_rng(0))
+        inside = [parts.contains(Point(x, y)) for x, y in zip(lon[:300], lat[:300], strict=True)]
+        assert all(inside)
+        assert not ((lon > 2) & (lon < 8) & (lat > 2) & (lat < 8)).any()
+        assert (lon > 20).any()
+
+    def test_frame_is_transformed_and_united(self):
+        frame = gpd.GeoDataFrame(geometry=[box(6, 47.3, 10, 55), box(10, 47.3, 15, 55)], crs="EPSG:4326")
+        lat, lon = places(6)
+        options = {"n_reference_sets": 50, "reference_set_size": 2, "rng": 4}
+        metres = embed_distances(lat, lon, area=frame.to_crs("EPSG:3035"), **options)
+        degrees = embed_distances(lat, lon, area=frame, **options)
+        # The edges bend a little in another projection; the release stays the same within kilometres.
+        assert np.abs(metres - degrees).max() < 100
+
+    def test_a_place_outside_is_embedded(self):
+        released = embed_distances([60.0, 50.0], [8.0, 8.0], n_reference_sets=9, reference_set_size=1, area=GERMANY)
+        assert 0 < released[0, 1] <= great_circle_km([60.0, 50.0], [8.0, 8.0])[0, 1]
+
+
+GOOD = {
+    "lat": [50.0, 51.0, 52.0],
+    "lon": [8.0, 9.0, 10.0],
+    "n_reference_sets": 2,
+    "reference_set_size": 2,
+    "area": GERMANY,
+}
+BOWTIE = Polygon([(6, 47), (15, 55), (15, 47), (6, 55)])
+NO_CRS = gpd.GeoDataFrame(geometry=[GERMANY])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"n_reference_sets": 0}, ParameterError, "`n_reference_sets` must be at least 1, got 0"),
+        ({"reference_set_size": 0}, ParameterError, "`reference_set_size` must be at least 1"),
+        ({"reference_set_size": 2.5}, ParameterError, "`reference_set_size` must be a whole number"),
+        ({"n_reference_sets": True}, ParameterError, "`n_reference_sets` must be a whole number"),
+        ({"area": Polygon()}, DataError, "`area` must not be empty"),
+        ({"area": BOWTIE}, DataError, "`area` must be a valid polygon"),
+        ({"area": Point(8, 50)}, DataError, "`area` must be a polygon"),
+        ({"area": "Germany"}, DataError, "`area` must be a polygon"),
+        ({"area": NO_CRS}, DataError, "`area` must have a CRS"),
+        ({"area": NO_CRS.set_crs(4326).iloc[:0]}, DataError, "`area` must not be empty"),
+        ({"area": gpd.GeoDataFrame(geometry=[BOWTIE], crs=4326)}, DataError, "`area` must hold valid polygons"),
+        ({"area": box(6e5, 47e5, 15e5, 55e5)}, DataError, "is it in metres"),
+        ({"lat": [50.0], "lon": [8.0]}, DataError, "at least 2 places"),
+        ({"lat": [50.0, np.nan, 52.0]}, DataError, "`lat` must be finite"),
+        ({"lat": [50.0, 95.0, 52.0]}, DataError, "`lat` must lie in"),
+        ({"lat": [50.0, 51.0]}, DataError, "same length"),
+        ({"rng": -1}, ParameterError, "`rng` must be at least 0"),
+    ],
+)
+def test_bad_input(change, error, match):
+    with pytest.raises(error, match=match):
+        embed_distances(**{**GOOD, **change})
+    with pytest.raises(error, match=match):
+        tolerance_intervals(**{**GOOD, "alpha": 0.5, "n_simulations": 3, **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"alpha": 0.0}, r"`alpha` must lie in \(0, 1\)"),
+        ({"alpha": 1.0}, r"`alpha` must lie in \(0, 1\)"),
+        ({"alpha": "half"}, "`alpha` must be a number"),
+        ({"n_simulations": 1}, "`n_simulations` must be at least 2"),
+    ],
+)
+def test_bad_interval_options(change, match):
+    with pytest.raises(ParameterError, match=match):
+        tolerance_intervals(**{**GOOD, "alpha": 0.5, "n_simulations": 3, **change})
+
+
+OPTIONS = {"n_reference_sets": 4, "reference_set_size": 3, "area": GERMANY, "n_simulations": 40}
+
+
+class TestIntervals:
+    def test_square_and_condensed_say_the_same_and_unpack(self):
+        lat, lon = places(6)
+        lo, hi = tolerance_intervals(lat, lon, **OPTIONS, alpha=0.5, rng=1)
+        condensed = tolerance_intervals(lat, lon, **OPTIONS, alpha=0.5, rng=1, condensed=True)
+        np.testing.assert_array_equal(squareform(lo), condensed.lo)
+        np.testing.assert_array_equal(squareform(hi), condensed[1])
+        assert (condensed.lo <= condensed.hi).all()
+        assert (hi <= great_circle_km(lat, lon) + 1e-8).all()
+
+    def test_blocks_of_pairs_replay_the_same_simulations(self, monkeypatch):
+        lat, lon = places(9)
+        whole = tolerance_intervals(lat, lon, **OPTIONS, alpha=0.3, rng=1)
+        monkeypatch.setattr(attack, "_BUDGET", 40 * 8 * 10)
+        blocks = tolerance_intervals(lat, lon, **OPTIONS, alpha=0.3, rng=1)
+        np.testing.assert_array_equal(whole.lo, blocks.lo)
+        np.testing.assert_array_equal(whole.hi, blocks.hi)
+
+    def test_wider_for_larger_alpha(self):
+        lat, lon = places(5)
+        narrow, wide = attack.simulate_intervals(lat, lon, **OPTIONS, alphas=[0.2, 0.9], rng=1)
+        assert ((wide.hi - wide.lo) >= (narrow.hi - narrow.lo)).all()
+
+    @pytest.mark.slow
+    def test_reported_coverage_is_that_of_new_releases(self):
+        lat, lon = places(60)
+        options = {**OPTIONS, "n_reference_sets": 10}
+        interval = tolerance_intervals(lat, lon, **{**options, "n_simulations": 1000}, alpha=0.5, rng=1)
+        del options["n_simulations"]
+        pairs = np.triu_indices(60, 1)
+        shares = []
+        for seed in range(100):
+            released = embed_distances(lat, lon, **options, rng=1000 + seed)
+            shares.append(((interval.lo <= released) & (released <= interval.hi))[pairs].mean())
+        # Five standard errors of the difference of two independent estimates.
+        error = np.hypot(interval.coverage_se, np.std(shares, ddof=1) / 10)
+        assert abs(np.mean(shares) - interval.coverage) < 5 * error
+        assert 0.45 < interval.coverage < 0.53
