@@ -24,6 +24,9 @@ _MODULES = {
     "anonymisers.distance_noise": "distance_noise_window_km perturb_distances",
     "anonymisers.lipschitz_embedding": "embed_distances",
     "attacks.tolerance_intervals": "ToleranceIntervals tolerance_intervals",
+    "anonymisers.hierarchy": "Hierarchy",
+    "anonymisers.k_anonymity": "KAnonymous k_anonymise",
+    "metrics.disclosure": "equivalence_classes k_anonymity l_diversity recursive_c reidentification_risk t_closeness",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
     "anonymisers attacks datasets errors experiments mechanisms metrics papers plotting rumap runner simulate"

@@ -1,0 +1,253 @@
+"""Multidimensional partitioning (Mondrian) of coded records, with the tests that a part must pass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+
+__all__ = ["best_cut", "mondrian", "passes"]
+
+# What a part must satisfy beside its size: codes of `rule`.
+NO_RULE = 0
+DISTINCT = 1
+ENTROPY = 2
+RECURSIVE = 3
+EQUAL_DISTANCE = 4
+ORDERED_DISTANCE = 5
+
+
+@jit
+def _tail(counts, place):
+    """Sum the counts from the `place`-th largest on (1: all of them)."""
+    rest = counts.copy()
+    for _ in range(min(place - 1, rest.size)):
+        rest[rest.argmax()] = 0
+    return rest.sum()
+
+
+@jit
+def passes(counts, size, rule, ell, limit, overall):
+    """Tell whether a part with these `counts` of sensitive values satisfies one rule.
+
+    `ell` is l (for ENTROPY a float), `limit` is c or t, `overall` the table's distribution. A hair of tolerance
+    keeps a part that satisfies its rule with equality.
+    """
+    if rule == DISTINCT:
+        return np.count_nonzero(counts) >= ell
+    if rule == ENTROPY:
+        entropy = 0.0
+        for count in counts:
+            if count > 0:
+                entropy -= count / size * np.log(count / size)
+        return entropy >= np.log(ell) - 1e-12
+    if rule == RECURSIVE:
+        return counts.max() < limit * _tail(counts, int(ell))
+    if rule == EQUAL_DISTANCE:
+        distance = 0.0
+        for v in range(counts.size):
+            distance += max(counts[v] / size - overall[v], 0.0)
+        return distance <= limit + 1e-12
+    if rule == ORDERED_DISTANCE:
+        distance = 0.0
+        gap = 0.0
+        for v in range(counts.size):
+            gap += counts[v] / size - overall[v]
+            distance += abs(gap)
+        return distance <= limit * max(counts.size - 1, 1) + 1e-12
+    return True
+
+
+@jit
+def best_cut(values, k, relaxed):
+    """Return the cut of a part along one attribute nearest its median, as (code, number of records left of it).
+
+    Strict: all records with a code up to `code` go left, so that ties stay together; of the cuts that leave at least
+    k records on both sides the one nearest the middle, of two equally near the lower. Relaxed: half of the records
+    go left, and the ties at `code` are divided. (-1, 0) if there is none.
+    """
+    size = values.size
+    low, high = values.min(), values.max()
+    if low == high or size < 2 * k:
+        return -1, 0
+    span = high - low + 1
+    if span <= 4 * size:
+        counts = np.zeros(span, dtype=np.int64)
+        for value in values:
+            counts[value - low] += 1
+        codes = np.arange(low, high + 1)
+    else:
+        ranked = np.sort(values)
+        codes = np.empty(size, dtype=np.int64)
+        counts = np.zeros(size, dtype=np.int64)
+        last = -1
+        for i in range(size):
+            if i == 0 or ranked[i] != ranked[i - 1]:
+                last += 1
+                codes[last] = ranked[i]
+            counts[last] += 1
+        codes, counts = codes[: last + 1], counts[: last + 1]
+    left = 0
+    best_code, best_left, best_gap = -1, 0, 2 * size + 1
+    for c in range(codes.size - 1):
+        left += counts[c]
+        if relaxed:
+            if left >= size // 2:
+                return codes[c], size // 2
+        elif left >= k and size - left >= k and counts[c] > 0:
+            gap = abs(2 * left - size)
+            if gap < best_gap:
+                best_code, best_left, best_gap = codes[c], left, gap
+            else:
+                break
+    if relaxed:
+        return codes[codes.size - 1], size // 2
+    return best_code, best_left
+
+
+@jit
+def _by_width(codes, start, end, places, n_codes):
+    """Return the attributes from the widest to the narrowest in this part, in shares of the table's width.
+
+    Attributes of no width are left out. Of equally wide ones the first stays first.
+    """
+    q = codes.shape[1]
+    widths = np.zeros(q)
+    order = np.empty(q, dtype=np.int64)
+    n_wide = 0
+    for j in range(q):
+        low = codes[start, j]
+        high = low
+        for i in range(start + 1, end):
+            value = codes[i, j]
+            if value < low:
+                low = value
+            elif value > high:
+                high = value
+        if high == low:
+            continue
+        widths[j] = (places[j, high] - places[j, low]) / (places[j, n_codes[j] - 1] - places[j, 0])
+        at = n_wide
+        while at > 0 and widths[order[at - 1]] < widths[j]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = j
+        n_wide += 1
+    return order[:n_wide]
+
+
+@jit
+def _split(codes, order, sensitive, start, end, attribute, code, n_left, spare_codes, spare_order, spare_sensitive):
+    """Move the records that go left to the front of the part, keeping their order on both sides."""
+    below = 0
+    for i in range(start, end):
+        if codes[i, attribute] < code:
+            below += 1
+    ties_left = n_left - below  # in a strict cut all of them
+    to_left, to_right = start, start + n_left
+    for i in range(start, end):
+        value = codes[i, attribute]
+        goes_left = value < code
+        if value == code and ties_left > 0:
+            goes_left = True
+            ties_left -= 1
+        if goes_left:
+            to = to_left
+            to_left += 1
+        else:
+            to = to_right
+            to_right += 1
+        spare_codes[to] = codes[i]
+        spare_order[to] = order[i]
+        spare_sensitive[to] = sensitive[i]
+    codes[start:end] = spare_codes[start:end]
+    order[start:end] = spare_order[start:end]
+    sensitive[start:end] = spare_sensitive[start:end]
+
+
+@jit
+def _halves_pass(part, sensitive, attribute, code, n_left, rules, ells, limits, overall):
+    """Tell whether both sides of a cut satisfy every rule."""
+    below = 0
+    for i in range(part.shape[0]):
+        if part[i, attribute] < code:
+            below += 1
+    ties_left = n_left - below
+    counts = np.zeros((2, overall.size), dtype=np.int64)
+    for i in range(part.shape[0]):
+        side = 1
+        if part[i, attribute] < code:
+            side = 0
+        elif part[i, attribute] == code and ties_left > 0:
+            side = 0
+            ties_left -= 1
+        counts[side, sensitive[i]] += 1
+    for r in range(rules.size):
+        if not passes(counts[0], n_left, rules[r], ells[r], limits[r], overall):
+            return False
+        if not passes(counts[1], part.shape[0] - n_left, rules[r], ells[r], limits[r], overall):
+            return False
+    return True
+
+
+@jit
+def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits, overall):
+    """Partition records into parts of at least k that satisfy the rules.
+
+    Parameters
+    ----------
+    codes : int32 array, shape (n, q), C order. Modified: its rows end up part by part.
+        Ordered codes 0..n_codes[j]-1 of each attribute.
+    places : float64 array, shape (q, max n_codes)
+        Where each code lies on its attribute's scale; increasing.
+    n_codes : int64 array, shape (q,)
+    k : int
+    relaxed : bool
+    sensitive : int64 array, shape (n,). Modified as `codes`.
+        Codes of the sensitive value; all zero where there is no rule.
+    rules, ells, limits : arrays, shape (r,)
+        The rules (see `passes`).
+    overall : float64 array, shape (m,)
+        The table's distribution of the sensitive value.
+
+    Returns
+    -------
+    order : int64 array, shape (n,)
+        The records, part by part.
+    starts : int64 array, shape (n_parts + 1,)
+    """
+    n = codes.shape[0]
+    order = np.arange(n)
+    spare_codes, spare_order, spare_sensitive = np.empty_like(codes), np.empty_like(order), np.empty_like(sensitive)
+    starts = np.empty(n // k + 2, dtype=np.int64)
+    n_parts = 0
+    stack = np.empty((n // k + 2, 2), dtype=np.int64)
+    stack[0] = 0, n
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        start, end = stack[depth]
+        cut = False
+        if end - start >= 2 * k:
+            for attribute in _by_width(codes, start, end, places, n_codes):
+                code, n_left = best_cut(codes[start:end, attribute], k, relaxed)
+                if code < 0:
+                    continue
+                if rules.size and not _halves_pass(
+                    codes[start:end], sensitive[start:end], attribute, code, n_left, rules, ells, limits, overall
+                ):
+                    continue
+                _split(
+                    codes, order, sensitive, start, end, attribute, code, n_left,
+                    spare_codes, spare_order, spare_sensitive,
+                )  # fmt: skip
+                stack[depth] = start + n_left, end
+                stack[depth + 1] = start, start + n_left
+                depth += 2
+                cut = True
+                break
+        if not cut:
+            starts[n_parts] = start
+            n_parts += 1
+    starts[n_parts] = n
+    return order, starts[: n_parts + 1].copy()

@@ -1,0 +1,180 @@
+"""The measures of disclosure against plain loops, print, and pycanon."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reident import DataError, ParameterError
+from reident.metrics.disclosure import (
+    equivalence_classes,
+    k_anonymity,
+    l_diversity,
+    recursive_c,
+    reidentification_risk,
+    t_closeness,
+)
+
+
+def naive_classes(table, quasi, sensitive):
+    """Group records in a dictionary."""
+    groups = {}
+    for key, value in zip(table[quasi].itertuples(index=False, name=None), table[sensitive], strict=True):
+        groups.setdefault(key, []).append(value)
+    return list(groups.values())
+
+
+def naive_recursive_l(values, c):
+    counts = sorted(Counter(values).values(), reverse=True)
+    return max((ell for ell in range(1, len(counts) + 1) if counts[0] < c * sum(counts[ell - 1 :])), default=0)
+
+
+def naive_t(groups, everything, distance):
+    ranked = sorted(set(everything))
+    worst = 0.0
+    for group in groups:
+        gaps = [group.count(v) / len(group) - everything.count(v) / len(everything) for v in ranked]
+        if distance == "equal":
+            worst = max(worst, sum(abs(gap) for gap in gaps) / 2)
+        elif len(ranked) > 1:
+            worst = max(worst, sum(abs(sum(gaps[: i + 1])) for i in range(len(gaps))) / (len(ranked) - 1))
+    return worst
+
+
+TABLES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integers(0, 4)), min_size=1, max_size=30).map(
+    lambda rows: pd.DataFrame(rows, columns=["age", "sex", "ill"])
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES, st.sampled_from([0.5, 1.0, 2.0, 3.0]))
+def test_all_measures_against_plain_loops(table, c):
+    quasi = ["age", "sex"]
+    groups = naive_classes(table, quasi, "ill")
+    everything = table["ill"].tolist()
+    assert k_anonymity(table, quasi) == min(len(group) for group in groups)
+    assert l_diversity(table, quasi, "ill") == min(len(set(group)) for group in groups)
+    entropies = [-sum(n / len(g) * math.log(n / len(g)) for n in Counter(g).values()) for g in groups]
+    assert l_diversity(table, quasi, "ill", kind="entropy") == pytest.approx(math.exp(min(entropies)), abs=1e-12)
+    ref = min(naive_recursive_l(group, c) for group in groups)
+    assert l_diversity(table, quasi, "ill", kind="recursive", c=c) == ref
+    for distance in ("equal", "ordered"):
+        comp = t_closeness(table, quasi, "ill", distance=distance)
+        assert comp == pytest.approx(naive_t(groups, everything, distance), abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(TABLES, st.randoms(use_true_random=False))
+def test_the_order_of_the_records_changes_nothing(table, random):
+    shuffled = table.sample(frac=1, random_state=random.randint(0, 1000))
+    for measure in (l_diversity, t_closeness):
+        assert measure(table, ["age", "sex"], "ill") == pytest.approx(measure(shuffled, ["age", "sex"], "ill"))
+    assert k_anonymity(table, "age") == k_anonymity(shuffled, "age")
+
+
+def test_recursive_c_is_the_border_of_recursive_l():
+    table = pd.DataFrame({"zip": list("aaaaabbb"), "ill": list("xxxyzxyz")})
+    border = recursive_c(table, "zip", "ill", ell=2)
+    assert border == 1.5
+    assert l_diversity(table, "zip", "ill", kind="recursive", c=border) == 1
+    assert l_diversity(table, "zip", "ill", kind="recursive", c=border + 1e-9) == 2
+    assert recursive_c(table, "zip", "ill", ell=4) == math.inf
+
+
+def test_suppressed_records_are_no_class_but_a_fully_generalised_table_is_one():
+    table = pd.DataFrame({"age": ["1", "1", "*"], "sex": ["f", "f", "*"], "ill": ["x", "y", "x"]})
+    assert k_anonymity(table, ["age", "sex"]) == 2
+    assert k_anonymity(table, ["age", "sex"], suppressed_label=None) == 1
+    assert l_diversity(table, ["age", "sex"], "ill") == 2
+    assert t_closeness(table, ["age", "sex"], "ill") == 0
+    assert equivalence_classes(table, ["age", "sex"]).tolist() == [0, 0, -1]
+    assert k_anonymity(table.iloc[2:], ["age", "sex"]) == 1
+    assert k_anonymity(table, "sex") == 2
+
+
+def test_a_missing_value_follows_the_rule():
+    table = pd.DataFrame({"age": [1, 1, np.nan, np.nan, 2, 2], "ill": list("abcabc")})
+    assert k_anonymity(table, "age") == 2
+    assert k_anonymity(table.iloc[:5], "age") == 1
+    assert k_anonymity(table.iloc[:3], "age", missing="drop") == 2
+    assert k_anonymity(table.iloc[2:4], "age", missing="drop") == 0
+    with pytest.raises(DataError, match="'age': 2"):
+        k_anonymity(table, "age", missing="raise")
+    table.loc[0, "ill"] = None
+    assert l_diversity(table, "age", "ill") == 2
+    assert l_diversity(table, "age", "ill", missing="drop") == 1
+    with pytest.raises(DataError, match="no place in the order"):
+        t_closeness(table, "age", "ill", distance="ordered")
+
+
+def test_an_ordered_categorical_keeps_its_order():
+    grades = pd.Categorical(list("LLHHMM"), categories=["L", "M", "H"], ordered=True)
+    table = pd.DataFrame({"zip": list("aabbcc"), "grade": grades})
+    assert t_closeness(table, "zip", "grade", distance="ordered") == pytest.approx(0.5)
+
+
+def test_several_sensitive_attributes_give_the_worst():
+    table = pd.DataFrame({"zip": list("aabb"), "ill": list("xyxy"), "job": list("uuvw")})
+    assert l_diversity(table, "zip", ["ill", "job"]) == 1
+    assert t_closeness(table, "zip", ["ill", "job"]) == t_closeness(table, "zip", "job")
+
+
+def test_risks_of_reidentification():
+    table = pd.DataFrame({"zip": list("aabbbbbb")})
+    alone = reidentification_risk(table, "zip", threshold=0.4)
+    assert (alone.prosecutor_max, alone.prosecutor_mean, alone.marketer) == (0.5, 0.25, 0.25)
+    assert alone.prosecutor_at_risk == 0.25
+    population = pd.DataFrame({"zip": list("aaaa" + "b" * 12 + "c")})
+    risk = reidentification_risk(table, "zip", population=population)
+    assert risk.journalist_max == 0.25
+    assert risk.marketer == pytest.approx((2 / 4 + 6 / 12) / 8)
+    assert risk.journalist_mean == pytest.approx(max(2 / 16, risk.marketer))
+    with pytest.raises(DataError, match="coded alike"):
+        reidentification_risk(table, "zip", population=population.iloc[3:])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda t: k_anonymity(t, "zip"), ParameterError, "`quasi` must name columns"),
+        (lambda t: k_anonymity(t, []), ParameterError, "at least 1 column"),
+        (lambda t: k_anonymity(t.head(0), "age"), DataError, "at least 1 record"),
+        (lambda t: k_anonymity([1], "age"), DataError, "DataFrame"),
+        (lambda t: l_diversity(t, "age", "age"), ParameterError, "in both"),
+        (lambda t: l_diversity(t, "age", "ill", kind="l33t"), ParameterError, "`kind` must be one of"),
+        (lambda t: l_diversity(t, "age", "ill", kind="recursive", c=0), ParameterError, "`c` must lie"),
+        (lambda t: t_closeness(t, "age", "ill", distance="far"), ParameterError, "`distance` must be one of"),
+        (lambda t: t_closeness(t, "age", "mix", distance="ordered"), DataError, "values with an order"),
+        (lambda t: recursive_c(t, "age", "ill", ell=0), ParameterError, "`ell` must be at least 1"),
+        (lambda t: reidentification_risk(t, "age", threshold=2), ParameterError, "`threshold` must lie"),
+    ],
+)
+def test_bad_input_is_named(call, error, match):
+    table = pd.DataFrame({"age": [1, 1, 2], "ill": list("abc"), "mix": [1, "a", 2]})
+    with pytest.raises(error, match=match):
+        call(table)
+
+
+def test_equal_to_pycanon():
+    pycanon = pytest.importorskip("pycanon.anonymity")
+    rng = np.random.default_rng(7)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(0, 4, 200),
+            "sex": rng.choice(["f", "m"], 200),
+            "ill": rng.choice(list("abcdef"), 200).astype(object),
+            "pay": rng.integers(0, 30, 200),
+        }
+    )
+    quasi = ["age", "sex"]
+    assert k_anonymity(table, quasi) == pycanon.k_anonymity(table, quasi)
+    assert l_diversity(table, quasi, "ill") == pycanon.l_diversity(table, quasi, ["ill"])
+    # pycanon rounds the entropy's l down.
+    assert int(l_diversity(table, quasi, "ill", kind="entropy")) == pycanon.entropy_l_diversity(table, quasi, ["ill"])
+    assert t_closeness(table, quasi, "ill") == pytest.approx(pycanon.t_closeness(table, quasi, ["ill"]), abs=1e-12)
+    ref = pycanon.t_closeness(table, quasi, ["pay"])
+    assert t_closeness(table, quasi, "pay", distance="ordered") == pytest.approx(ref, abs=1e-12)

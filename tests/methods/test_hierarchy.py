@@ -1,0 +1,73 @@
+"""Hierarchies: made in five ways, checked, written and read."""
+
+import pandas as pd
+import pytest
+
+from reident import DataError, ParameterError
+from reident.anonymisers.hierarchy import Hierarchy
+
+
+def test_the_ways_to_make_one_agree():
+    rows = [["11", "1*", "**"], ["12", "1*", "**"], ["21", "2*", "**"]]
+    ref = Hierarchy(rows)
+    assert Hierarchy.from_prefixes(["11", "12", "21", "11"]) == ref
+    assert Hierarchy.from_function(["11", "12", "21"], [lambda v: v[0] + "*", lambda v: "**"]) == ref
+    assert Hierarchy.from_mapping({"11": "1*", "12": "1*", "21": "2*"}, top="**") == ref
+    assert Hierarchy(pd.DataFrame(rows)) == ref
+    assert ref != Hierarchy.from_prefixes(["11", "12"])
+
+
+def test_the_csv_form_is_read_back(tmp_path):
+    hierarchy = Hierarchy.from_intervals([17, 18.5, 40], [10, 20])
+    path = hierarchy.to_csv(tmp_path / "age.csv")
+    assert path.read_text().splitlines()[0] == "17;[10, 20);[0, 20);*"
+    back = Hierarchy.from_csv(path)
+    assert back.labels_of(17) == ["17", "[10, 20)", "[0, 20)", "*"]
+    assert back == hierarchy
+    comma = hierarchy.to_csv(tmp_path / "comma.csv", sep=",")
+    assert Hierarchy.from_csv(comma, sep=",") == hierarchy
+
+
+def test_a_csv_of_arx_meets_numbers_and_keeps_na_as_text(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("﻿NA;*\n39;*\n", encoding="utf-8")
+    hierarchy = Hierarchy.from_csv(path)
+    assert hierarchy.known == ["NA", "39"]
+    assert hierarchy.generalise(pd.Series([39, 39.0], name="age"), 1).tolist() == ["*", "*"]
+    assert hierarchy.generalise(pd.Series([39], name="age"), 0).tolist() == [39]
+
+
+def test_intervals_nest_from_their_origin():
+    years = Hierarchy.from_intervals(range(1918, 1978), [2, 4, 8], origin=1900)
+    assert years.n_levels == 5
+    assert years.labels_of(1919) == [1919, "[1918, 1920)", "[1916, 1920)", "[1916, 1924)", "*"]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "match"),
+    [
+        (lambda: Hierarchy([]), DataError, "at least one value"),
+        (lambda: Hierarchy([["a", "*"], ["a", "*"]]), DataError, "more than one for 'a'"),
+        (lambda: Hierarchy([["a", "*"], ["b"]]), DataError, "same number of levels.*'a'.*'b'"),
+        (lambda: Hierarchy([["a", "x", "*"], ["b", "x", "y"]]), DataError, "monotone: 'a' and 'b' are both 'x'"),
+        (lambda: Hierarchy([["a", None], ["b", "*"]]), DataError, "none on level 1 for 'a'"),
+        (lambda: Hierarchy.from_mapping({"a": "x", "b": "y"}, {"x": "z"}), DataError, "lacks 'y'"),
+        (lambda: Hierarchy.from_mapping(), ParameterError, "at least one mapping"),
+        (lambda: Hierarchy.from_prefixes(["1", "22"]), DataError, "2 characters, got '1'"),
+        (lambda: Hierarchy.from_prefixes(["1"], mask="**"), ParameterError, "one character"),
+        (lambda: Hierarchy.from_intervals([1, 2], [2, 5]), ParameterError, "multiple of the one before"),
+        (lambda: Hierarchy.from_intervals([1, 2], [0]), ParameterError, "above 0"),
+        (lambda: Hierarchy.from_intervals(["a"], [2]), DataError, "numbers only"),
+        (lambda: Hierarchy.from_intervals([1, None], [2]), DataError, "must not be missing"),
+        (lambda: Hierarchy([["a", "*"]]).codes_at(2), ParameterError, "`level` must be at most 1"),
+    ],
+)
+def test_bad_input_is_named(make, error, match):
+    with pytest.raises(error, match=match):
+        make()
+
+
+def test_missing_values_are_named_and_a_long_list_is_cut():
+    hierarchy = Hierarchy([[0, "*"]])
+    with pytest.raises(DataError, match=r"hierarchy of `age` must know every value, it lacks 1, 2, .*\(20 in all\)"):
+        hierarchy.generalise(pd.Series(range(21), name="age"), 1)

@@ -1,0 +1,260 @@
+"""k-anonymisation against a lattice searched by brute force, and what every release must keep."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reident import DataError, ParameterError
+from reident.anonymisers.hierarchy import Hierarchy
+from reident.anonymisers.k_anonymity import k_anonymise
+from reident.metrics.disclosure import k_anonymity, l_diversity, t_closeness
+
+QUASI = ["age", "sex", "zip"]
+HIERARCHIES = {
+    "age": Hierarchy.from_intervals(range(8), [2, 4]),
+    "sex": Hierarchy([["f", "*"], ["m", "*"]]),
+    "zip": Hierarchy.from_prefixes(["11", "12", "21", "22"]),
+}
+TABLES = st.lists(
+    st.tuples(
+        st.integers(0, 7), st.sampled_from("fm"), st.sampled_from(["11", "12", "21", "22"]), st.sampled_from("xyz")
+    ),
+    min_size=4,
+    max_size=24,
+).map(lambda rows: pd.DataFrame(rows, columns=[*QUASI, "ill"]))
+
+
+def naive_generalised(table, node):
+    """Generalise by looking every single value up."""
+    return pd.DataFrame(
+        {
+            name: [str(HIERARCHIES[name].labels_of(value)[level]) for value in table[name]]
+            for name, level in zip(QUASI, node, strict=True)
+        },
+        index=table.index,
+    )
+
+
+def naive_kept(table, node, k, *, ell=1, entropy=None, t=None):
+    """Return the records in classes that pass, found by loops; for t until all that remain pass."""
+    general = naive_generalised(table, node)
+    kept = pd.Series(data=True, index=table.index)
+    while True:
+        failing = []
+        released = table.loc[kept, "ill"]
+        for _, rows in general[kept].groupby(QUASI).groups.items():
+            values = table.loc[rows, "ill"]
+            shares = values.value_counts() / len(values)
+            good = len(rows) >= k and values.nunique() >= ell
+            if entropy is not None:
+                good &= float(-(shares * np.log(shares)).sum()) >= np.log(entropy) - 1e-9
+            if t is not None and len(rows) >= k:
+                overall = released.value_counts() / len(released)
+                good &= 0.5 * float(shares.reindex(overall.index, fill_value=0).sub(overall).abs().sum()) <= t + 1e-9
+            if not good:
+                failing.extend(rows)
+                if len(rows) < k:
+                    continue
+        if not failing:
+            return kept
+        small = [row for _, rows in general[kept].groupby(QUASI).groups.items() if len(rows) < k for row in rows]
+        kept.loc[small or failing] = False
+        if not kept.any():
+            return kept
+
+
+def naive_search(table, k, limit, **rules):
+    """Judge every node; return the satisfying ones with their suppressed records, and the minimal ones."""
+    shape = [HIERARCHIES[name].n_levels for name in QUASI]
+    satisfying = {}
+    for node in itertools.product(*(range(size) for size in shape)):
+        n_suppressed = int((~naive_kept(table, node, k, **rules)).sum())
+        if n_suppressed <= limit * len(table) + 1e-9 and n_suppressed < len(table):
+            satisfying[node] = n_suppressed
+    below = lambda a, b: a != b and all(x <= y for x, y in zip(a, b, strict=True))  # noqa: E731
+    minimal = {node for node in satisfying if not any(below(other, node) for other in satisfying)}
+    return satisfying, minimal
+
+
+def charged_precision(node, n_suppressed, n):
+    tops = [HIERARCHIES[name].n_levels - 1 for name in QUASI]
+    base = sum(level / top for level, top in zip(node, tops, strict=True)) / len(tops)
+    return ((n - n_suppressed) * base + n_suppressed) / n
+
+
+def check_against_brute_force(table, k, limit, naive_rules, rules):
+    satisfying, minimal = naive_search(table, k, limit, **naive_rules)
+    if not satisfying:
+        with pytest.raises(DataError, match="no generalisation satisfies"):
+            k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=k, suppression_limit=limit, **rules)
+        return
+    n = len(table)
+    ola = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=k, suppression_limit=limit, **rules)
+    comp = {tuple(row) for row in ola.lattice.loc[ola.lattice["satisfies"], QUASI].to_numpy().tolist()}
+    assert comp == set(satisfying)
+    assert {tuple(row) for row in ola.solutions[QUASI].to_numpy().tolist()} == minimal
+    assert ola.loss == pytest.approx(min(charged_precision(node, satisfying[node], n) for node in minimal))
+    optimal = k_anonymise(
+        table, QUASI, hierarchies=HIERARCHIES, k=k, suppression_limit=limit, method="optimal", **rules
+    )
+    assert optimal.loss == pytest.approx(min(charged_precision(*item, n) for item in satisfying.items()))
+    for release in (ola, optimal):
+        assert release.n_suppressed == satisfying[release.node] == n - len(release.table)
+        general = naive_generalised(table, release.node).loc[release.table.index]
+        pd.testing.assert_frame_equal(release.table[QUASI].astype(str), general, check_dtype=False)
+
+
+@settings(max_examples=10, deadline=None)
+@given(TABLES, st.integers(1, 4), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
+def test_lattice_is_that_of_brute_force(table, k, limit):
+    check_against_brute_force(table, k, limit, {}, {})
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(TABLES, st.integers(1, 3), st.sampled_from([0.0, 0.2, 0.5]), st.sampled_from(["distinct", "entropy", "t"]))
+def test_lattice_with_further_rules_is_that_of_brute_force(table, k, limit, rule):
+    naive_rules, rules = {
+        "distinct": ({"ell": 2}, {"ell": 2}),
+        "entropy": ({"entropy": 1.8}, {"ell": 1.8, "diversity": "entropy"}),
+        "t": ({"t": 0.3}, {"t": 0.3}),
+    }[rule]
+    check_against_brute_force(table, k, limit, naive_rules, {"sensitive": "ill", **rules})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    TABLES,
+    st.integers(1, 4),
+    st.sampled_from(["ola", "optimal", "mondrian", "mondrian-relaxed"]),
+    st.sampled_from(["precision", "discernibility", "entropy", "ncp"]),
+    st.booleans(),
+)
+def test_what_every_release_keeps(table, k, method, loss, charged):
+    release = k_anonymise(
+        table,
+        QUASI,
+        hierarchies=HIERARCHIES,
+        k=k,
+        suppression_limit=0.25,
+        method=method,
+        loss=loss,
+        charge_suppressed=charged,
+    )
+    assert k_anonymity(release.table, QUASI) >= k
+    assert k_anonymity(release.with_suppressed(), QUASI) >= k
+    assert len(release.with_suppressed()) == len(table)
+    assert release.class_sizes.min() >= k
+    assert release.class_sizes.sum() == len(release.table) == len(table) - release.n_suppressed
+    assert all(0 <= value <= 1 for value in release.losses.values())
+    assert release.loss == release.losses[loss]
+    pd.testing.assert_series_equal(release.table["ill"], table["ill"].loc[release.table.index])
+    if method.startswith("mondrian"):
+        for row, age in table["age"].items():
+            ends = release.table.loc[row, "age"].strip("[]").split(", ")
+            assert int(ends[0]) <= age <= int(ends[-1])
+            for name in ("sex", "zip"):
+                assert table.loc[row, name] in release.table.loc[row, name].strip("{}").split(", ")
+
+
+@settings(max_examples=20, deadline=None)
+@given(TABLES, st.integers(1, 3), st.sampled_from(["ola", "mondrian"]), st.randoms(use_true_random=False))
+def test_the_order_of_the_records_changes_nothing(table, k, method, random):
+    shuffled = table.sample(frac=1, random_state=random.randint(0, 1000))
+    first = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=k, method=method)
+    second = k_anonymise(shuffled, QUASI, hierarchies=HIERARCHIES, k=k, method=method)
+    assert first.losses == pytest.approx(second.losses)
+    pd.testing.assert_frame_equal(first.table, second.table.sort_index())
+
+
+@settings(max_examples=25, deadline=None)
+@given(TABLES, st.sampled_from(["mondrian", "mondrian-relaxed"]), st.sampled_from([0, 1, 2, 3]))
+def test_mondrian_keeps_further_rules(table, method, rule):
+    rules = [
+        {"ell": 2},
+        {"ell": 1.5, "diversity": "entropy"},
+        {"ell": 2, "diversity": "recursive", "c": 2},
+        {"t": 0.3},
+    ][rule]
+    try:
+        release = k_anonymise(table, QUASI, k=2, method=method, sensitive="ill", **rules)
+    except DataError as error:
+        assert "table as a whole" in str(error)  # noqa: PT017
+        return
+    assert k_anonymity(release.table, QUASI) >= 2
+    if "t" in rules:
+        assert t_closeness(release.table, QUASI, "ill") <= 0.3 + 1e-9
+    elif rules["ell"] == 2 and "c" not in rules:
+        assert l_diversity(release.table, QUASI, "ill") >= 2
+    elif "c" in rules:
+        assert l_diversity(release.table, QUASI, "ill", kind="recursive", c=2) >= 2
+    else:
+        assert l_diversity(release.table, QUASI, "ill", kind="entropy") >= 1.5 - 1e-9
+
+
+def test_a_second_call_does_not_depend_on_the_first():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"age": rng.integers(0, 8, 60), "sex": rng.choice(list("fm"), 60), "zip": "11"})
+    once = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=5, method="optimal", suppression_limit=0.1)
+    k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=2, method="mondrian")
+    again = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=5, method="optimal", suppression_limit=0.1)
+    pd.testing.assert_frame_equal(once.table, again.table)
+    pd.testing.assert_frame_equal(once.solutions, again.solutions)
+    assert once.n_checked == again.n_checked
+
+
+def test_a_constant_attribute_loses_nothing():
+    table = pd.DataFrame({"age": [1, 1, 1], "sex": ["f", "f", "f"], "zip": ["11", "11", "11"]})
+    for method in ("optimal", "mondrian"):
+        release = k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=3, method=method)
+        assert set(release.losses.values()) == {0.0, 1.0}  # 1: discernibility of a single class
+        assert release.losses["discernibility"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"k": 7}, ParameterError, r"at most the number of records \(6\), got 7"),
+        ({"k": 0}, ParameterError, "`k` must be at least 1"),
+        ({"k": 2.0}, ParameterError, "`k` must be a whole number"),
+        ({"quasi": ["age", "job"]}, ParameterError, "job"),
+        ({"quasi": ["age", "age"]}, ParameterError, "more than once"),
+        ({"method": "magic"}, ParameterError, "`method` must be one of"),
+        ({"loss": "weight"}, ParameterError, "`loss` must be one of"),
+        ({"suppression_limit": 1.5}, ParameterError, "`suppression_limit` must lie"),
+        ({"hierarchies": {}}, ParameterError, "`hierarchies` must have one"),
+        ({"hierarchies": {"age": [1], "sex": [2]}}, ParameterError, "Hierarchy objects"),
+        ({"ell": 2}, ParameterError, "`sensitive` must name"),
+        ({"sensitive": "ill"}, ParameterError, "`ell` or `t` must be given"),
+        ({"sensitive": "sex", "ell": 2}, ParameterError, "both roles"),
+        ({"sensitive": "ill", "ell": 2.5}, ParameterError, "only entropy"),
+        ({"sensitive": "ill", "t": 2}, ParameterError, "`t` must lie"),
+        ({"sensitive": "ill", "ell": 9}, DataError, "no generalisation satisfies"),
+        ({"sensitive": "ill", "ell": 9, "method": "mondrian"}, DataError, "table as a whole"),
+        (
+            {"hierarchies": {"age": Hierarchy.from_intervals([0, 1], [2]), "sex": HIERARCHIES["sex"]}},
+            DataError,
+            "hierarchy of `age` must know every value, it lacks 2, 3",
+        ),
+        (
+            {"hierarchies": {"age": Hierarchy([[i] for i in range(8)]), "sex": Hierarchy([["f"], ["m"]])}},
+            DataError,
+            "would suppress 6, and a release may not be empty",
+        ),
+    ],
+)
+def test_bad_input_is_named(change, error, match):
+    table = pd.DataFrame({"age": [0, 1, 2, 3, 0, 1], "sex": list("fmfmmf"), "ill": list("xyzxyz")})
+    call = {"quasi": ["age", "sex"], "hierarchies": HIERARCHIES, "k": 2, **change}
+    with pytest.raises(error, match=match):
+        k_anonymise(table, **call)
+
+
+def test_a_missing_value_is_refused():
+    table = pd.DataFrame({"age": [1.0, np.nan, 2.0], "sex": ["f", None, "m"]})
+    with pytest.raises(DataError, match=r"'age': 1, 'sex': 1.*label"):
+        k_anonymise(table, ["age", "sex"], k=1, method="mondrian")
