@@ -23,6 +23,7 @@ _MODULES = {
     "anonymisers.coordinate_noise": "DistanceDeviation distance_deviation_quantiles perturb_coordinates",
     "anonymisers.distance_noise": "distance_noise_window_km perturb_distances",
     "anonymisers.lipschitz_embedding": "embed_distances",
+    "anonymisers.masks": "mask_disc mask_donut mask_grid move_rigidly swap_locations",
     "attacks.tolerance_intervals": "ToleranceIntervals tolerance_intervals",
     "anonymisers.hierarchy": "Hierarchy",
     "anonymisers.k_anonymity": "KAnonymous k_anonymise",

@@ -1,6 +1,7 @@
 """Lipschitz embedding: distances to the nearest point of each reference set, and the largest difference of them.
 
-Points are unit vectors (n, 3), reference sets (d, k, 3); coordinates have one row a reference set, shape (d, n), so that the innermost loops run over points that lie side by side in memory.
+Points are unit vectors (n, 3), reference sets (d, k, 3); coordinates have one row a reference set, shape (d, n), so
+that the innermost loops run over points that lie side by side in memory.
 """
 
 from __future__ import annotations

@@ -1,0 +1,166 @@
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+from shapely import LineString, Point
+
+from reident import (
+    DataError,
+    ParameterError,
+    great_circle_km,
+    great_circle_pairs_km,
+    mask_disc,
+    mask_donut,
+    mask_grid,
+    move_rigidly,
+    swap_locations,
+)
+
+
+def homes(n=200, crs=None, seed=0, lat=(49.0, 53.0)):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {"lat_deg": rng.uniform(*lat, n), "lon_deg": rng.uniform(7, 13, n), "age": rng.integers(0, 90, n)},
+        index=pd.Index([f"p{i}" for i in rng.permutation(n)], name="person"),
+    )
+    if crs is None:
+        return table
+    points = gpd.points_from_xy(table.pop("lon_deg"), table.pop("lat_deg"), crs="EPSG:4326")
+    return gpd.GeoDataFrame(table, geometry=points).rename_geometry("home").to_crs(crs)
+
+
+def degrees(points):
+    if isinstance(points, gpd.GeoDataFrame):
+        places = points.geometry.to_crs("EPSG:4326")
+        return places.y.to_numpy(), places.x.to_numpy()
+    return points["lat_deg"].to_numpy(), points["lon_deg"].to_numpy()
+
+
+def moved_m(before, after):
+    before = before.loc[after.index]
+    return 1000 * great_circle_pairs_km(*degrees(before), *degrees(after))
+
+
+MASKS = {
+    "disc": lambda points, rng: mask_disc(points, radius_m=800, rng=rng),
+    "donut": lambda points, rng: mask_donut(points, inner_m=300, outer_m=800, rng=rng),
+    "grid": lambda points, rng: mask_grid(points, cell_m=900),
+    "swap": lambda points, rng: swap_locations(points, points, inner_m=1, outer_m=200_000, rng=rng),
+    "rigid": lambda points, rng: move_rigidly(points, rng=rng),
+}
+
+
+@pytest.mark.parametrize("crs", [None, "EPSG:4326", "EPSG:25832"])
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_same_kind_of_table_comes_back_and_the_input_stays(mask, crs):
+    points = homes(crs=crs)
+    before = points.copy()
+    after = mask(points, 3)
+    pd.testing.assert_frame_equal(pd.DataFrame(points), pd.DataFrame(before))
+    assert type(after) is type(points)
+    assert list(after.columns) == list(points.columns)
+    pd.testing.assert_index_equal(after.index, points.index)
+    pd.testing.assert_series_equal(after["age"], points["age"])
+    if crs is not None:
+        assert after.crs == points.crs
+        assert after.geometry.name == "home"
+    assert not after.attrs
+    assert (moved_m(points, after) > 0).all()
+    again = mask(points, 3)
+    pd.testing.assert_frame_equal(pd.DataFrame(after), pd.DataFrame(again))
+
+
+@pytest.mark.parametrize("lat", [(0.0, 0.1), (70.0, 70.1)])
+def test_donut_is_isotropic_and_keeps_its_radii(lat):
+    # A donut drawn in degrees has a variance ratio of 1 / cos^2 of the latitude: 8.5 at 70 degrees.
+    points = homes(20_000, lat=lat)
+    after = mask_donut(points, inner_m=1000, outer_m=3000, rng=0)
+    distance = moved_m(points, after)
+    assert distance.min() > 1000 - 1e-3
+    assert distance.max() < 3000 + 1e-3
+    north = (after["lat_deg"] - points["lat_deg"]) * 111_194.9
+    east = (after["lon_deg"] - points["lon_deg"]) * 111_194.9 * np.cos(np.radians(points["lat_deg"]))
+    # Five standard errors of a variance ratio from 20,000 draws (kurtosis below that of a normal distribution).
+    assert abs(east.var() / north.var() - 1) < 5 * 2 / np.sqrt(20_000)
+    assert abs(north.mean()) < 5 * north.std() / np.sqrt(20_000)
+    # Uniform over the surface: half of it lies beyond the radius whose square is halfway.
+    assert abs((distance > np.sqrt((1 + 9) / 2) * 1000).mean() - 0.5) < 5 * 0.5 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize("crs", [None, "EPSG:25832"])
+def test_grid_moves_to_centres_and_suppresses_rare_cells(crs):
+    points = homes(400, crs=crs)
+    after = mask_grid(points, cell_m=50_000, min_count=4)
+    cells = pd.Series(list(zip(*np.round(degrees(after), 7), strict=True))).value_counts()
+    assert 0 < len(after) < 400
+    assert cells.min() >= 4
+    assert moved_m(points, after).max() < 50_000 * np.sqrt(0.5) * 1.02
+    everyone = mask_grid(points, cell_m=50_000)
+    rare = pd.Series(list(zip(*np.round(degrees(everyone), 7), strict=True)), index=everyone.index)
+    assert set(after.index) == set(rare.index[rare.map(rare.value_counts()) >= 4])
+
+
+def test_grid_can_suppress_all_and_meets_date_line_and_poles():
+    assert mask_grid(homes(5), cell_m=1, min_count=2).empty
+    edges = pd.DataFrame({"lat_deg": [90.0, -90.0, 0.0, 0.0], "lon_deg": [0.0, 10.0, 180.0, -180.0]})
+    after = mask_grid(edges, cell_m=10_000)
+    assert (1000 * great_circle_pairs_km(*degrees(edges), *degrees(after)) < 7_200).all()
+
+
+def test_swap_never_returns_the_true_place():
+    points = homes(50)
+    addresses = homes(300, seed=9)
+    after = swap_locations(points, addresses, inner_m=100, outer_m=30_000, rng=0)
+    assert 0 < len(after) < 50
+    assert moved_m(points, after).min() >= 100
+    assert moved_m(points, after).max() <= 30_000 + 1e-3
+    at_address = set(zip(*degrees(addresses), strict=True))
+    assert set(zip(*degrees(after), strict=True)) <= at_address
+    # No candidate but the points themselves: all are suppressed.
+    assert swap_locations(points, points.iloc[:0], outer_m=1000, rng=0).empty
+    assert swap_locations(points.iloc[:1], points.iloc[:1], inner_m=1, outer_m=1000, rng=0).empty
+
+
+@pytest.mark.parametrize("reflect", [False, True])
+def test_rigid_motion_keeps_every_distance(reflect):
+    points = homes(40)
+    after = move_rigidly(points, shift_m=300_000, reflect=reflect, rng=2)
+    np.testing.assert_allclose(great_circle_km(*degrees(after)), great_circle_km(*degrees(points)), atol=1e-6)
+    assert moved_m(points, after).max() > 100_000
+
+
+def test_seed_zero_is_a_seed_and_none_is_fresh():
+    points = homes(3)
+    first, second = mask_disc(points, radius_m=100, rng=0), mask_disc(points, radius_m=100, rng=0)
+    pd.testing.assert_frame_equal(first, second)
+    assert not mask_disc(points, radius_m=100).equals(mask_disc(points, radius_m=100))
+
+
+POINTS = homes(3, crs="EPSG:25832")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: mask_disc(POINTS, radius_m=-1), ParameterError, "`radius_m` must lie in"),
+        (lambda: mask_donut(POINTS, inner_m=5, outer_m=4), ParameterError, "`inner_m` must be at most"),
+        (lambda: mask_grid(POINTS, cell_m=0), ParameterError, "`cell_m` must lie in"),
+        (lambda: mask_grid(POINTS, cell_m=10, min_count=0), ParameterError, "`min_count` must be at least 1"),
+        (lambda: move_rigidly(POINTS, shift_m=-1), ParameterError, "`shift_m` must lie in"),
+        (lambda: mask_disc(gpd.GeoDataFrame(geometry=[Point(8, 50)]), radius_m=1), DataError, "must have a CRS"),
+        (lambda: mask_disc(gpd.GeoDataFrame(geometry=[None], crs=4326), radius_m=1), DataError, "empty geometries"),
+        (lambda: mask_disc(gpd.GeoDataFrame(geometry=[Point()], crs=4326), radius_m=1), DataError, "empty geometries"),
+        (
+            lambda: mask_disc(gpd.GeoDataFrame(geometry=[LineString([(0, 0), (1, 1)])], crs=4326), radius_m=1),
+            DataError,
+            "must hold points only, got a LineString",
+        ),
+        (lambda: mask_disc([1, 2], radius_m=1), DataError, "must be a pandas DataFrame"),
+        (lambda: mask_disc(pd.DataFrame({"lat_deg": [1.0]}), radius_m=1), ParameterError, "lon_deg"),
+        (lambda: swap_locations(POINTS, homes(2), outer_m=9), DataError, "must both be GeoDataFrames"),
+        (lambda: swap_locations(POINTS, POINTS.to_crs(4326), outer_m=9), DataError, "must have the CRS of `points`"),
+    ],
+)
+def test_bad_input(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
