@@ -28,6 +28,10 @@ _MODULES = {
     "anonymisers.hierarchy": "Hierarchy",
     "anonymisers.k_anonymity": "KAnonymous k_anonymise",
     "metrics.disclosure": "equivalence_classes k_anonymity l_diversity recursive_c reidentification_risk t_closeness",
+    "attacks.cliques": "Clique Cliques max_clique max_cliques",
+    "attacks.common_subgraph": "Linkage MetricMicrodata classical_linkage common_subgraph_attack",
+    "attacks.compatibility": "CompatibilityGraph compatibility_graph",
+    "metrics.linkage": "LinkageQuality linkage_quality",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
     "anonymisers attacks datasets errors experiments mechanisms metrics papers plotting rumap runner simulate"

@@ -1,0 +1,165 @@
+"""Sets of small whole numbers as rows of 64-bit words: vertex v is bit v % 64 of word v // 64."""
+
+# ruff: noqa: ARG001 (intrinsics are called with a context)
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from reident.kernels._jit import jit
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+
+    def popcount(word):
+        """Return the number of ones in a word."""
+        return int(word).bit_count()
+
+    def lowest_bit(word):
+        """Return the position of the lowest one of a word that is not zero."""
+        return (int(word) & -int(word)).bit_length() - 1
+
+    def highest_bit(word):
+        """Return the position of the highest one of a word that is not zero."""
+        return int(word).bit_length() - 1
+
+else:
+    # One machine instruction each, which LLVM would not find by itself in a portable formula.
+
+    @intrinsic
+    def popcount(typing_context, word):
+        """Return the number of ones in a word."""
+
+        def generate(context, builder, signature, arguments):
+            return builder.ctpop(arguments[0])
+
+        return types.int64(types.uint64), generate
+
+    @intrinsic
+    def lowest_bit(typing_context, word):
+        """Return the position of the lowest one of a word that is not zero."""
+
+        def generate(context, builder, signature, arguments):
+            return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+        return types.int64(types.uint64), generate
+
+    @intrinsic
+    def highest_bit(typing_context, word):
+        """Return the position of the highest one of a word that is not zero."""
+
+        def generate(context, builder, signature, arguments):
+            zeros = builder.ctlz(arguments[0], context.get_constant(types.boolean, True))
+            return builder.sub(context.get_constant(types.int64, 63), zeros)
+
+        return types.int64(types.uint64), generate
+
+
+@jit
+def bit(v):
+    """Return the word in which only the bit of vertex `v` is set."""
+    return ONE << np.uint64(v & 63)
+
+
+@jit
+def has_bit(row, v):
+    """Tell whether vertex `v` is in the set."""
+    return (row[v >> 6] >> np.uint64(v & 63)) & ONE != ZERO
+
+
+@jit
+def count_bits(row):
+    """Return how many vertices are in the set."""
+    total = 0
+    for w in range(row.shape[0]):
+        total += popcount(row[w])
+    return total
+
+
+@jit
+def is_empty(row):
+    """Tell whether no vertex is in the set."""
+    for w in range(row.shape[0]):
+        if row[w] != ZERO:
+            return False
+    return True
+
+
+@jit
+def list_bits(row, out):
+    """Write the members of a set into `out`, ascending, and return how many there are."""
+    n = 0
+    for w in range(row.shape[0]):
+        word = row[w]
+        while word != ZERO:
+            out[n] = (w << 6) + lowest_bit(word)
+            n += 1
+            word &= word - ONE
+    return n
+
+
+@jit
+def pack_rows(dense):
+    """Pack the rows of a boolean matrix."""
+    n = dense.shape[0]
+    bits = np.zeros((n, (dense.shape[1] + 63) >> 6), dtype=np.uint64)
+    for i in range(n):
+        for j in range(dense.shape[1]):
+            if dense[i, j]:
+                bits[i, j >> 6] |= bit(j)
+    return bits
+
+
+@jit
+def pack_lists(indptr, indices, rank):
+    """Pack adjacency lists as rows of bits, vertex v renamed `rank[v]`."""
+    n = indptr.shape[0] - 1
+    bits = np.zeros((n, (n + 63) >> 6), dtype=np.uint64)
+    for v in range(n):
+        row = bits[rank[v]]
+        for p in range(indptr[v], indptr[v + 1]):
+            u = rank[indices[p]]
+            row[u >> 6] |= bit(u)
+    return bits
+
+
+@jit
+def permute_rows(bits, order, rank):
+    """Rename the vertices of a packed graph: row i of the result is row `order[i]`, its columns renamed by `rank`."""
+    out = np.zeros_like(bits)
+    for i in range(bits.shape[0]):
+        source = bits[order[i]]
+        row = out[i]
+        for w in range(source.shape[0]):
+            word = source[w]
+            while word != ZERO:
+                u = rank[(w << 6) + lowest_bit(word)]
+                row[u >> 6] |= bit(u)
+                word &= word - ONE
+    return out
+
+
+@jit
+def unpack_lists(bits, degrees):
+    """Return the adjacency lists (indptr, indices) of a packed graph whose vertices have these degrees."""
+    n = bits.shape[0]
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    for v in range(n):
+        indptr[v + 1] = indptr[v] + degrees[v]
+    indices = np.empty(indptr[n], dtype=np.int32)
+    for v in range(n):
+        list_bits(bits[v], indices[indptr[v] : indptr[v + 1]])
+    return indptr, indices
+
+
+@jit
+def row_counts(bits):
+    """Return the number of ones of each row."""
+    counts = np.empty(bits.shape[0], dtype=np.int64)
+    for v in range(bits.shape[0]):
+        counts[v] = count_bits(bits[v])
+    return counts
