@@ -23,7 +23,7 @@ from reident._validation import (
     encode_labels,
 )
 from reident.attacks.cliques import Clique, Cliques, max_clique, max_cliques
-from reident.attacks.compatibility import CompatibilityGraph, compatibility_graph, shared_codes
+from reident.attacks.compatibility import CompatibilityGraph, graph_of_codes, shared_codes
 from reident.errors import DataError
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
@@ -205,13 +205,8 @@ def common_subgraph_attack(
     release = _microdata(release, "release")
     known = _microdata(known, "known")
     codes_release, codes_known = _label_codes(release.table, known.table, quasi)
-    graph = compatibility_graph(
-        codes_release,
-        release.distances_km,
-        codes_known,
-        known.distances_km,
-        window_km=window_km,
-        intervals_km=intervals_km,
+    graph = graph_of_codes(
+        codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
     )
     listed = _search(graph, ties, limit, time_limit_s, node_limit, generator)
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0

@@ -132,6 +132,18 @@ def compatibility_graph(
     ([[0, 0], [0, 1]], 0)
     """
     codes_release, codes_known = encode_label_arrays(labels_release, labels_known)
+    return graph_of_codes(codes_release, d_release, codes_known, d_known, window_km, intervals_km)
+
+
+def graph_of_codes(
+    codes_release: IntArray,
+    d_release: ArrayLike,
+    codes_known: IntArray,
+    d_known: ArrayLike,
+    window_km: tuple[Any, Any] | None,
+    intervals_km: tuple[Any, Any] | None,
+) -> CompatibilityGraph:
+    """Build the product graph of records whose labels are coded (see `shared_codes`; -1 agrees with nothing)."""
     d_release = check_distance_matrix(d_release, "d_release", size=codes_release.size)
     d_known = check_distance_matrix(d_known, "d_known", size=codes_known.size)
     if (window_km is None) == (intervals_km is None):
