@@ -15,6 +15,13 @@ __version__ = "0.1.0"
 # Module -> public names. One line a module, in the order of the layers.
 _MODULES = {
     "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning",
+    "mechanisms.budget": "Budget",
+    "mechanisms.degree_sequence": "private_degree_sequence",
+    "mechanisms.exponential": "choice_probabilities exponential_mechanism",
+    "mechanisms.kmeans": "private_kmeans",
+    "mechanisms.pan_private": "PanPrivateDensity",
+    "mechanisms.queries": "laplace_count laplace_histogram laplace_mean laplace_sum",
+    "mechanisms.randomised_response": "randomised_response",
     "mechanisms.laplace": "discrete_laplace simulation_laplace",
     "papers": "published",
     "rumap": "frontier pareto plot_ru_map plot_ru_panels ru_frame",

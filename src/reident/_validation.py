@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,6 +60,37 @@ def check_real(
             f"`{name}` must lie in {left}{low:g}, {high:g}{right} and be finite, got {value!r}{_because(why)}"
         )
     return number
+
+
+def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
+    """Return a privacy parameter as an exact positive fraction.
+
+    A float counts as the decimal number that it is written as, so that a hundred times .01 is 1. Text such as
+    ``"1/3"``, Decimal and Fraction are taken as they are.
+    """
+    why = "it is the privacy loss that is allowed, and 0 allows no answer"
+    if isinstance(value, bool | np.bool_) or not isinstance(
+        value, int | float | str | Fraction | Decimal | np.integer | np.floating
+    ):
+        raise ParameterError(f"`{name}` must be a positive number, got {value!r}: {why}")
+    try:
+        exact = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"`{name}` must be a positive finite number, got {value!r}: {why}") from None
+    if exact <= 0:
+        raise ParameterError(f"`{name}` must be greater than 0, got {value}: {why}")
+    return exact
+
+
+def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
+    """Return a pair of finite numbers, the lower before the higher."""
+    why = "bounds are declared, never taken from the data: the data's own extremes are what must not leak"
+    if bounds is None or isinstance(bounds, str) or not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
+        raise ParameterError(f"`{name}` must be a pair (low, high), got {bounds!r}: {why}")
+    low, high = (check_real(bound, name) for bound in bounds)
+    if low >= high:
+        raise ParameterError(f"`{name}` must be given as (low, high) with low < high, got ({low:g}, {high:g})")
+    return low, high
 
 
 def check_choice(value: Any, name: str, choices: Collection[Hashable]) -> Any:

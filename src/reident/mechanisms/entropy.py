@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reident._random import check_rng
-from reident._typing import BoolArray, FloatArray, RNGLike
+from reident._typing import BoolArray, FloatArray, IntArray, RNGLike
 from reident.errors import PrivacyWarning
 
 __all__ = [
@@ -28,9 +28,11 @@ __all__ = [
     "Probability",
     "bernoulli",
     "bernoulli_each",
+    "computed_probability",
     "entropy_source",
     "exponential_probability",
     "logistic_probability",
+    "random_below",
     "rational_probability",
 ]
 
@@ -134,6 +136,11 @@ def logistic_probability(exponent: Fraction) -> Probability:
     return _Computed(evaluate)
 
 
+def computed_probability(evaluate: Callable[[Context], Decimal]) -> Probability:
+    """Return an irrational probability, from a formula whose absolute error is below 10 ** (4 - precision)."""
+    return _Computed(evaluate)
+
+
 def rational_probability(value: Fraction) -> Probability:
     """Return a rational probability in [0, 1)."""
     return _Rational(value)
@@ -191,3 +198,16 @@ def bernoulli_each(approximate: FloatArray, exact: Callable[[int], Probability],
 def random_words(size: int, source: Entropy) -> NDArray[np.uint16]:
     """Return `size` uniform 16-bit words."""
     return np.frombuffer(source(2 * size), dtype=np.uint16)
+
+
+def random_below(bound: int, size: int, source: Entropy) -> IntArray:
+    """Return `size` uniform whole numbers in [0, bound), without the bias of a remainder."""
+    limit = (1 << 64) - (1 << 64) % bound
+    result = np.empty(size, dtype=np.uint64)
+    missing = np.arange(size)
+    while missing.size:
+        words = np.frombuffer(source(8 * missing.size), dtype=np.uint64)
+        fits = words <= limit - 1
+        result[missing[fits]] = words[fits] % np.uint64(bound)
+        missing = missing[~fits]
+    return result.astype(np.int64)

@@ -95,9 +95,10 @@ def discrete_laplace(
     _check_scales(scales, step)
     if scales.ndim:
         both = _geometric_each(np.concatenate([scales, scales]), step, source)
+        steps = both[:size] - both[size:]
     else:
-        both = _geometric(step / Fraction(float(scales)), 2 * size, source)
-    return np.asarray((both[:size] - both[size:]) * float(step), dtype=np.float64)
+        steps = grid_noise(step / Fraction(float(scales)), size, source)
+    return np.asarray(steps * float(step), dtype=np.float64)
 
 
 def _check_scales(scales: FloatArray, step: Fraction) -> None:
@@ -152,6 +153,23 @@ def _geometric_each(scales: FloatArray, step: Fraction, source: Entropy) -> IntA
         result <<= 1
         result += bernoulli_each(small / (1 + small), exact(logistic_probability, everyone, place), source)
     return result
+
+
+def grid_noise(exponent: Fraction, size: int, source: Entropy) -> IntArray:
+    """Draw whole numbers k with probability proportional to exp(-abs(k) exponent), exactly.
+
+    Added to whole numbers that change by at most `sensitivity` it gives epsilon-differential privacy for
+    exponent = epsilon / sensitivity.
+    """
+    both = _geometric(exponent, 2 * size, source)
+    return both[:size] - both[size:]
+
+
+def grid_noise_reach(exponent: Fraction, level: float) -> int:
+    """Return the smallest m for which `grid_noise` lies in [-m, m] with probability at least `level`."""
+    a = float(exponent)
+    # P(|k| > m) = 2 exp(-a (m + 1)) / (1 + exp(-a))
+    return max(0, math.ceil(math.log(2 / ((1 - level) * (1 + math.exp(-a)))) / a - 1 - 1e-12))
 
 
 def grid_granularity(scale: float) -> float:

@@ -1,0 +1,219 @@
+"""Pan-private density: the intrusion, the printed algorithm's leak, accuracy, and saving the state."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from privacy_loss import assert_loss_at_most, loss_bounds, seeded
+from reident import Budget, DataError, PanPrivateDensity, ParameterError, PrivacyWarning
+from reident.mechanisms.pan_private import DensityState, density_error_bound, pan_privacy_loss
+
+LEVEL = 1e-4
+
+
+def stream(before, after, *, seed, variant="corrected", epsilon=1, universe=1):
+    """Return what an intruder and a reader see: the memory in between, and the number of noisy ones at the end."""
+    density = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=seed)
+    density.update(before)
+    look = density.state().bits
+    density.update(after)
+    ones = universe * (density.result().value * epsilon / 4 + 0.5)
+    return look, round(ones)
+
+
+def seen(before, after, n, first, **kws):
+    """Code (bit at the look, noisy ones) of a universe of one item as one number."""
+    pairs = seeded(lambda: [stream(before, after, seed=first + s, **kws) for s in range(n)])
+    return np.array([(100 if look[0] else -100) + ones for look, ones in pairs])
+
+
+def test_exact_loss_is_within_two_epsilon_and_the_printed_one_is_not():
+    for epsilon in (0.01, 0.1, 0.5, 1, 1.25, 1.5):
+        assert pan_privacy_loss(epsilon) <= 2 * epsilon
+        assert pan_privacy_loss(epsilon, variant="printed") > 3.32
+    assert pan_privacy_loss(1e-6, variant="printed") == pytest.approx(math.log((1 + math.exp(4)) / 2), abs=1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.4, 1.3])
+@pytest.mark.parametrize("variant", ["corrected", "printed"])
+def test_exact_loss_equals_a_direct_enumeration(epsilon, variant):
+    one = 0.5 + epsilon / 4
+    rate = epsilon if variant == "corrected" else 4
+    answers = range(-40, 42)
+
+    def joint(before, after):
+        table = {}
+        for look in (0, 1):
+            p_look = (one if look else 1 - one) if before else 0.5
+            for last in (0, 1):
+                p_last = (one if last else 1 - one) if after else float(last == look)
+                for answer in answers:
+                    key = (look, answer)
+                    table[key] = table.get(key, 0) + p_look * p_last * math.exp(-rate * abs(answer - last))
+        return table
+
+    tables = [joint(before, after) for before in (False, True) for after in (False, True)]
+    ref = max(abs(math.log(a[key] / b[key])) for a in tables for b in tables for key in a)
+    assert pan_privacy_loss(epsilon, variant=variant) == pytest.approx(ref, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_an_intruder_and_the_reader_together_learn_at_most_two_epsilon():
+    n = 2500
+    absent = seen([], [], n, 0, epsilon=0.6)
+    present = seen([0], [0, 0, 0], n, n, epsilon=0.6)
+    late = seen([], [0], n, 2 * n, epsilon=0.6)
+    for left, right in ((absent, present), (absent, late), (present, late)):
+        assert_loss_at_most(left, right, 2 * 0.6, level=LEVEL)
+
+
+def test_the_printed_algorithm_is_caught_leaking():
+    n = 2500
+    absent = seen([], [], n, 0, epsilon=0.4, variant="printed")
+    late = seen([], [0], n, n, epsilon=0.4, variant="printed")
+    assert loss_bounds(absent, late, level=LEVEL) > 2 * 0.4
+
+
+def test_the_memory_alone_has_the_stated_bias_however_often_an_item_appears():
+    bits = seeded(PanPrivateDensity, 60_000, epsilon=0.8, rng=1)
+    bits.update(np.arange(20_000))
+    bits.update(np.repeat(np.arange(20_000, 40_000), 5))
+    state = bits.state().bits
+    for part, probability in ((state[:20_000], 0.7), (state[20_000:40_000], 0.7), (state[40_000:], 0.5)):
+        assert stats.binomtest(int(part.sum()), part.size, probability).pvalue > LEVEL
+
+
+def test_batches_single_items_and_any_container_are_one_stream():
+    for feed in (
+        lambda d: [d.update(item) for item in "aab"],
+        lambda d: d.update(["a", "a", "b"]),
+        lambda d: d.update(iter("aab")),
+        lambda d: d.update(np.array(["a", "b"])),
+        lambda d: [d.update([]), d.update(("b", "a"))],
+    ):
+        density = PanPrivateDensity(["a", "b", "c"], epsilon=1)
+        feed(density)
+        assert density.state().bits.shape == (3,)
+
+
+def test_estimate_is_unbiased_and_its_interval_covers():
+    n, size, true = 400, 500, 0.3
+    answers = []
+    for seed in range(n):
+        density = seeded(PanPrivateDensity, size, epsilon=1, rng=seed)
+        density.update(np.arange(150))
+        answers.append(density.result())
+    values = np.array([answer.value for answer in answers])
+    bits = (true * 0.75 * 0.25 + (1 - true) * 0.25) / size
+    noise = 2 * math.exp(-1) / (1 - math.exp(-1)) ** 2 / size**2
+    deviation = 4 * math.sqrt(bits + noise)
+    assert abs(values.mean() - true) < stats.norm.isf(LEVEL / 2) * deviation / math.sqrt(n)
+    assert values.std(ddof=1) == pytest.approx(deviation, rel=0.15)
+    covered = sum(low <= true <= high for low, high in (answer.interval(0.9) for answer in answers))
+    assert stats.binomtest(covered, n, 0.9, alternative="less").pvalue > LEVEL
+
+
+def test_bound_counts_the_laplace_term():
+    plain = math.sqrt(8 * math.log(2 / 0.05) / 1000) / 0.1
+    assert density_error_bound(1000, epsilon=0.1) > plain
+    assert density_error_bound(10**6, epsilon=1) == pytest.approx(
+        math.sqrt(8 * math.log(2 / 0.05) / 10**6), rel=0.02
+    ), "in a large universe the bits alone decide"
+
+
+def test_state_can_be_saved_and_restored(tmp_path):
+    budget = Budget(3)
+    density = PanPrivateDensity(["ann", "bob", 7], epsilon=0.5, budget=budget)
+    density.update(["ann", 7])
+    density.result()
+    path = density.state().save(tmp_path / "state.npz")
+    restored = PanPrivateDensity.restore(DensityState.load(path), budget=budget)
+    assert np.array_equal(restored.state().bits, density.state().bits)
+    assert restored.epsilon_total == density.epsilon_total == 1
+    restored.update("bob")
+    restored.result()
+    assert restored.epsilon_total == 1.5
+    assert budget.spent == 1.5
+
+
+def test_state_holds_nothing_but_bits_and_public_facts(tmp_path):
+    """Streams of very different length leave states of the same form: there is no counter to compare."""
+    states = []
+    for events in ([], [3] * 10_000):
+        density = seeded(PanPrivateDensity, 50, epsilon=1, rng=4)
+        density.update(events)
+        states.append(density.state())
+    for name in ("items", "epsilon", "variant", "n_answers", "private"):
+        assert getattr(states[0], name) == getattr(states[1], name)
+    sizes = {state.save(tmp_path / f"{place}.npz").stat().st_size for place, state in enumerate(states)}
+    assert len(sizes) == 1
+    assert (states[0].bits != states[1].bits).sum() <= 1
+
+
+def test_state_is_a_copy():
+    density = PanPrivateDensity(10, epsilon=1)
+    before = density.state().bits
+    before[:] = 7
+    assert np.isin(density.state().bits, (0, 1)).all()
+
+
+def test_an_undeclared_item_takes_nothing_in():
+    density = PanPrivateDensity(5, epsilon=1)
+    before = density.state().bits
+    for batch in ([1, 2, 5], [-1], [0.5], "a"):
+        with pytest.raises(ParameterError, match="`items` must b"):
+            density.update(batch)
+    named = PanPrivateDensity(["a"], epsilon=1)
+    with pytest.raises(ParameterError, match="declared `universe`, got 'b'"):
+        named.update(["a", "b"])
+    assert np.array_equal(before, density.state().bits)
+
+
+@pytest.mark.parametrize(
+    ("kws", "message"),
+    [
+        ({"epsilon": 0}, "`epsilon` must be greater"),
+        ({"epsilon": 1.6}, "`epsilon` must be at most 3/2"),
+        ({"universe": 0}, "`universe` must be at least 1"),
+        ({"universe": []}, "`universe` must be at least one"),
+        ({"universe": ["a", "a"]}, "each once"),
+        ({"variant": "x"}, "`variant`"),
+    ],
+)
+def test_bad_input(kws, message):
+    with pytest.raises(ParameterError, match=message):
+        PanPrivateDensity(**{"universe": 3, "epsilon": 1} | kws)
+
+
+def test_a_budget_stops_construction_and_answers():
+    with pytest.raises(ParameterError, match="memory of a density"):
+        PanPrivateDensity(3, epsilon=1, budget=Budget(0.5))
+    density = PanPrivateDensity(3, epsilon=1, budget=Budget(1.5))
+    with pytest.raises(ParameterError, match="for density"):
+        density.result()
+
+
+def test_bad_states(tmp_path):
+    (tmp_path / "x.npz").write_text("no")
+    with pytest.raises(DataError, match="`path` must be a saved state"):
+        DensityState.load(tmp_path / "x.npz")
+    with pytest.raises(DataError, match="`path` must be a saved state"):
+        DensityState.load(tmp_path / "none.npz")
+    state = PanPrivateDensity(3, epsilon=1).state()
+    wrong = DensityState(np.array([0, 5, 1], np.uint8), 3, state.epsilon, "corrected", 0, True)
+    with pytest.raises(DataError, match="one bit for each of the 3"):
+        PanPrivateDensity.restore(wrong)
+    with pytest.raises(DataError, match="to be saved"):
+        PanPrivateDensity([("a", 1j)], epsilon=1).state().save(tmp_path / "y.npz")
+
+
+def test_seeds_warn_and_mark_the_answer():
+    with pytest.warns(PrivacyWarning):
+        density = PanPrivateDensity(3, epsilon=1, rng=1)
+    assert not density.result().private
+    assert not PanPrivateDensity(3, epsilon=1, variant="printed").result().private
+    assert PanPrivateDensity(3, epsilon=1).result().private

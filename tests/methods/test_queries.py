@@ -1,0 +1,219 @@
+"""Counts, sums, means, histograms: sensitivity, privacy loss, intervals, clipping."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from privacy_loss import assert_loss_at_most, loss_bounds, seeded
+from reident import (
+    DataError,
+    ParameterError,
+    PrivacyWarning,
+    laplace_count,
+    laplace_histogram,
+    laplace_mean,
+    laplace_sum,
+)
+
+LEVEL = 1e-4
+
+
+def repeat(query, n, **kws):
+    generator = np.random.default_rng(17)
+    return seeded(lambda: [query(rng=generator, **kws) for _ in range(n)])
+
+
+def test_count_of_a_table_a_mask_a_predicate_and_a_number_agree():
+    table = pd.DataFrame({"age": [10, 20, 30, 40]})
+    answers = [
+        seeded(laplace_count, *data, epsilon=2, rng=3).value
+        for data in (
+            (table[table["age"] > 15],),
+            (table["age"] > 15,),
+            (table, lambda row: row["age"] > 15),
+            (table["age"], lambda age: age > 15),
+            (3,),
+        )
+    ]
+    assert len(set(answers)) == 1
+    assert answers[0] == int(answers[0])
+
+
+def test_an_answer_says_what_it_is():
+    answer = laplace_count(100, epsilon=0.1)
+    assert (answer.sensitivity, answer.scale, answer.granularity, answer.private) == (1, 10, 1, True)
+    assert float(answer) == answer.value
+    with pytest.warns(PrivacyWarning, match="carries no privacy guarantee"):
+        assert not laplace_count(100, epsilon=0.1, rng=1).private
+
+
+def test_empty_tables_are_answered_like_any_other():
+    empty = pd.DataFrame({"x": []})
+    assert abs(laplace_count(empty, epsilon=50).value) < 5
+    assert abs(laplace_sum([], bounds=(0, 1), epsilon=50).value) < 5
+    assert 0 <= laplace_mean([], bounds=(0, 1), epsilon=50).value <= 1
+    assert laplace_histogram([], categories=["a", "b"], epsilon=50).counts.abs().max() < 5
+    assert laplace_histogram([], bins=[0, 1, 2], epsilon=50).counts.abs().max() < 5
+
+
+@pytest.mark.parametrize(("adjacency", "sensitivity"), [("add-remove", 7), ("replace", 10)])
+def test_sensitivity_of_a_sum(adjacency, sensitivity):
+    answer = laplace_sum([1.0], bounds=(-3, 7), epsilon=0.5, adjacency=adjacency)
+    assert answer.sensitivity == pytest.approx(sensitivity, rel=2e-6)
+    assert answer.scale == pytest.approx(2 * sensitivity, rel=2e-6)
+
+
+@given(
+    st.lists(st.floats(-3, 7), max_size=6),
+    st.floats(-3, 7),
+    st.floats(0.3, 3),
+    st.sampled_from(["add-remove", "replace"]),
+)
+def test_stated_sensitivity_bounds_the_change_of_the_snapped_sum(values, more, step, adjacency):
+    """With a seed the noise is the same, so that the difference of two answers is that of the snapped sums."""
+
+    def answer(listed):
+        return seeded(laplace_sum, listed, bounds=(-3, 7), epsilon=1, adjacency=adjacency, granularity=step, rng=5)
+
+    base = [0.0, *values]
+    neighbour = [*base, more] if adjacency == "add-remove" else [more, *values]
+    one, other = answer(base), answer(neighbour)
+    assert abs(one.value - other.value) <= one.sensitivity * (1 + 1e-12)
+    assert abs(one.value / step - round(one.value / step)) < 1e-9
+
+
+def test_privacy_loss_of_sums_of_neighbours():
+    n = 2500
+    one, other = (
+        [answer.value for answer in repeat(laplace_sum, n, values=values, bounds=(0, 4), epsilon=1, granularity=1)]
+        for values in ([1, 2, 3], [1, 2, 3, 4])
+    )
+    assert_loss_at_most(one, other, 1, level=LEVEL)
+    assert loss_bounds(one, other, level=LEVEL) > 0.5
+
+
+def test_privacy_loss_of_a_histogram_is_that_of_one_count():
+    """The pair (count of a, count of b) of neighbours; events on the first and on the sum of both."""
+    n = 2000
+    answers = [
+        [a.counts.to_numpy() for a in repeat(laplace_histogram, n, values=values, bins=[0, 1, 2], epsilon=1)]
+        for values in ([0, 1], [0, 1, 0])
+    ]
+    for combine in ([1, 0], [1, 1], [1, -1]):
+        one, other = (np.array(sample) @ combine for sample in answers)
+        assert_loss_at_most(one, other, 1, level=LEVEL)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
+def test_intervals_cover_as_often_as_they_say(level):
+    n = 1000
+    for query, truth, kws in (
+        (laplace_count, 40, {"data": 40, "epsilon": 0.3}),
+        (laplace_sum, 6, {"values": [1.0, 2.0, 3.0], "bounds": (0, 4), "epsilon": 0.7, "granularity": 2.0**-6}),
+    ):
+        covered = sum(low <= truth <= high for low, high in (a.interval(level) for a in repeat(query, n, **kws)))
+        # On a grid the interval covers at least with its level, and not much more.
+        assert stats.binomtest(covered, n, level, alternative="less").pvalue > LEVEL
+        assert covered / n < level + 0.6 * (1 - level) + 0.05
+
+
+def test_mean_interval_is_conservative_and_uses():
+    values = np.linspace(20, 60, 2001)
+    answers = repeat(laplace_mean, 400, values=values, bounds=(0, 100), epsilon=1)
+    inside = [low <= values.mean() <= high for low, high in (answer.interval(0.9) for answer in answers)]
+    assert stats.binomtest(sum(inside), 400, 0.9, alternative="less").pvalue > LEVEL
+    assert np.mean([answer.value for answer in answers]) == pytest.approx(40, abs=0.1)
+    assert answers[0].total.epsilon + answers[0].count.epsilon == answers[0].epsilon == 1
+
+
+def test_histogram_counts_bins_and_categories_like_numpy():
+    values = [0, 0.5, 1, 3, 10]
+    near = laplace_histogram(values, bins=[0, 1, 5, 10], epsilon=1000)
+    assert near.counts.tolist() == np.histogram(values, [0, 1, 5, 10])[0].tolist() == [2, 2, 1]
+    assert laplace_histogram(values, bins=2, bounds=(0, 10), epsilon=1000).counts.tolist() == [4, 1]
+    named = laplace_histogram(["x", "y", "x"], categories=["x", "y", "z"], epsilon=1000)
+    assert named.counts.to_dict() == {"x": 2, "y": 1, "z": 0}
+    table = pd.DataFrame({"age": [5, 70, 30]})
+    parted = laplace_histogram(
+        table, categories=["young", "old"], partition=lambda row: "old" if row["age"] >= 65 else "young", epsilon=1000
+    )
+    assert parted.counts.to_dict() == {"young": 2, "old": 1}
+    assert (laplace_histogram([], categories=range(50), epsilon=0.1).nonnegative >= 0).all()
+
+
+def test_simultaneous_intervals_are_wider():
+    answer = laplace_histogram([], categories=range(20), epsilon=1)
+    single, together = (answer.interval(0.9, simultaneous=flag) for flag in (False, True))
+    assert (together["high"] > single["high"]).all()
+
+
+@settings(max_examples=20)
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=10))
+def test_clipped_values_are_counted_and_told(values):
+    outside = sum(abs(value) > 10 for value in values)
+    if not outside:
+        assert laplace_sum(values, bounds=(-10, 10), epsilon=1).n_clipped == 0
+        return
+    with pytest.warns(PrivacyWarning, match=f"{outside} of `values` lay outside `bounds`"):
+        answer = laplace_sum(values, bounds=(-10, 10), epsilon=1)
+    assert answer.n_clipped == outside
+    assert "n_clipped" not in repr(answer)
+
+
+def test_values_outside_the_bins_are_told():
+    with pytest.warns(PrivacyWarning, match="1 of `values` lay outside `bins`"):
+        answer = laplace_histogram([-1, 0.5], bins=[0, 1, 2], epsilon=1000)
+    assert answer.counts.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("query", "kws", "error", "message"),
+    [
+        (laplace_sum, {"values": [1], "bounds": None}, ParameterError, "`bounds` must be a pair"),
+        (laplace_sum, {"values": [1], "bounds": (1, 1)}, ParameterError, "low < high"),
+        (laplace_sum, {"values": [1], "bounds": (5, 1)}, ParameterError, "low < high"),
+        (laplace_sum, {"values": [1], "bounds": (0, np.inf)}, ParameterError, "`bounds` must lie"),
+        (laplace_sum, {"values": [1], "bounds": 3}, ParameterError, "`bounds` must be a pair"),
+        (laplace_sum, {"values": [np.nan], "bounds": (0, 1)}, DataError, "`values` must be finite"),
+        (laplace_sum, {"values": ["a"], "bounds": (0, 1)}, DataError, "numbers only"),
+        (laplace_sum, {"values": [1], "bounds": (0, 1), "adjacency": "x"}, ParameterError, "`adjacency`"),
+        (laplace_sum, {"values": [1], "bounds": (0, 1), "granularity": 2}, ParameterError, "`granularity`"),
+        (laplace_mean, {"values": [1], "bounds": (0, 0)}, ParameterError, "low < high"),
+        (laplace_count, {"data": -1}, ParameterError, "`data` must be at least 0"),
+        (laplace_count, {"data": [[1], [2]]}, DataError, "one-dimensional"),
+        (laplace_histogram, {"values": [1]}, ParameterError, "`bins` or `categories`"),
+        (laplace_histogram, {"values": [1], "bins": [0, 1], "categories": [1]}, ParameterError, "not both"),
+        (laplace_histogram, {"values": [1], "bins": [1, 0]}, ParameterError, "rising edges"),
+        (laplace_histogram, {"values": [1], "bins": 3}, ParameterError, "`bounds` must be a pair"),
+        (laplace_histogram, {"values": ["b"], "categories": ["a"]}, DataError, "declared `categories`"),
+        (laplace_histogram, {"values": ["a"], "categories": ["a", "a"]}, ParameterError, "distinct"),
+        (laplace_histogram, {"values": ["a"], "categories": []}, ParameterError, "at least one"),
+    ],
+)
+def test_bad_input(query, kws, error, message):
+    with pytest.raises(error, match=message):
+        query(epsilon=1, **kws)
+
+
+@pytest.mark.parametrize("level", [0, 1, -1, 2])
+def test_bad_level(level):
+    for answer in (
+        laplace_count(1, epsilon=1),
+        laplace_mean([1], bounds=(0, 1), epsilon=1),
+        laplace_histogram([], categories=["a"], epsilon=1),
+    ):
+        with pytest.raises(ParameterError, match="`level`"):
+            answer.interval(level)
+
+
+def test_opendp_agrees_on_the_scale_of_a_count():
+    opendp = pytest.importorskip("opendp.prelude")
+    opendp.enable_features("contrib")
+    space = opendp.atom_domain(T=int), opendp.absolute_distance(T=int)
+    measurement = opendp.m.make_laplace(*space, scale=laplace_count(10, epsilon=0.25).scale)
+    assert measurement.map(d_in=1) == pytest.approx(0.25)
