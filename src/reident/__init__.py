@@ -27,6 +27,9 @@ _MODULES = {
     "rumap": "frontier pareto plot_ru_map plot_ru_panels ru_frame",
     "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
     "simulate": "points_in_area",
+    "networks": "DirectedNetwork Network as_network read_graph write_graph",
+    "anonymisers.degree_anonymity": "DegreeAnonymisation anonymise_degrees degree_anonymise is_degree_anonymous",
+    "anonymisers.naive": "NaiveAnonymisation naive_anonymise",
     "anonymisers.coordinate_noise": "DistanceDeviation distance_deviation_quantiles perturb_coordinates",
     "anonymisers.distance_noise": "distance_noise_window_km perturb_distances",
     "anonymisers.lipschitz_embedding": "embed_distances",
@@ -41,7 +44,7 @@ _MODULES = {
     "metrics.linkage": "LinkageQuality linkage_quality",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
-    "anonymisers attacks datasets errors experiments mechanisms metrics papers plotting rumap runner simulate"
+    "anonymisers attacks datasets errors experiments mechanisms metrics networks papers plotting rumap runner simulate"
 ).split()
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

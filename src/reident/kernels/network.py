@@ -1,0 +1,343 @@
+"""Graphs as compressed rows: building, checking, triangles and distances."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from reident.kernels._jit import jit, parallel_jit
+
+
+@jit
+def rows_from_edges(u, v, n):
+    """Return ``indptr`` and sorted ``indices`` of the undirected graph with the edges (u, v), each given once."""
+    m = u.shape[0]
+    indptr = np.zeros(n + 1, np.int64)
+    for e in range(m):
+        indptr[u[e] + 1] += 1
+        indptr[v[e] + 1] += 1
+    for i in range(n):
+        indptr[i + 1] += indptr[i]
+    fill = indptr[:-1].copy()
+    loose = np.empty(2 * m, np.int32)
+    for e in range(m):
+        loose[fill[u[e]]] = v[e]
+        fill[u[e]] += 1
+        loose[fill[v[e]]] = u[e]
+        fill[v[e]] += 1
+    # Transposing a symmetric graph row by row leaves every row sorted.
+    fill[:] = indptr[:-1]
+    indices = np.empty(2 * m, np.int32)
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            row = loose[p]
+            indices[fill[row]] = i
+            fill[row] += 1
+    return indptr, indices
+
+
+@jit
+def edges_from_rows(indptr, indices):
+    """Return the edges (u, v) with u < v, ordered by u and then v."""
+    m = indices.shape[0] // 2
+    u = np.empty(m, np.int32)
+    v = np.empty(m, np.int32)
+    e = 0
+    for i in range(indptr.shape[0] - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            if indices[p] > i:
+                u[e] = i
+                v[e] = indices[p]
+                e += 1
+    return u, v
+
+
+@jit
+def has_edge(indptr, indices, u, v):
+    """Tell whether v stands in the sorted row of u."""
+    low = indptr[u]
+    high = indptr[u + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if indices[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low < indptr[u + 1] and indices[low] == v
+
+
+@jit
+def first_flaw(indptr, indices):
+    """Return the first (u, v, flaw): 1 a loop, 2 a repeated edge, 3 an edge without its mirror; flaw 0 for none."""
+    for u in range(indptr.shape[0] - 1):
+        for p in range(indptr[u], indptr[u + 1]):
+            v = indices[p]
+            if v == u:
+                return u, v, 1
+            if p > indptr[u] and indices[p - 1] == v:
+                return u, v, 2
+            if not has_edge(indptr, indices, v, u):
+                return u, v, 3
+    return -1, -1, 0
+
+
+@jit
+def common_neighbours(indptr, indices, u, v):
+    """Count the common neighbours of u and v."""
+    p = indptr[u]
+    q = indptr[v]
+    p_end = indptr[u + 1]
+    q_end = indptr[v + 1]
+    count = 0
+    while p < p_end and q < q_end:
+        a = indices[p]
+        b = indices[q]
+        if a == b:
+            count += 1
+            p += 1
+            q += 1
+        elif a < b:
+            p += 1
+        else:
+            q += 1
+    return count
+
+
+@jit
+def triangles(indptr, indices):
+    """Count the triangles at each node, each found once along edges directed towards the larger degree."""
+    n = indptr.shape[0] - 1
+    out_ptr = np.zeros(n + 1, np.int64)
+    for u in range(n):
+        du = indptr[u + 1] - indptr[u]
+        count = 0
+        for p in range(indptr[u], indptr[u + 1]):
+            v = indices[p]
+            dv = indptr[v + 1] - indptr[v]
+            if dv > du or (dv == du and v > u):
+                count += 1
+        out_ptr[u + 1] = out_ptr[u] + count
+    out = np.empty(out_ptr[n], np.int32)
+    for u in range(n):
+        du = indptr[u + 1] - indptr[u]
+        fill = out_ptr[u]
+        for p in range(indptr[u], indptr[u + 1]):
+            v = indices[p]
+            dv = indptr[v + 1] - indptr[v]
+            if dv > du or (dv == du and v > u):
+                out[fill] = v
+                fill += 1
+    count = np.zeros(n, np.int64)
+    mark = np.full(n, -1, np.int32)
+    for u in range(n):
+        for p in range(out_ptr[u], out_ptr[u + 1]):
+            mark[out[p]] = u
+        for p in range(out_ptr[u], out_ptr[u + 1]):
+            v = out[p]
+            for q in range(out_ptr[v], out_ptr[v + 1]):
+                w = out[q]
+                if mark[w] == u:
+                    count[u] += 1
+                    count[v] += 1
+                    count[w] += 1
+    return count
+
+
+@jit
+def _distances_of_block(indptr, indices, sources, sums, reached, eccentricity, base):
+    """Fill sums, counts and eccentricities of up to 64 sources by one breadth-first search over bit sets."""
+    n = indptr.shape[0] - 1
+    seen = np.zeros(n, np.uint64)
+    now = np.zeros(n, np.uint64)
+    later = np.zeros(n, np.uint64)
+    one = np.uint64(1)
+    zero = np.uint64(0)
+    for s in range(sources.shape[0]):
+        bit = one << np.uint64(s)
+        seen[sources[s]] |= bit
+        now[sources[s]] |= bit
+    level = 0
+    alive = True
+    while alive:
+        level += 1
+        alive = False
+        for u in range(n):
+            if now[u] != zero:
+                word = now[u]
+                for p in range(indptr[u], indptr[u + 1]):
+                    later[indices[p]] |= word
+        for u in range(n):
+            fresh = later[u] & ~seen[u]
+            later[u] = zero
+            now[u] = fresh
+            if fresh != zero:
+                alive = True
+                seen[u] |= fresh
+                s = 0
+                while fresh != zero:
+                    if fresh & one:
+                        sums[base + s] += level
+                        reached[base + s] += 1
+                        eccentricity[base + s] = level
+                    fresh >>= one
+                    s += 1
+
+
+@parallel_jit
+def distances_from(indptr, indices, sources):
+    """Return for each source the sum of distances, the number of other nodes reached, and the eccentricity."""
+    count = sources.shape[0]
+    sums = np.zeros(count, np.int64)
+    reached = np.zeros(count, np.int64)
+    eccentricity = np.zeros(count, np.int64)
+    blocks = (count + 63) // 64
+    for block in numba.prange(blocks):
+        base = block * 64
+        _distances_of_block(indptr, indices, sources[base : base + 64], sums, reached, eccentricity, base)
+    return sums, reached, eccentricity
+
+
+@jit
+def breadth_first(indptr, indices, source, distance, queue):
+    """Fill `distance` (-1 where not reached) from one source; return the number of nodes reached and the last one."""
+    distance[:] = -1
+    distance[source] = 0
+    queue[0] = source
+    head = 0
+    tail = 1
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for p in range(indptr[u], indptr[u + 1]):
+            v = indices[p]
+            if distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue[tail] = v
+                tail += 1
+    return tail, queue[tail - 1]
+
+
+@jit
+def components(indptr, indices):
+    """Return the number of each node's connected component, numbered by first node."""
+    n = indptr.shape[0] - 1
+    label = np.full(n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    count = 0
+    for start in range(n):
+        if label[start] >= 0:
+            continue
+        label[start] = count
+        queue[0] = start
+        head = 0
+        tail = 1
+        while head < tail:
+            u = queue[head]
+            head += 1
+            for p in range(indptr[u], indptr[u + 1]):
+                v = indices[p]
+                if label[v] < 0:
+                    label[v] = count
+                    queue[tail] = v
+                    tail += 1
+        count += 1
+    return label
+
+
+@jit
+def bound_diameter(indptr, indices, members, searches):
+    """Bound the diameter of one component by bounding every eccentricity (Takes and Kosters, 2011).
+
+    `members` are the component's nodes. Each search from a node gives its eccentricity and narrows those of all
+    others; the next node is by turns the one with the largest upper and the smallest lower bound.
+    """
+    n = indptr.shape[0] - 1
+    distance = np.empty(n, np.int64)
+    queue = np.empty(n, np.int64)
+    lower = np.zeros(n, np.int64)
+    upper = np.full(n, n, np.int64)
+    low = 0
+    high = n
+    widest = True
+    for _ in range(searches):
+        best = -1
+        for i in range(members.shape[0]):
+            u = members[i]
+            if lower[u] == upper[u] or (upper[u] <= low and 2 * lower[u] >= high):
+                continue
+            du = indptr[u + 1] - indptr[u]
+            if best < 0:
+                best = u
+                continue
+            db = indptr[best + 1] - indptr[best]
+            if widest:
+                if upper[u] > upper[best] or (upper[u] == upper[best] and du > db):
+                    best = u
+            elif lower[u] < lower[best] or (lower[u] == lower[best] and du > db):
+                best = u
+        if best < 0:
+            break
+        widest = not widest
+        _, last = breadth_first(indptr, indices, best, distance, queue)
+        reach = distance[last]
+        low = max(low, reach)
+        high = 0
+        for i in range(members.shape[0]):
+            u = members[i]
+            lower[u] = max(lower[u], reach - distance[u], distance[u])
+            upper[u] = min(upper[u], reach + distance[u])
+            high = max(high, upper[u])
+        if low >= high:
+            high = low
+            break
+    return low, high
+
+
+@jit
+def attach_preferentially(n, m, rng):
+    """Return the edges of a preferential attachment graph: each new node links to m distinct earlier ones."""
+    count = (n - m) * m
+    u = np.empty(count, np.int32)
+    v = np.empty(count, np.int32)
+    stubs = np.empty(2 * count + m, np.int32)
+    for i in range(m):
+        stubs[i] = i
+    filled = m
+    e = 0
+    for new in range(m, n):
+        first = e
+        while e - first < m:
+            old = stubs[rng.integers(0, filled)]
+            twice = False
+            for other in range(first, e):
+                if v[other] == old:
+                    twice = True
+                    break
+            if not twice:
+                u[e] = new
+                v[e] = old
+                e += 1
+        for other in range(first, e):
+            stubs[filled] = new
+            stubs[filled + 1] = v[other]
+            filled += 2
+    return u, v
+
+
+@jit
+def count_shared(indptr, indices, other_ptr, other):
+    """Count the edges that two graphs on the same nodes have in common."""
+    shared = 0
+    for u in range(indptr.shape[0] - 1):
+        p = indptr[u]
+        q = other_ptr[u]
+        while p < indptr[u + 1] and q < other_ptr[u + 1]:
+            if indices[p] == other[q]:
+                shared += 1
+                p += 1
+                q += 1
+            elif indices[p] < other[q]:
+                p += 1
+            else:
+                q += 1
+    return shared // 2

@@ -1,0 +1,131 @@
+"""Networks in and out: networkx, sparse matrices, files, and what is refused."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from reident import DataError, ParameterError, as_network, naive_anonymise, read_graph, write_graph
+from reident.datasets import load_graph
+from reident.networks import as_directed_network, preferential_attachment, random_degrees
+
+
+def same(network, graph):
+    ref = as_network(graph)
+    return (network.indptr == ref.indptr).all() and (network.indices == ref.indices).all()
+
+
+@pytest.fixture
+def graph():
+    made = nx.gnp_random_graph(15, 0.3, seed=4)
+    made.add_node(15)
+    return made
+
+
+def test_networkx_round_trip_keeps_names_and_order(graph):
+    named = nx.relabel_nodes(graph, {node: ("n", 20 - node) for node in graph})
+    back = as_network(named).to_networkx()
+    assert list(back) == list(named)
+    assert nx.utils.edges_equal(back.edges(), named.edges())
+
+
+def test_sparse_round_trip(graph):
+    assert same(as_network(nx.to_scipy_sparse_array(graph)), graph)
+    assert same(as_network(as_network(graph).to_scipy()), graph)
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.csv.gz", "g.gml", "g.gml.gz", "g.net", "g.mtx"])
+def test_file_round_trip(graph, tmp_path, name):
+    back = read_graph(write_graph(graph, tmp_path / name))
+    assert back.n_nodes == 16
+    assert nx.is_isomorphic(back.to_networkx(), graph)
+    assert sorted(back.degrees) == sorted(degree for _, degree in graph.degree())
+
+
+def test_text_names_survive_csv(tmp_path):
+    graph = nx.Graph([("a", "b b"), ("b b", "ü")])
+    back = read_graph(write_graph(graph, tmp_path / "g.csv")).to_networkx()
+    assert nx.utils.graphs_equal(back, graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "must have the columns"),
+        ("u,v\n1,1\n", "self-loops, got one at 1"),
+        ("u,v\n1,2\n2,1\n", "multiple edges"),
+        ("u,v\n,1\n", "empty 'u' in row 2"),
+        ("", "could not be read as an edge list"),
+    ],
+)
+def test_bad_csv_is_refused(tmp_path, text, message):
+    (tmp_path / "g.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_graph(tmp_path / "g.csv")
+
+
+def test_bad_files_are_refused(tmp_path):
+    with pytest.raises(DataError, match="no graph file"):
+        read_graph(tmp_path / "absent.csv")
+    with pytest.raises(ParameterError, match="must end in one of"):
+        read_graph(tmp_path / "g.xlsx")
+    (tmp_path / "g.gml").write_text("graph [ node [")
+    with pytest.raises(DataError, match="could not be read as gml"):
+        read_graph(tmp_path / "g.gml")
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (sparse.csr_array(np.array([[0, 1], [0, 0]])), "got an edge from 0 to 1 but none back"),
+        (sparse.csr_array(np.eye(2)), "self-loops"),
+        (sparse.csr_array(np.ones((2, 3))), "square"),
+        (sparse.coo_array(([1, 1, 1], ([0, 0, 1], [1, 1, 0])), shape=(2, 2)), "multiple edges"),
+        ("not a path that is there.csv", "no graph file"),
+        (3, "must be a networkx Graph"),
+    ],
+)
+def test_bad_graphs_are_refused(bad, message):
+    with pytest.raises(DataError, match=message):
+        as_network(bad)
+
+
+def test_directed_rows():
+    network = as_directed_network(nx.DiGraph([("a", "b"), ("c", "b"), ("b", "c")]))
+    assert network.n_edges == 3
+    assert network.in_indptr.tolist() == [0, 0, 2, 3]
+    assert network.undirected().n_edges == 2
+    with pytest.raises(DataError, match="self-loops"):
+        as_directed_network(nx.DiGraph([(1, 1)]))
+
+
+def test_naive_anonymisation_is_an_isomorphism(graph):
+    release = naive_anonymise(graph, rng=1)
+    assert nx.utils.graphs_equal(nx.relabel_nodes(graph, release.mapping), release.graph)
+    assert release.mapping == naive_anonymise(graph, rng=1).mapping
+
+
+def test_generated_graphs():
+    grown = preferential_attachment(50, 3, rng=1)
+    assert grown.n_edges == 3 * 47
+    assert as_network(grown.to_networkx()).n_edges == grown.n_edges
+    degrees = np.full(400, 6.0)
+    drawn = random_degrees(degrees, rng=1)
+    assert abs(drawn.degrees.mean() - 6) < 6 * np.sqrt(2 * 6 / 400)
+    with pytest.raises(ParameterError, match="`degrees` must be non-negative"):
+        random_degrees([-1.0, 2.0])
+
+
+def test_graph_that_is_not_here_says_where_to_put_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"REIDENT_DATA/graphs/facebook100_caltech36"):
+        load_graph("caltech36")
+    with pytest.raises(ParameterError, match="`name` must be one of"):
+        load_graph("orkut")
+
+
+def test_graph_from_the_users_own_file(tmp_path, graph):
+    path = write_graph(graph, tmp_path / "mine.gml")
+    assert nx.is_isomorphic(load_graph("powergrid", path=path), graph)
