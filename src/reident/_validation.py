@@ -304,3 +304,19 @@ def _kind(column: pd.Series) -> str:
     if inferred.startswith(("date", "time", "period")):
         return "time"
     return names.get(inferred, inferred)
+
+
+def check_numeric(table: pd.DataFrame, columns: Sequence[str], name: str) -> FloatArray:
+    """Return numeric, complete, finite columns as a float64 matrix, one row a record. Booleans are not numbers here."""
+    for column in columns:
+        values = table[column]
+        if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+            raise DataError(f"column {column!r} of `{name}` must be numeric, got {values.dtype}: code it first")
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
+        bad = np.flatnonzero(~np.isfinite(numbers))
+        if bad.size:
+            raise DataError(
+                f"column {column!r} of `{name}` must have no missing or infinite value, got {numbers[bad[0]]} in row "
+                f"{bad[0]} ({bad.size} such row(s)): impute or drop them first"
+            )
+    return np.ascontiguousarray(table[list(columns)].to_numpy(np.float64))
