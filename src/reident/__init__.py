@@ -42,6 +42,10 @@ _MODULES = {
     "attacks.common_subgraph": "Linkage MetricMicrodata classical_linkage common_subgraph_attack",
     "attacks.compatibility": "CompatibilityGraph compatibility_graph",
     "metrics.linkage": "LinkageQuality linkage_quality",
+    "anonymisers.microaggregation": "Microaggregation microaggregate",
+    "anonymisers.perturbation": "add_noise round_values swap_ranks",
+    "attacks.fuzzy_measure": "FuzzyMeasure",
+    "attacks.record_linkage": "RecordLinkage link_records",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
     "anonymisers attacks datasets errors experiments mechanisms metrics networks papers plotting rumap runner simulate"

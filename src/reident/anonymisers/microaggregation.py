@@ -157,7 +157,7 @@ def _groups_and_sizes(
         seen.update(group)
     if k is None:
         raise ParameterError(f"`k` must be given unless `groups` is one of {', '.join(NAMED_PROTECTIONS)}")
-    each = [k] * len(listed) if isinstance(k, int | np.integer) else list(k)
+    each = [k] * len(listed) if np.ndim(k) == 0 else list(k)  # type: ignore[arg-type]
     if len(each) != len(listed):
         raise ParameterError(f"`k` must be one number or one a group ({len(listed)}), got {len(each)} numbers")
     n = len(table)

@@ -1,0 +1,181 @@
+"""Nearest-record linkage against all pairs in plain numpy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from naive_linkage import as_measure, choquet, nearest, random_measure, standardise
+from reident import DataError, FuzzyMeasure, ParameterError, link_records, microaggregate
+
+
+def files(n, m, p, seed=0, noise=0.3):
+    """Known records 0..m-1, and n of them released with noise, in another order."""
+    rng = np.random.default_rng(seed)
+    columns = [f"v{i}" for i in range(p)]
+    known = pd.DataFrame(rng.lognormal(size=(m, p)), columns=columns)
+    chosen = rng.permutation(m)[:n]
+    release = known.iloc[chosen] * np.exp(rng.normal(size=(n, p)) * noise)
+    return release, known
+
+
+def pair_distances(release, known, distance, weights=None, values=None):
+    a, b = release.to_numpy(), known.to_numpy()
+    if distance == "dbrl2":
+        gaps = (a[:, None] - b[None]).reshape(-1, a.shape[1])
+        squares = ((a[:, None] - b[None]) / gaps.std(0)) ** 2
+        return squares.mean(2)
+    if distance == "mahalanobis":
+        inverse = np.linalg.inv(np.cov(a.T, ddof=0) + np.cov(b.T, ddof=0))
+        gaps = a[:, None] - b[None]
+        return np.einsum("ijk,kl,ijl->ij", gaps, inverse, gaps)
+    squares = (standardise(a)[:, None] - standardise(b)[None]) ** 2
+    if distance == "choquet":
+        measure = as_measure(values, a.shape[1])
+        return np.array([[choquet(list(pair), measure) for pair in row] for row in squares])
+    weights = np.ones(a.shape[1]) if weights is None else np.asarray(weights)
+    return squares @ (weights / weights.sum())
+
+
+@pytest.mark.parametrize("distance", ["dbrl1", "dbrl2", "mahalanobis", "weighted_mean", "choquet"])
+@pytest.mark.parametrize(("n", "m", "p"), [(20, 35, 3), (35, 35, 2), (1, 40, 4)])
+def test_agrees_with_all_pairs(distance, n, m, p):
+    release, known = files(n, m, p) if n > 1 else (None, None)
+    if release is None:
+        release, known = files(3, m, p)
+    extra, values = {}, None
+    if distance == "weighted_mean":
+        extra["weights"] = [0.0, 3.0, 1.0, 0.5][:p]
+    if distance == "choquet":
+        values = random_measure(np.random.default_rng(5), p)
+        extra["measure"] = FuzzyMeasure(values, list(known.columns))
+    comp = link_records(release, known, distance=distance, **extra)
+    ref = pair_distances(release, known, distance, extra.get("weights"), values)
+    least, first, count = nearest(ref)
+    np.testing.assert_allclose(comp.links["distance"], least, rtol=1e-9)
+    assert comp.links["known"].tolist() == known.index[first].tolist()
+    assert comp.links["n_nearest"].tolist() == count.tolist()
+    true = ref[np.arange(len(release)), release.index]
+    np.testing.assert_allclose(comp.links["true_distance"], true, rtol=1e-9)
+    assert comp.ratio == pytest.approx((known.index[first] == release.index).mean())
+
+
+def test_unperturbed_release_is_linked_and_order_does_not_matter():
+    _, known = files(5, 50, 3)
+    shuffled = known.sample(frac=1, random_state=1)
+    linked = link_records(shuffled, known)
+    assert linked.ratio == 1
+    assert (linked.links["release"] == linked.links["known"]).all()
+    assert (linked.links["outcome"] == "correct").all()
+
+
+def test_ties_by_the_stated_rule():
+    known = pd.DataFrame({"a": [0.0, 0, 1, 5], "b": [0.0, 0, 2, 1]})
+    release = known.copy()
+    strict = link_records(release, known)
+    assert strict.links["outcome"].tolist() == ["tied", "tied", "correct", "correct"]
+    assert strict.links["n_nearest"].tolist() == [2, 2, 1, 1]
+    assert strict.links["known"].tolist() == [0, 0, 2, 3]
+    assert strict.ratio == 0.5
+    assert link_records(release, known, ties="share").ratio == 0.75
+
+
+def test_truth_as_mapping_unknown_and_absent():
+    known = pd.DataFrame({"a": [0.0, 1, 4]}, index=["x", "y", "z"])
+    release = pd.DataFrame({"a": [4.1, 0.9, 0.1]})
+    linked = link_records(release, known, truth={0: "z", 1: "y"})
+    assert linked.links["outcome"].tolist() == ["correct", "correct", "absent"]
+    assert linked.ratio == pytest.approx(2 / 3)
+    free = link_records(release, known, truth="unknown")
+    assert np.isnan(free.ratio)
+    assert set(free.links["outcome"]) == {"unknown"}
+
+
+def test_constant_columns_are_left_out_and_named():
+    release, known = files(10, 20, 2)
+    with_constant = link_records(release.assign(c=1.0), known.assign(c=[*[1.0] * 19, 2.0]))
+    assert with_constant.ignored == ["c"]
+    assert with_constant.links["known"].equals(link_records(release, known).links["known"])
+    with pytest.raises(DataError, match="constant"):
+        link_records(release * 0, known)
+
+
+def test_measure_on_a_constant_column():
+    release, known = files(12, 20, 3)
+    values = random_measure(np.random.default_rng(2), 3)
+    measure = FuzzyMeasure(values, list(known.columns))
+    flat = known.assign(v1=7.0)
+    linked = link_records(release.assign(v1=7.0), flat, distance=measure)
+    two = FuzzyMeasure(values[[0, 1, 4, 5]] / values[5], ["v0", "v2"])
+    assert linked.links["known"].equals(link_records(release, known, distance=two).links["known"])
+
+
+def test_additive_measure_is_the_weighted_mean():
+    release, known = files(40, 60, 4)
+    weights = {"v0": 1, "v1": 0, "v2": 2, "v3": 5}
+    by_measure = link_records(release, known, distance=FuzzyMeasure.from_weights(weights))
+    by_weights = link_records(release, known, distance="weighted_mean", weights=weights)
+    np.testing.assert_allclose(by_measure.links["distance"], by_weights.links["distance"], rtol=1e-9)
+    assert by_measure.links["known"].equals(by_weights.links["known"])
+
+
+def test_many_duplicates_and_heaps():
+    rng = np.random.default_rng(0)
+    known = pd.DataFrame(rng.integers(0, 3, size=(200, 2)).astype(float), columns=["a", "b"])
+    linked = link_records(known, known)
+    ref = known.groupby(["a", "b"])["a"].transform("size")
+    assert linked.links["n_nearest"].tolist() == ref.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"distance": "cosine"}, ParameterError, "`distance`"),
+        ({"distance": 3}, ParameterError, "`distance`"),
+        ({"distance": "weighted_mean"}, ParameterError, "`weights` must be given"),
+        ({"weights": [1, 1]}, ParameterError, "`weights` must be left out"),
+        ({"distance": "weighted_mean", "weights": [1]}, ParameterError, "one entry a column"),
+        ({"distance": "weighted_mean", "weights": [0, 0]}, ParameterError, "not all be 0"),
+        ({"distance": "weighted_mean", "weights": [-1, 2]}, ParameterError, "`weights`"),
+        ({"distance": "weighted_mean", "weights": {"v0": 1}}, ParameterError, "v1"),
+        ({"distance": "choquet", "measure": 1}, ParameterError, "FuzzyMeasure"),
+        ({"columns": ["v9"]}, ParameterError, "v9"),
+        ({"ties": "first"}, ParameterError, "`ties`"),
+        ({"truth": {99: 98}}, DataError, "`truth` must pair"),
+        ({"truth": "none"}, ParameterError, "`truth`"),
+        ({"release": "text"}, DataError, "numeric"),
+        ({"release": "missing"}, DataError, "missing"),
+        ({"release": "twice"}, DataError, "unique"),
+        ({"release": "other"}, DataError, "`truth` must pair"),
+    ],
+)
+def test_bad_input(change, error, message):
+    release, known = files(6, 9, 2)
+    kind = change.pop("release", None) if isinstance(change.get("release"), str) else None
+    if kind == "text":
+        release = release.assign(v0="x")
+    if kind == "missing":
+        release = release.assign(v0=np.nan)
+    if kind == "twice":
+        release.index = [0] * 6
+    if kind == "other":
+        release.index = [f"p{i}" for i in range(6)]
+    with pytest.raises(error, match=message):
+        link_records(release, known, **change)
+
+
+def test_measure_must_be_on_the_columns():
+    release, known = files(6, 9, 2)
+    measure = FuzzyMeasure.from_weights({"v1": 1, "v0": 1})
+    with pytest.raises(ParameterError, match="in this order"):
+        link_records(release, known, columns=["v0", "v1"], distance=measure)
+    only = FuzzyMeasure([0, 1, 0, 1], ["v0", "v1"])
+    with pytest.raises(ParameterError, match="must not be 0"):
+        link_records(release.assign(v0=1.0), known, distance=only)
+
+
+def test_microaggregated_release_end_to_end():
+    _, known = files(2, 80, 4, seed=3)
+    released = microaggregate(known, [["v0", "v1"], ["v2", "v3"]], 3).table
+    linked = link_records(released, known)
+    assert 0 < linked.ratio < 1
+    assert linked.ratio == (linked.links["outcome"] == "correct").mean()

@@ -1,0 +1,74 @@
+"""Oracles for microaggregation, the Choquet integral and nearest-record linkage: definitions in plain loops."""
+
+from itertools import combinations
+
+import numpy as np
+
+
+def mdav(points, k):
+    left, clusters = list(range(len(points))), []
+
+    def gap(a, b):
+        return float(((points[a] - b) ** 2).sum())
+
+    def cluster_about(record):
+        nearest = sorted(left, key=lambda i: (gap(i, points[record]), i))[:k]
+        clusters.append(nearest)
+        for i in nearest:
+            left.remove(i)
+
+    def farthest(point):
+        return max(left, key=lambda i: (gap(i, point), -i))
+
+    while len(left) >= 3 * k:
+        r = farthest(points[left].mean(axis=0))
+        cluster_about(r)
+        cluster_about(farthest(points[r]))
+    if len(left) >= 2 * k:
+        cluster_about(farthest(points[left].mean(axis=0)))
+    if left:
+        clusters.append(left)
+    labels = np.empty(len(points), int)
+    for label, members in enumerate(clusters):
+        labels[members] = label
+    return labels
+
+
+def choquet(values, measure):
+    """Definition as an integral over thresholds; `measure` maps frozensets of positions to values."""
+    total, below = 0.0, 0.0
+    for value in sorted(set(values)):
+        total += (value - below) * measure[frozenset(i for i, v in enumerate(values) if v >= value)]
+        below = value
+    return total
+
+
+def sets(n):
+    return [frozenset(s) for size in range(n + 1) for s in combinations(range(n), size)]
+
+
+def as_measure(values, n):
+    return {s: values[sum(1 << i for i in s)] for s in sets(n)}
+
+
+def random_measure(rng, n):
+    """Running maximum of random numbers along the inclusion order, scaled to 1."""
+    raw = {s: rng.random() ** 2 for s in sets(n)}
+    closed = {s: max(raw[t] for t in sets(n) if t <= s) for s in sets(n)}
+    values = np.zeros(2**n)
+    for s, v in closed.items():
+        values[sum(1 << i for i in s)] = v
+    values[0] = 0.0
+    values[-1] = max(values.max(), 1e-3)
+    return values / values[-1]
+
+
+def standardise(x):
+    return (x - x.mean(0)) / x.std(0)
+
+
+def nearest(distances):
+    """Per row: least distance, first position of it and the number of ties."""
+    least = distances.min(axis=1)
+    tied = distances <= least[:, None] * (1 + 1e-12)
+    return least, tied.argmax(axis=1), tied.sum(axis=1)
