@@ -85,4 +85,6 @@ def set_of_edges(u, v):
 @jit
 def is_end(x, u, v):
     """Tell whether x is an end of the edge (u, v)."""
-    return x in (u, v)
+    # Spelled out: a tuple of two integer types does not compile.
+    first = x == u
+    return first or x == v
