@@ -260,7 +260,7 @@ def check_ids(ids: Sequence[Hashable] | pd.Index | pd.Series, name: str) -> pd.I
     if index.hasnans:
         raise DataError(f"`{name}` must not have missing identifiers, got {int(index.isna().sum())}")
     if not index.is_unique:
-        raise DataError(f"`{name}` must be unique, got {index[index.duplicated()][0]!r} more than once")
+        raise DataError(f"`{name}` must be unique, got {index[index.duplicated()].tolist()[0]!r} more than once")
     return index
 
 
@@ -280,8 +280,8 @@ def encode_labels(tables: Sequence[pd.DataFrame], quasi: Sequence[str], names: S
                 "values of different types never agree"
             )
     stacked = pd.concat([table[list(quasi)].astype(object) for table in tables], ignore_index=True)
-    codes = stacked.groupby(list(quasi), sort=False, dropna=True, observed=True).ngroup().to_numpy(np.int64)
-    codes = np.where(stacked.isna().any(axis=1).to_numpy(), -1, codes)
+    # A row with a missing value belongs to no group: pandas numbers it NaN or -1, depending on its version.
+    codes = stacked.groupby(list(quasi), sort=False, dropna=True).ngroup().fillna(-1).to_numpy(np.int64)
     return np.split(codes, np.cumsum([len(table) for table in tables])[:-1])
 
 

@@ -84,7 +84,7 @@ def ru_frame(
     Returns
     -------
     DataFrame
-        The columns `COLUMNS`. `value` is the parameter's value, or the values joined by a comma; `risk` and `utility`
+        The columns `COLUMNS`. `value` is the parameter's value as text, several joined by a comma; `risk` and `utility`
         are means, `risk_worst` is the largest risk of a repetition, `n` the number of repetitions, `undominated` the
         share of draws in which no other release of the frame has both lower risk and higher utility.
 
@@ -127,7 +127,7 @@ def ru_frame(
             {
                 "method": key[0],
                 "parameter": ", ".join(parameters),
-                "value": key[1] if len(parameters) == 1 else ", ".join(f"{part:g}" for part in key[1:]),
+                "value": ", ".join(_text(part) for part in key[1:]),
                 "attack": attack,
                 "analysis": analysis,
                 "risk": risks.mean(),
@@ -271,7 +271,7 @@ def plot_ru_map(
             markersize=5, linewidth=1.2, elinewidth=0.6, label=str(method),
         )  # fmt: skip
         for _, point in curve.iterrows():
-            labels.append((point["utility"], point["risk"], _text(point["value"]), colour, False))
+            labels.append((point["utility"], point["risk"], point["value"], colour, False))
         best = curve.loc[curve["risk"].idxmax()]
         shown = f"{(names or {}).get(str(method), str(method))} ({best['parameter']})"
         labels.insert(0, (best["utility"], best["risk"], shown, colour, True))

@@ -34,8 +34,8 @@ def naive_great_circle_km(lat_p, lon_p, lat_q, lon_q):
 def test_pairs_equal_the_naive_twin(lat_p, lon_p, lat_q, lon_q):
     comp = great_circle_pairs_km([lat_p], [lon_p], [lat_q], [lon_q])[0]
     ref = naive_great_circle_km(lat_p, lon_p, lat_q, lon_q)
-    # A micrometre: both routes carry rounding of about 1e-15 of a half turn.
-    assert comp == pytest.approx(ref, abs=1e-9)
+    # A tenth of a millimetre: the polynomial arcsine is that good.
+    assert comp == pytest.approx(ref, abs=1e-7)
 
 
 @pytest.mark.parametrize("spread_deg", [0.0, 1e-9, 1e-5, 1e-2, 1.0, 180.0])
@@ -64,7 +64,7 @@ def test_matrix_is_a_pseudometric_and_agrees_with_the_other_forms(points):
     assert (d[:, None, :] <= d[:, :, None] + d[None, :, :] + 1e-7).all()
     assert (d == great_circle_cross_km(lat, lon, lat, lon)).all()
     i, j = np.indices(d.shape).reshape(2, -1)
-    assert d.ravel() == pytest.approx(great_circle_pairs_km(lat[i], lon[i], lat[j], lon[j]), abs=1e-9)
+    assert d.ravel() == pytest.approx(great_circle_pairs_km(lat[i], lon[i], lat[j], lon[j]), abs=1e-7)
 
 
 @pytest.mark.parametrize("centre", [(51.0, 10.0), (89.9, 0.0), (-89.9, 120.0), (0.0, 179.9)])
@@ -74,7 +74,7 @@ def test_points_of_one_country_take_the_short_series_to_the_same_result(centre):
     lon = (centre[1] + rng.uniform(-4, 4, 40) + 180) % 360 - 180
     comp = great_circle_km(lat, lon)
     ref = [[naive_great_circle_km(lat[i], lon[i], lat[j], lon[j]) for j in range(40)] for i in range(40)]
-    assert comp == pytest.approx(np.array(ref), abs=1e-8)
+    assert comp == pytest.approx(np.array(ref), abs=1e-9)
 
 
 def test_degenerate_inputs():

@@ -63,5 +63,5 @@ class Results:
             raise DataError(f"no results of a study lie in {str(folder)!r}: run `reident reproduce` first")
         described = json.loads((folder / "study.json").read_text())
         frames = {name: pd.read_parquet(folder / "frames" / f"{name}.parquet") for name in described.pop("frames")}
-        comparison = pd.read_csv(folder / "comparison.csv", keep_default_na=False, na_values=[""])
+        comparison = pd.read_csv(folder / "comparison.csv", dtype={"note": str}, keep_default_na=False, na_values=[""])
         return cls(**described, frames=frames, comparison=comparison.fillna({"note": ""}))

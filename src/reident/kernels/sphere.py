@@ -28,7 +28,7 @@ def _arcsine_series(highest: float, degree: int) -> tuple[float, ...]:
 
 
 _SHORT = _arcsine_series(NEAR, 5)
-_LONG = _arcsine_series(0.5, 16)
+_LONG = _arcsine_series(0.5, 12)
 _HALF_TURN = np.pi * EARTH_RADIUS_KM
 
 
@@ -50,7 +50,7 @@ def _long_series(m):
 
 @jit
 def arc_km(px, py, pz, qx, qy, qz):
-    """Distance of any two points."""
+    """Distance of any two points, to a hundredth of a millimetre."""
     apart = (px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2
     across = (px + qx) ** 2 + (py + qy) ** 2 + (pz + qz) ** 2
     m = 0.25 * min(apart, across)
@@ -96,9 +96,12 @@ def all_near(p, q):
 
 
 @parallel_jit
-def great_circle_cross(p, q):
-    """Return distances, km, between every p (3, n) and every q (3, m): shape (n, m)."""
-    out = np.empty((p.shape[1], q.shape[1]))
+def great_circle_cross(p, q, out):
+    """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
+
+    The caller allocates: numpy asks for huge pages, which numba's own arrays do not get, and new pages cost more
+    than the distances.
+    """
     near = all_near(p, q)
     for i in numba.prange(p.shape[1]):
         px, py, pz = p[0, i], p[1, i], p[2, i]
@@ -108,7 +111,6 @@ def great_circle_cross(p, q):
         else:
             for j in range(q.shape[1]):
                 out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
-    return out
 
 
 @parallel_jit

@@ -55,7 +55,7 @@ class Budget:
     >>> budget.spend(.01)
     Traceback (most recent call last):
         ...
-    reident.errors.ParameterError: `epsilon` must be at most what remains of the budget (0 of 1), got 0.01: no answer was computed
+    reident.errors.ParameterError: `epsilon` must be at most what remains of the budget (0 of 1), got 0.01: ...
     """
 
     def __init__(self, total: Any) -> None:

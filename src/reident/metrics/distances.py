@@ -50,7 +50,7 @@ def great_circle_km(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
            [ 930.9,  877.5, 1869.1,    0. ]])
     """
     points = _unit_vectors(lat_deg, lon_deg)
-    return sphere.great_circle_cross(points, points)
+    return _cross_km(points, points)
 
 
 def great_circle_cross_km(
@@ -65,9 +65,7 @@ def great_circle_cross_km(
     >>> great_circle_cross_km([0.0], [0.0], [0.0, 90.0], [90.0, 0.0]).round(1)
     array([[10007.5, 10007.5]])
     """
-    return sphere.great_circle_cross(
-        _unit_vectors(lat_p_deg, lon_p_deg, "_p"), _unit_vectors(lat_q_deg, lon_q_deg, "_q")
-    )
+    return _cross_km(_unit_vectors(lat_p_deg, lon_p_deg, "_p"), _unit_vectors(lat_q_deg, lon_q_deg, "_q"))
 
 
 def great_circle_pairs_km(
@@ -91,3 +89,9 @@ def great_circle_pairs_km(
 def _unit_vectors(lat: ArrayLike, lon: ArrayLike, side: str = "") -> FloatArray:
     lat_deg, lon_deg = check_coordinates(lat, lon, lat_name=f"lat{side}_deg", lon_name=f"lon{side}_deg")
     return sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg))
+
+
+def _cross_km(p: FloatArray, q: FloatArray) -> FloatArray:
+    out = np.empty((p.shape[1], q.shape[1]))
+    sphere.great_circle_cross(p, q, out)
+    return out

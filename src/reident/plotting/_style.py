@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,17 @@ def save_figure(figure: Figure, name: str, folder: str | Path, *, dpi: int = 150
         figure.savefig(paths[0], metadata={"Date": None})
         figure.savefig(paths[1], dpi=dpi, metadata={"Software": None})
     return paths
+
+
+def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
+    """Return the functions of a study's figures so that all they draw is in the house style, titles included."""
+
+    def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        @wraps(draw)
+        def drawn(*args: Any, **kws: Any) -> Figure:
+            with mpl.rc_context(_RC):
+                return draw(*args, **kws)
+
+        return drawn
+
+    return {name: styled(draw) for name, draw in figures.items()}
