@@ -37,6 +37,7 @@ __all__ = [
     "load_nhs_trust_prefixes",
     "load_places",
     "load_poets",
+    "load_vanhoef2012_table",
     "remote_file",
 ]
 
@@ -268,3 +269,13 @@ def load_casc(name: str) -> pd.DataFrame:
     table = pd.read_csv(remote_file(f"casc/{name}.csv"))
     order = _CASC_ORDER[name].split() if name in _CASC_ORDER else list(table.columns)
     return table[order]
+
+
+def load_vanhoef2012_table(table: str) -> pd.DataFrame:
+    """Return an anonymised example of Vanhoef (2012), ``"3.1"`` or ``"3.2"``, records numbered from 1 as in print.
+
+    The quasi-identifiers are ``zip``, ``age`` and ``nationality``, the sensitive attribute is ``condition``.
+    """
+    check_choice(table, "table", ["3.1", "3.2"])
+    file = embedded_file(f"vanhoef2012_table_{table.replace('.', '_')}.csv")
+    return pd.read_csv(file, index_col="record", keep_default_na=False)

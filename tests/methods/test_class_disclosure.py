@@ -1,0 +1,159 @@
+"""Attacks on one release: the examples of section 3.3, a naive twin, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reident import (
+    DataError,
+    ParameterError,
+    background_knowledge_attack,
+    homogeneity_attack,
+    similarity_attack,
+    skewness_attack,
+)
+from reident.datasets import load_vanhoef2012_table
+
+QUASI = ["zip", "age", "nationality"]
+KEYS = {"quasi": QUASI, "sensitive": "condition"}
+tables = st.lists(st.tuples(st.sampled_from("pqr"), st.sampled_from([1, 2, 3, 10])), min_size=1, max_size=12).map(
+    lambda rows: pd.DataFrame(rows, columns=["zip", "value"])
+)
+
+
+def naive_shares(table):
+    """Return {class: {value: share}} and {value: share overall}."""
+    inside = {
+        key: {v: sum(part["value"] == v) / len(part) for v in set(part["value"])}
+        for key, part in table.groupby("zip", sort=False)
+    }
+    return inside, {v: sum(table["value"] == v) / len(table) for v in set(table["value"])}
+
+
+def test_homogeneity_of_table_3_1():
+    breaches = homogeneity_attack(load_vanhoef2012_table("3.1"), **KEYS)
+    assert breaches.records.index.tolist() == [9, 10, 11, 12]
+    assert set(breaches.records["value"]) == {"Cancer"}
+    assert breaches.records["prior"].tolist() == pytest.approx([5 / 12] * 4)
+    assert breaches.records["gain"].tolist() == pytest.approx([7 / 12] * 4)
+    assert (breaches.n_breached, breaches.share) == (4, 4 / 12)
+    assert homogeneity_attack(load_vanhoef2012_table("3.2"), **KEYS).n_breached == 0
+
+
+def test_background_knowledge_about_table_3_1():
+    """Someone aged 21 in 13023, very active in sports: hardly a heart disease, so a viral infection is likely."""
+    breaches = background_knowledge_attack(load_vanhoef2012_table("3.1"), **KEYS, knowledge={"Heart Disease": 0})
+    first = breaches.records.loc[1]
+    assert first["value"] == "Viral Infection"
+    assert first["posterior"] == pytest.approx(2 / 3)
+    assert first["prior"] == pytest.approx(4 / 10)
+    assert breaches.records.index.tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_skewness_one_percent_becomes_one_half():
+    """Section 3.3.2: 99 % without the virus, and a class with as many positive as negative records."""
+    release = pd.DataFrame({"zip": ["1"] * 10 + ["2"] * 490, "test": ["positive", "negative"] * 5 + ["negative"] * 490})
+    breaches = skewness_attack(release, quasi="zip", sensitive="test")
+    assert breaches.n_breached == 10
+    row = breaches.records.iloc[0]
+    assert (row["value"], row["prior"], row["posterior"], row["gain"]) == ("positive", 0.01, 0.5, pytest.approx(0.49))
+
+
+def test_similarity_of_cancers_and_of_salaries():
+    release = pd.DataFrame(
+        {
+            "zip": ["1", "1", "2", "2"],
+            "ill": ["lung cancer", "skin cancer", "flu", "lung cancer"],
+            "pay": [30_000, 31_000, 30_000, 90_000],
+        }
+    )
+    cancer = similarity_attack(release, quasi="zip", sensitive="ill", groups=lambda ill: ill.split()[-1])
+    assert cancer.records.index.tolist() == [0, 1]
+    assert cancer.records["value"].tolist() == ["cancer"] * 2
+    assert cancer.records["prior"].tolist() == [0.75] * 2
+    pay = similarity_attack(release, quasi="zip", sensitive="pay", width=2000)
+    assert pay.records["value"].tolist() == [(30_000, 31_000)] * 2
+    assert pay.records["prior"].tolist() == [0.75] * 2
+    mapping = {"lung cancer": "c", "skin cancer": "c", "flu": "f"}
+    assert similarity_attack(release, quasi="zip", sensitive="ill", groups=mapping).n_breached == 2
+
+
+@given(tables, st.floats(0.05, 0.9))
+def test_skewness_and_homogeneity_equal_plain_counting(table, min_gain):
+    inside, overall = naive_shares(table)
+    breaches = skewness_attack(table, quasi="zip", sensitive="value", min_gain=min_gain)
+    ref = {
+        (record, value)
+        for record, key in table["zip"].items()
+        for value, share in inside[key].items()
+        if share - overall[value] >= min_gain
+    }
+    assert set(zip(breaches.records.index, breaches.records["value"], strict=True)) == ref
+    same = homogeneity_attack(table, quasi="zip", sensitive="value")
+    assert set(same.records.index) == {record for record, key in table["zip"].items() if len(inside[key]) == 1}
+
+
+@given(tables, st.dictionaries(st.sampled_from([1, 2, 3, 10]), st.sampled_from([0.0, 0.5, 3.0]), min_size=1))
+def test_background_knowledge_equals_bayes_by_hand(table, knowledge):
+    inside, overall = naive_shares(table)
+    knowledge = {value: weight for value, weight in knowledge.items() if value in overall}
+    if not knowledge:
+        return
+    breaches = background_knowledge_attack(table, quasi="zip", sensitive="value", knowledge=knowledge)
+    for record, row in breaches.records.iterrows():
+        shares = inside[table.loc[record, "zip"]]
+        weighed = {value: share * knowledge.get(value, 1) for value, share in shares.items()}
+        assert row["posterior"] == pytest.approx(weighed[row["value"]] / sum(weighed.values()))
+        whole = sum(share * knowledge.get(value, 1) for value, share in overall.items())
+        assert row["prior"] == pytest.approx(overall[row["value"]] * knowledge.get(row["value"], 1) / whole)
+        assert row["posterior"] >= 0.5
+
+
+@given(tables, st.sampled_from([0.5, 1.5, 8.5]))
+def test_similar_numbers_equal_plain_ranges(table, width):
+    breaches = similarity_attack(table, quasi="zip", sensitive="value", width=width)
+    ref = set()
+    for _, part in table.groupby("zip"):
+        if len(set(part["value"])) > 1 and part["value"].max() - part["value"].min() <= width:
+            ref |= set(part.index)
+    assert set(breaches.records.index) == ref
+    for _, row in breaches.records.iterrows():
+        low, high = row["value"]
+        assert row["prior"] == pytest.approx(table["value"].between(low, high).mean())
+
+
+def test_suppressed_records_are_no_class():
+    release = pd.DataFrame({"zip": ["1", "1", "*", "*"], "ill": ["a", "b", "c", "c"]})
+    breaches = homogeneity_attack(release, quasi="zip", sensitive="ill")
+    assert (breaches.n_breached, breaches.n_records, breaches.share) == (0, 2, 0)
+
+
+TABLE = pd.DataFrame({"zip": ["1", "2"], "ill": ["a", "b"]})
+
+
+@pytest.mark.parametrize(
+    ("attack", "kws", "error", "message"),
+    [
+        (homogeneity_attack, {"release": TABLE.iloc[:0]}, DataError, "`release` must have at least 1 record"),
+        (homogeneity_attack, {"quasi": "x"}, ParameterError, "`quasi` must name columns"),
+        (homogeneity_attack, {"sensitive": "zip"}, ParameterError, "must not be a quasi-identifier"),
+        (homogeneity_attack, {"release": TABLE.assign(ill=np.nan)}, DataError, "no missing 'ill'"),
+        (background_knowledge_attack, {"knowledge": {"z": 0}}, ParameterError, "`knowledge` must be about"),
+        (background_knowledge_attack, {"knowledge": {}}, ParameterError, "`knowledge` must be about"),
+        (background_knowledge_attack, {"knowledge": {"a": -1}}, ParameterError, "must lie in"),
+        (background_knowledge_attack, {"knowledge": {"a": 0}, "min_posterior": 0}, ParameterError, "`min_posterior`"),
+        (skewness_attack, {"min_gain": 0}, ParameterError, "`min_gain`"),
+        (similarity_attack, {}, ParameterError, "`groups` or `width`"),
+        (similarity_attack, {"groups": {"a": 1}, "width": 1}, ParameterError, "not both"),
+        (similarity_attack, {"groups": {"a": 1}}, ParameterError, "`groups` must say"),
+        (similarity_attack, {"width": 1}, DataError, "must hold numbers"),
+        (similarity_attack, {"width": 0}, ParameterError, "`width`"),
+    ],
+)
+def test_bad_input(attack, kws, error, message):
+    with pytest.raises(error, match=message):
+        attack(**{"release": TABLE, "quasi": "zip", "sensitive": "ill"} | kws)

@@ -1,0 +1,232 @@
+"""The intersection attack: against a naive twin, on real releases, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reident import DataError, Hierarchy, ParameterError, intersection_attack, k_anonymise
+from reident.attacks.labels import LabelReader
+
+TREE = {"clerk": "office", "manager": "office", "farmer": "field", "fisher": "field"}
+
+
+def naive_covers(label, value):
+    """Decide by plain reading, for the labels that the tables below use."""
+    if label == "*" or str(label) == str(value):
+        return True
+    if str(label).startswith("["):
+        low, high = (float(part) for part in str(label)[1:-1].split(","))
+        return low <= float(value) <= high if label.endswith("]") else low <= float(value) < high
+    if str(label).startswith("{"):
+        return value in label[1:-1].split(", ")
+    return TREE.get(value) == label
+
+
+def naive_attack(releases, population, quasi, sensitive):
+    """Algorithm 3.1 by plain loops: the set of values left for each person."""
+    left = []
+    for _, person in population.iterrows():
+        sets = []
+        for release in releases:
+            columns = [column for column in quasi if column in release]
+            kept = [row for _, row in release.iterrows() if any(row[column] != "*" for column in columns)]
+            kept = kept or [row for _, row in release.iterrows()]
+            values = {row[sensitive] for row in kept if all(naive_covers(row[c], person[c]) for c in columns)}
+            if values:
+                sets.append(values)
+        everything = {value for release in releases for value in release[sensitive]}
+        left.append(set.intersection(*sets) if sets else everything)
+    return left
+
+
+def people(n, seed):
+    generator = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": generator.integers(20, 40, n),
+            "job": generator.choice(list(TREE), n),
+            "ill": generator.choice(list("abcd"), n),
+        }
+    )
+
+
+HIERARCHIES = {
+    "age": Hierarchy.from_intervals(range(20, 40), [5, 10]),
+    "job": Hierarchy.from_mapping(TREE),
+}
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.integers(1, 3), st.sampled_from(["ola", "mondrian", "mondrian-relaxed"]))
+def test_equals_the_naive_attack(seed, n_releases, method):
+    table = people(30, seed)
+    generator = np.random.default_rng(seed)
+    releases = [
+        k_anonymise(
+            table.iloc[np.sort(generator.permutation(30)[:24])],
+            ["age", "job"],
+            k=3,
+            hierarchies=HIERARCHIES,
+            method=method,
+            suppression_limit=0.2,
+        ).with_suppressed()
+        for _ in range(n_releases)
+    ]
+    attack = intersection_attack(releases, table, quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES)
+    ref = naive_attack(releases, table, ["age", "job"], "ill")
+    assert [set(attack.candidates(person)) for person in table.index] == ref
+
+
+@pytest.mark.parametrize("method", ["ola", "mondrian"])
+def test_the_true_value_is_never_lost_for_people_in_all_releases(method):
+    table = people(300, 5)
+    generator = np.random.default_rng(0)
+    common = table.iloc[:100]
+    parts = [pd.concat([common, table.iloc[100:].sample(100, random_state=i)]) for i in range(4)]
+    releases = [k_anonymise(part, ["age", "job"], k=4, hierarchies=HIERARCHIES, method=method) for part in parts]
+    previous = None
+    for n in range(1, 5):
+        attack = intersection_attack(
+            releases[:n], common, quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES
+        )
+        quality = attack.assess(common["ill"])
+        assert quality.contradicted == 0
+        assert quality.perfect == quality.perfect_correct
+        assert quality.partial == quality.partial_correct
+        left = attack.table["n_candidates"].to_numpy()
+        assert previous is None or (left <= previous).all(), "a further release never helps the people"
+        previous = left
+        assert attack.probabilities.sum(axis=1) == pytest.approx(np.ones(100))
+        assert ((attack.probabilities > 0) == attack.possible).all()
+    # Permuting the people permutes the answers.
+    order = generator.permutation(100)
+    again = intersection_attack(
+        releases, common.iloc[order], quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES
+    )
+    pd.testing.assert_frame_equal(again.table, attack.table.iloc[order])
+
+
+def test_alice():
+    """The example of section 3.4.1."""
+    one = pd.DataFrame({"zip": ["130**"] * 2, "ill": ["heart disease", "cancer"]})
+    two = pd.DataFrame({"zip": ["1305*"] * 2, "ill": ["cancer", "the flu"]})
+    population = pd.DataFrame({"zip": ["13053", "13068"]}, index=["Alice", "Bob"])
+    attack = intersection_attack([one, two], population, quasi="zip", sensitive="ill")
+    assert attack.candidates("Alice") == ["cancer"]
+    assert attack.candidates("Bob") == ["cancer", "heart disease"]
+    assert attack.table.loc["Alice", ["breach", "value", "confidence"]].tolist() == ["perfect", "cancer", 1]
+    assert attack.table.loc["Bob", ["breach", "confidence", "n_located"]].tolist() == ["partial", 0.5, 1]
+    assert (attack.perfect, attack.partial) == (0.5, 0.5)
+
+
+def test_a_partial_breach_has_confidence_one_third():
+    release = pd.DataFrame({"zip": ["1"] * 5, "ill": ["flu", "fever", "cold", "x", "y"]})
+    other = pd.DataFrame({"zip": ["1"] * 3, "ill": ["flu", "fever", "cold"]})
+    attack = intersection_attack([release, other], pd.DataFrame({"zip": [1]}), quasi="zip", sensitive="ill")
+    assert attack.table["confidence"].tolist() == [1 / 3]
+    assert attack.table["breach"].tolist() == ["partial"]
+
+
+def test_contradicting_releases_are_told_apart_from_breaches():
+    releases = [pd.DataFrame({"zip": ["1"], "ill": [value]}) for value in "ab"]
+    attack = intersection_attack(releases, pd.DataFrame({"zip": ["1", "2"]}), quasi="zip", sensitive="ill")
+    assert attack.table["breach"].tolist() == ["contradiction", "none"]
+    assert attack.table["confidence"].tolist() == [0, 0.5]
+    assert attack.table["n_located"].tolist() == [2, 0]
+    quality = attack.assess(["a", "b"])
+    assert (quality.contradicted, quality.perfect) == (0.5, 0)
+
+
+def test_nearest_region_for_those_whom_no_region_covers():
+    release = pd.DataFrame({"age": ["[20, 30]", "[20, 30]", "[50, 60]", "70"], "ill": list("aabc")})
+    population = pd.DataFrame({"age": [33, 45, 66, 25]})
+    covering = intersection_attack([release], population, quasi="age", sensitive="ill")
+    assert covering.table["n_located"].tolist() == [0, 0, 0, 1]
+    nearest = intersection_attack([release], population, quasi="age", sensitive="ill", locate="nearest")
+    assert nearest.table["value"].tolist() == ["a", "b", "c", "a"]
+
+
+def test_suppressed_records_are_no_class_and_a_missing_value_is_no_knowledge():
+    release = pd.DataFrame({"age": ["[20, 30]", "*", "[31, 40]"], "ill": list("abc")})
+    population = pd.DataFrame({"age": [25, np.nan]})
+    attack = intersection_attack([release], population, quasi="age", sensitive="ill")
+    assert [attack.candidates(person) for person in (0, 1)] == [["a"], ["a", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("label", "covered"),
+    [
+        ("[20, 30]", [20, 25, 30]),
+        ("[20, 30)", [20, 25]),
+        ("(20; 30]", [25, 30]),
+        ("20-30", [20, 25, 30]),
+        ("20 – 30", [20, 25, 30]),
+        ("<= 25", [20, 25]),
+        ("≥ 30", [30, 131]),
+        ("> 30", [131]),
+        ("2*", [20, 25]),
+        ("1*", [131]),
+        ("1**", [131]),
+        ("**", [20, 25, 30]),
+        ("*", [20, 25, 30, 131]),
+        ("{20, 131}", [20, 131]),
+        (frozenset([20, 131]), [20, 131]),
+        (pd.Interval(20, 30, closed="left"), [20, 25]),
+        ("25", [25]),
+        (25.0, [25]),
+        (np.nan, [20, 25, 30, 131]),
+        ("something", []),
+    ],
+)
+def test_reading_of_labels(label, covered):
+    values = pd.Index([20, 25, 30, 131])
+    reader = LabelReader(values, pd.Index([label], dtype=object, tupleize_cols=False))
+    assert values[reader.cover()[:, 0]].tolist() == covered
+
+
+def test_labels_by_a_hierarchy_or_its_table():
+    hierarchy = Hierarchy.from_mapping(TREE)
+    for form in (hierarchy, hierarchy.to_frame()):
+        covered = LabelReader(pd.Index(list(TREE)), pd.Index(["office", "fisher"]), form).cover()
+        assert covered.tolist() == [[True, False], [True, False], [False, False], [False, True]]
+
+
+RELEASE = pd.DataFrame({"age": ["[20, 30]"], "ill": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("releases", "population", "error", "message"),
+    [
+        ([], {"age": [1]}, ParameterError, "at least one release"),
+        (RELEASE, {"age": [1]}, ParameterError, "a list of one"),
+        ([RELEASE.iloc[:0]], {"age": [1]}, DataError, r"`releases\[0\]` must have at least 1 record"),
+        ([RELEASE], {"age": []}, DataError, "`population` must have at least 1 record"),
+        ([RELEASE.rename(columns={"age": "x"})], {"age": [1]}, DataError, "must have at least one of `quasi`"),
+        ([RELEASE.drop(columns="ill")], {"age": [1]}, ParameterError, "`sensitive` must name columns"),
+        ([RELEASE], {"x": [1]}, ParameterError, "`quasi` must name columns of `population`"),
+        ([RELEASE.assign(ill=None)], {"age": [1]}, DataError, "no missing 'ill'"),
+        ([RELEASE.assign(age="office")], {"age": [1]}, DataError, "give `hierarchies`"),
+    ],
+)
+def test_bad_input(releases, population, error, message):
+    with pytest.raises(error, match=message):
+        intersection_attack(releases, pd.DataFrame(population), quasi="age", sensitive="ill")
+
+
+def test_bad_options():
+    population = pd.DataFrame({"age": [25]})
+    with pytest.raises(ParameterError, match="`locate`"):
+        intersection_attack([RELEASE], population, quasi="age", sensitive="ill", locate="x")
+    with pytest.raises(ParameterError, match="`partial_limit`"):
+        intersection_attack([RELEASE], population, quasi="age", sensitive="ill", partial_limit=0)
+    with pytest.raises(ParameterError, match="must not be a quasi-identifier"):
+        intersection_attack([RELEASE], population, quasi="age", sensitive="age")
+    attack = intersection_attack([RELEASE], population, quasi="age", sensitive="ill")
+    with pytest.raises(ParameterError, match="`person`"):
+        attack.candidates("nobody")
+    with pytest.raises(DataError, match="`truth` must have one value a person"):
+        attack.assess(["a", "b"])
