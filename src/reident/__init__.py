@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 # Module -> public names. One line a module, in the order of the layers.
 _MODULES = {
-    "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning",
+    "errors": "DataError ParameterError PrivacyWarning SearchLimitWarning TrialError",
     "mechanisms.budget": "Budget",
     "mechanisms.degree_sequence": "private_degree_sequence",
     "mechanisms.exponential": "choice_probabilities exponential_mechanism",

@@ -1,8 +1,8 @@
-"""The errors and warnings of the package: two exceptions, two warnings."""
+"""The errors and warnings of the package: three exceptions, two warnings."""
 
 from __future__ import annotations
 
-__all__ = ["DataError", "ParameterError", "PrivacyWarning", "SearchLimitWarning"]
+__all__ = ["DataError", "ParameterError", "PrivacyWarning", "SearchLimitWarning", "TrialError"]
 
 
 class ParameterError(ValueError):
@@ -11,6 +11,10 @@ class ParameterError(ValueError):
 
 class DataError(ValueError):
     """A table, matrix, graph or file breaks its rule; the message names what, where and why."""
+
+
+class TrialError(RuntimeError):
+    """A trial of a sweep failed; the message names its settings, and what had finished before is kept."""
 
 
 class SearchLimitWarning(UserWarning):

@@ -1,0 +1,141 @@
+"""One progress display with the time left, for a terminal, a notebook's kernel and a batch log."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+#: A file named here receives the state as JSON, so that the runner can show what a kernel is busy with.
+RELAY = "REIDENT_PROGRESS_FILE"
+
+
+def duration(seconds: float) -> str:
+    """Write a time span for people: 41 s, 3:05 min, 2:10 h."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds) // 60
+    if minutes < 60:
+        return f"{minutes}:{round(seconds) % 60:02d} min"
+    return f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+class Progress:
+    """Count finished items of `total` and show the share, the time gone and the time left.
+
+    A terminal gets a bar in place, a notebook one output that is updated, anything else (a batch log) a line now
+    and then. All goes to the error stream, never among the results.
+    """
+
+    def __init__(self, label: str, total: int, *, unit: str = "trials", done: int = 0, enabled: bool = True) -> None:
+        self.label, self.total, self.unit = label, total, unit
+        self.done = self._before = done
+        self._enabled = enabled
+        self._started = time.monotonic()
+        self._drawn = -1e9
+        self._relay = os.environ.get(RELAY) if enabled else None
+        self._bar: Any = None
+        self._task: Any = None
+        self._handle: Any = None
+        self._kind = _display_kind() if enabled else "none"
+
+    def __enter__(self) -> Self:
+        self._started = time.monotonic()
+        if self._kind == "terminal":
+            self._open_bar()
+        self._draw(force=True)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._draw(force=True)
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, count: int = 1) -> None:
+        """Count `count` more items as finished."""
+        self.done += count
+        self._draw()
+
+    @property
+    def left_s(self) -> float | None:
+        """The estimated time left in seconds; None while nothing is known."""
+        fresh = self.done - self._before
+        if self.done >= self.total:
+            return 0.0
+        return (time.monotonic() - self._started) / fresh * (self.total - self.done) if fresh else None
+
+    def text(self) -> str:
+        """Say the state in one line."""
+        gone, left = duration(time.monotonic() - self._started), self.left_s
+        ahead = "" if left is None else ", done" if self.done >= self.total else f", about {duration(left)} left"
+        return f"{self.label}: {self.done} of {self.total} {self.unit}, {gone} gone{ahead}"
+
+    def _open_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bars
+
+        self._bar = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=Console(stderr=True),
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(self.label, total=self.total, completed=self.done, left="")
+
+    def _draw(self, *, force: bool = False) -> None:
+        pause = {"terminal": 0.1, "notebook": 0.5, "log": 15.0, "none": 1e9}[self._kind]
+        now = time.monotonic()
+        if self._relay and (force or now - self._drawn >= min(pause, 0.5)):
+            self._write_relay()
+        if not force and now - self._drawn < pause:
+            return
+        self._drawn = now
+        if self._kind == "terminal":
+            left = self.left_s
+            shown = "" if not left else f"about {duration(left)} left"
+            self._bar.update(self._task, completed=self.done, left=shown)
+        elif self._kind == "notebook":
+            self._draw_notebook()
+        elif self._kind == "log":
+            print(self.text(), file=sys.stderr, flush=True)
+
+    def _draw_notebook(self) -> None:
+        from IPython.display import display
+
+        text = self.text()
+        bundle = {
+            "text/plain": text,
+            "text/html": f'<progress value="{self.done}" max="{max(self.total, 1)}"></progress> {html.escape(text)}',
+        }
+        if self._handle is None:
+            self._handle = display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._handle.update(bundle, raw=True)
+
+    def _write_relay(self) -> None:
+        state = {"label": self.label, "done": self.done, "total": self.total, "unit": self.unit, "left_s": self.left_s}
+        target = Path(str(self._relay))
+        try:
+            temporary = target.with_suffix(".tmp")
+            temporary.write_text(json.dumps(state))
+            temporary.replace(target)
+        except OSError:
+            self._relay = None  # a display must never stop the work
+
+
+def _display_kind() -> str:
+    shell = sys.modules.get("IPython")
+    if shell is not None:
+        active = shell.get_ipython()
+        if active is not None and hasattr(active, "kernel"):
+            return "notebook"
+    return "terminal" if sys.stderr.isatty() else "log"

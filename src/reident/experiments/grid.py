@@ -1,0 +1,456 @@
+"""The sweep engine: a grid of settings times repetitions becomes a tidy frame, one row a trial.
+
+A trial is a module-level function ``trial(params, rng)`` that returns a mapping of measures (names carry units). Its
+random stream follows from what it is (seed, stem, settings, repetition), not from when or where it runs, so that any
+number of workers gives the same rows, and a larger grid repeats the rows of the smaller one.
+
+With a `folder`, finished trials are on disk within seconds, and a sweep that was interrupted in whatever way goes on
+where it was. A stored row is used again only if everything it depends on is the same: settings, repetition, seed, stem,
+the sources of the package up to this layer, the registry of its data, the trial's own module, and the versions of the
+numerical libraries. Results of older code stay on disk and are simply not matched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import logging
+import math
+import re
+import sys
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident import _code
+from reident._progress import Progress
+from reident._random import stable_hash
+from reident._validation import check_columns, check_integer, check_real, check_table
+from reident.errors import DataError, ParameterError, TrialError
+from reident.experiments import _workers
+from reident.experiments._parts import BOOKKEEPING, PartStore
+from reident.experiments._workers import Task, TrialFunction, close_workers
+
+__all__ = ["close_workers", "expand", "run", "summarise", "trial_rng"]
+
+_LOG = logging.getLogger("reident")
+
+Settings = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
+
+_RESERVED = {*BOOKKEEPING, "repetition", "seed_key"}
+
+
+def expand(grid: Settings) -> list[dict[str, Any]]:
+    """Return every setting of a grid, in the order of the rows.
+
+    Parameters
+    ----------
+    grid : mapping of str to values, or sequence of mappings
+        A mapping gives the product of its values, the last name varying fastest; a sequence gives its settings as
+        they are. Values are plain JSON: None, bool, int, float, str, and lists and dicts of these.
+
+    Raises
+    ------
+    ParameterError
+        If the grid is empty, a value is no plain JSON (the message names the parameter), or a setting comes twice.
+
+    Examples
+    --------
+    >>> expand({"k": [2, 3], "method": ["mdav"]})
+    [{'k': 2, 'method': 'mdav'}, {'k': 3, 'method': 'mdav'}]
+    """
+    if isinstance(grid, Mapping):
+        if not grid:
+            raise ParameterError("`grid` must hold at least one parameter, got none")
+        for name, values in grid.items():
+            if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+                raise ParameterError(f"`grid` must give a list of values for {name!r}, got {values!r}")
+        columns = {name: list(values) for name, values in grid.items()}
+        empty = [name for name, values in columns.items() if not values]
+        if empty:
+            raise ParameterError(f"`grid` must give at least one value for {empty[0]!r}, got none")
+        settings = [dict(zip(columns, values, strict=True)) for values in itertools.product(*columns.values())]
+    elif isinstance(grid, Sequence) and not isinstance(grid, str | bytes):
+        if not all(isinstance(setting, Mapping) for setting in grid):
+            raise ParameterError("`grid` must be a mapping of lists or a list of mappings, got a list of other things")
+        settings = [dict(setting) for setting in grid]
+    else:
+        raise ParameterError(f"`grid` must be a mapping of lists or a list of mappings, got {type(grid).__name__}")
+    if not settings:
+        raise ParameterError("`grid` must hold at least one setting, got none")
+    _check_settings(settings)
+    return settings
+
+
+def _check_settings(settings: list[dict[str, Any]]) -> None:
+    seen: dict[str, int] = {}
+    for position, setting in enumerate(settings):
+        for name, value in setting.items():
+            if not isinstance(name, str) or not name:
+                raise ParameterError(f"`grid` must name its parameters by text, got {name!r}")
+            if name in _RESERVED:
+                raise ParameterError(f"`grid` must not use the name {name!r}: it is a column of the result")
+            check_plain(value, name)
+        same = json.dumps(_numbers_alike(setting), sort_keys=True)
+        if same in seen:
+            raise ParameterError(
+                f"`grid` must hold each setting once, got {setting!r} at positions {seen[same]} and {position}"
+            )
+        seen[same] = position
+
+
+def check_plain(value: Any, name: str) -> None:
+    """Require a plain JSON value: what means the same in every process, in a file, and in a notebook."""
+    if value is None or type(value) in (bool, int, str):
+        return
+    if type(value) is float:
+        if not math.isfinite(value):
+            raise ParameterError(f"`{name}` must be finite, got {value!r}: JSON has no such number")
+    elif type(value) is list:
+        for item in value:
+            check_plain(item, name)
+    elif type(value) is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                raise ParameterError(f"`{name}` must have text keys, got {key!r}")
+            check_plain(item, name)
+    else:
+        advice = ": numpy numbers become plain with .item() or .tolist()" if isinstance(value, np.generic) else ""
+        raise ParameterError(
+            f"`{name}` must be a plain JSON value (None, bool, int, float, str, list, dict), "
+            f"got {value!r} of type {type(value).__name__}{advice}"
+        )
+
+
+def _numbers_alike(value: Any) -> Any:
+    """Write 1.0 as 1, since a frame's column cannot tell them apart."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _numbers_alike(item) for key, item in value.items()}
+    return [_numbers_alike(item) for item in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class _Trial:
+    key: str
+    seed_key: str
+    task: Task
+
+
+def run(
+    grid: Settings,
+    trial: TrialFunction,
+    *,
+    repetitions: int = 1,
+    seed: int = 0,
+    stem: str | None = None,
+    shared: Iterable[str] = (),
+    folder: str | Path | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Run a trial for every setting and repetition and return one row each.
+
+    Parameters
+    ----------
+    grid : mapping of str to values, or sequence of mappings
+        The settings, see `expand`.
+    trial : callable
+        ``trial(params, rng)`` with the setting as a dict and a Generator of its own; returns a mapping of measure
+        names to scalars (number, bool, text, None), the same names for every setting. A module-level function; if it
+        prepares something heavy it caches that itself (``functools.lru_cache``).
+    repetitions : int, default 1
+        Trials a setting.
+    seed : int, default 0
+        The root of all streams.
+    stem : str, optional
+        The sweep's name, part of the streams and of the keys. Default: the trial's module and name.
+    shared : iterable of str
+        Parameters that do not vary the stream: settings that differ only there share their random numbers, which
+        sharpens their comparison.
+    folder : path, optional
+        Where finished trials are kept, in a folder named by the stem. A second run reads them and computes the
+        rest; an enlarged grid or more repetitions compute only what is new.
+    jobs : int, default 1
+        1 runs in this process, more on that many local worker processes with one thread each.
+    scheduler : str, optional
+        The address of a dask scheduler that is running; its workers are used and `jobs` is ignored.
+    progress : bool, default True
+        Show a progress bar with the time left.
+
+    Returns
+    -------
+    DataFrame
+        The parameters, `repetition`, `seed_key` (see `trial_rng`), the measures. The order of rows is that of
+        `expand`, repetitions innermost, whatever the order of execution.
+
+    Raises
+    ------
+    ParameterError
+        If an argument breaks its rule; nothing has run then.
+    DataError
+        If `folder` cannot be written; rows finished earlier are safe.
+    TrialError
+        If a trial raises, kills its workers, or returns other measures than the first; it names the setting, and
+        what had finished is kept.
+    KeyboardInterrupt
+        After Ctrl-C, with what had finished on disk and a message that says so.
+
+    Examples
+    --------
+    >>> def trial(params, rng):
+    ...     return {"mean": rng.normal(params["mu"], size=9).mean()}
+    >>> frame = run({"mu": [0.0, 1.0]}, trial, repetitions=2, stem="doc", progress=False)
+    >>> frame.columns.tolist(), len(frame)
+    (['mu', 'repetition', 'seed_key', 'mean'], 4)
+    """
+    if not callable(trial):
+        raise ParameterError(f"`trial` must be a function of (params, rng), got {trial!r}")
+    jobs = check_integer(jobs, "jobs", low=1)
+    if scheduler is not None and not isinstance(scheduler, str):
+        raise ParameterError(f"`scheduler` must be an address such as 'tcp://host:8786' or None, got {scheduler!r}")
+    if stem is None:
+        stem = f"{trial.__module__}.{trial.__qualname__}"
+    settings = expand(grid)
+    digest = _trial_digest(trial)
+    plan = _plan(settings, check_integer(repetitions, "repetitions", low=1), seed, stem, shared, digest)
+    store = None if folder is None else PartStore(Path(folder) / _slug(stem))
+    found = {} if store is None else store.load({planned.key for planned in plan})
+    measures: list[dict[str, Any] | None] = [found.get(planned.key) for planned in plan]
+    missing = [planned for planned, row in zip(plan, measures, strict=True) if row is None]
+    if missing:
+        _compute(missing, plan, measures, trial, store, _where(jobs, scheduler, digest, len(missing)), stem, progress)
+    return _frame(settings, plan, measures)
+
+
+def trial_rng(seed: int, seed_key: str) -> np.random.Generator:
+    """Return the Generator that a row's trial drew from, to run that trial again by hand.
+
+    `seed` is that of the sweep, `seed_key` the row's.
+    """
+    return np.random.default_rng(np.random.SeedSequence([seed, int(seed_key, 16)]))
+
+
+def _slug(stem: str) -> str:
+    readable = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.")[:60]
+    return readable if readable == stem else f"{readable}-{hashlib.sha256(stem.encode()).hexdigest()[:8]}"
+
+
+def _trial_digest(trial: TrialFunction) -> str:
+    """Hash all that a row depends on beside its settings."""
+    sources = _code.package_digest(trials_only=True)
+    if sources != _code.IMPORTED_DIGEST:
+        # What runs may be neither the old files nor the new ones, so nothing is matched, now or later.
+        _LOG.warning("the sources changed since they were imported: stored rows are not used until a restart")
+        sources = uuid.uuid4().hex
+    parts = [sources, _code.function_digest(trial), sorted(_code.versions().items())]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _plan(
+    settings: list[dict[str, Any]], repetitions: int, seed: int, stem: str, shared: Iterable[str], digest: str
+) -> list[_Trial]:
+    seed = check_integer(seed, "seed", low=0, why="a seed has no sign")
+    if not isinstance(stem, str) or not stem:
+        raise ParameterError(f"`stem` must be a name, got {stem!r}")
+    common = {shared} if isinstance(shared, str) else set(shared)
+    names = {name for setting in settings for name in setting}
+    if common - names:
+        raise ParameterError(
+            f"`shared` must name parameters of the grid, got {sorted(common - names)}: the grid has {sorted(names)}"
+        )
+    plan: list[_Trial] = []
+    for setting in settings:
+        varying = {name: value for name, value in setting.items() if name not in common}
+        for repetition in range(repetitions):
+            entropy = stable_hash([stem, varying, repetition])
+            seed_key = f"{entropy:032x}"
+            identity = json.dumps([digest, seed, stem, seed_key, setting, repetition], sort_keys=True)
+            key = hashlib.sha256(identity.encode()).hexdigest()[:40]
+            plan.append(_Trial(key, seed_key, Task(len(plan), setting, repetition, (seed, entropy))))
+    return plan
+
+
+def _where(jobs: int, scheduler: str | None, digest: str, n_missing: int) -> tuple[int, str | None, str] | None:
+    """Say where to run; None for this process, which is also best for a single trial."""
+    if scheduler is None and (jobs == 1 or n_missing == 1):
+        return None
+    return jobs, scheduler, digest
+
+
+def _outcomes(
+    trial: TrialFunction, tasks: list[Task], where: tuple[int, str | None, str] | None
+) -> Iterator[_workers.Outcome]:
+    if where is None:
+        yield from _workers.in_process(trial, tasks)
+        return
+    with _workers.connected(*where) as client:
+        yield from _workers.on_workers(trial, tasks, client, _code.IMPORTED_DIGEST)
+
+
+def _compute(
+    missing: list[_Trial],
+    plan: list[_Trial],
+    measures: list[dict[str, Any] | None],
+    trial: TrialFunction,
+    store: PartStore | None,
+    where: tuple[int, str | None, str] | None,
+    stem: str,
+    progress: bool,
+) -> None:
+    """Run the missing trials, check and keep each, fill `measures` (modified in place)."""
+    names = {name for planned in plan for name in planned.task.params}
+    kinds = _Kinds(names, [row for row in measures if row is not None])
+    done = len(plan) - len(missing)
+    outcomes = _outcomes(trial, [planned.task for planned in missing], where)
+    try:
+        with Progress(stem, len(plan), done=done, enabled=progress) as bar:
+            for outcome in outcomes:
+                planned = plan[outcome.task.index]
+                row = kinds.check(outcome)
+                measures[outcome.task.index] = row
+                if store is not None:
+                    store.add(_stored(planned, row))
+                bar.advance()
+    except KeyboardInterrupt:
+        finished = sum(row is not None for row in measures)
+        kept = "nothing was stored" if store is None else f"they are in {store.folder}; the same call goes on there"
+        print(f"{stem}: stopped with {finished} of {len(plan)} trials finished; {kept}", file=sys.stderr, flush=True)
+        raise
+    finally:
+        outcomes.close()  # type: ignore[attr-defined]
+        if store is not None:
+            store.flush()
+
+
+def _stored(planned: _Trial, row: dict[str, Any]) -> dict[str, Any]:
+    task = planned.task
+    described = json.dumps(task.params, sort_keys=True)
+    kept = dict(zip(BOOKKEEPING, [planned.key, described, task.repetition, planned.seed_key], strict=True))
+    return {**kept, **row}
+
+
+class _Kinds:
+    """The measures every trial must return: names, and number, text or boolean for each."""
+
+    def __init__(self, parameters: set[str], rows: list[dict[str, Any]]) -> None:
+        self._parameters = parameters
+        self._names: set[str] | None = None
+        self._kinds: dict[str, str] = {}
+        for row in rows:
+            self._learn(row)
+
+    def _learn(self, row: dict[str, Any]) -> None:
+        self._names = set(row) if self._names is None else self._names
+        for name, value in row.items():
+            if value is not None:
+                self._kinds.setdefault(name, _kind(value))
+
+    def check(self, outcome: _workers.Outcome) -> dict[str, Any]:
+        """Return the trial's measures as plain scalars, or raise what is wrong with them."""
+        task = outcome.task
+        what = f"the trial {json.dumps(task.params)}, repetition {task.repetition},"
+        if outcome.error is not None:
+            shown = str(outcome.error) if outcome.traceback else f"{outcome.error}"
+            error = TrialError(f"{what} failed: {type(outcome.error).__name__}: {shown}")
+            if outcome.traceback:
+                error.add_note(outcome.traceback)
+            raise error from outcome.error
+        if not isinstance(outcome.measures, Mapping) or not outcome.measures:
+            raise TrialError(f"{what} must return a mapping of measures, got {outcome.measures!r}")
+        row = {name: self._scalar(name, value, what) for name, value in outcome.measures.items()}
+        if self._names is not None and set(row) != self._names:
+            raise TrialError(
+                f"{what} must return the measures that the others return, got {sorted(row)} "
+                f"where they have {sorted(self._names)}"
+            )
+        for name, value in row.items():
+            if value is not None and self._kinds.get(name, _kind(value)) != _kind(value):
+                raise TrialError(
+                    f"{what} must return a {self._kinds[name]} for {name!r} as the others do, got {value!r}"
+                )
+        self._learn(row)
+        return row
+
+    def _scalar(self, name: Any, value: Any, what: str) -> Any:
+        if not isinstance(name, str) or name in _RESERVED or name in self._parameters:
+            raise TrialError(f"{what} must name its measures by text other than a parameter's, got {name!r}")
+        plain = value.item() if isinstance(value, np.generic) else value
+        if plain is None or isinstance(plain, bool | str | float):
+            return plain
+        if isinstance(plain, int) and -(2**63) <= plain < 2**63:
+            return int(plain)
+        raise TrialError(f"{what} must return scalars, got {value!r} for {name!r}")
+
+
+def _kind(value: Any) -> str:
+    return "boolean" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
+
+
+def _frame(settings: list[dict[str, Any]], plan: list[_Trial], measures: list[dict[str, Any] | None]) -> pd.DataFrame:
+    columns = list(dict.fromkeys(name for setting in settings for name in setting))
+    data: dict[str, Any] = {name: [planned.task.params.get(name) for planned in plan] for name in columns}
+    data["repetition"] = [planned.task.repetition for planned in plan]
+    data["seed_key"] = [planned.seed_key for planned in plan]
+    rows = [row for row in measures if row is not None]
+    for name in rows[0]:
+        data[name] = [row[name] for row in rows]
+    return pd.DataFrame(data)
+
+
+def summarise(
+    frame: pd.DataFrame, by: str | Iterable[str], *, level: float = 0.95, measures: Iterable[str] | None = None
+) -> pd.DataFrame:
+    """Summarise the repetitions of a sweep: mean, standard error and interval of every measure.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `run` returns it.
+    by : str or iterable of str
+        Columns that make the groups; trials that agree in them count as repetitions of one another.
+    level : float, default .95
+        The coverage of the interval, by Student's t over the repetitions; it says how far the mean may be off by
+        the number of repetitions, not how far a single release may lie from it.
+    measures : iterable of str, optional
+        Default: the numeric and boolean columns after `seed_key`, or all such columns outside `by` if there is none.
+
+    Returns
+    -------
+    DataFrame
+        `by`, ``measure``, ``n`` (values that are not missing), ``mean``, ``se``, ``low``, ``high``, in the order of
+        first appearance. A single value has no standard error and no interval (NaN).
+    """
+    from scipy.special import stdtrit
+
+    check_table(frame, "frame")
+    level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+    groups = check_columns(frame, by, "by", table_name="frame")
+    names = _measure_columns(frame, groups) if measures is None else check_columns(frame, measures, "measures")
+    if not names:
+        raise DataError("`frame` must have at least one numeric measure, got none")
+    long = frame[groups].assign(**{name: frame[name].astype(float) for name in names})
+    long = long.melt(id_vars=groups, value_vars=names, var_name="measure", value_name="_value")
+    grouped = long.groupby([*groups, "measure"], sort=False, dropna=False, observed=True)["_value"]
+    tidy = grouped.agg(n="count", mean="mean", se="sem").reset_index()
+    order = frame[groups].drop_duplicates().reset_index(drop=True)
+    order["_order"] = np.arange(len(order))
+    tidy = tidy.merge(order, on=groups, how="left").sort_values("_order", kind="stable").drop(columns="_order")
+    freedom = np.maximum(tidy["n"].to_numpy() - 1, 1)
+    half = stdtrit(freedom, 0.5 + level / 2) * tidy["se"]
+    return tidy.assign(low=tidy["mean"] - half, high=tidy["mean"] + half).reset_index(drop=True)
+
+
+def _measure_columns(frame: pd.DataFrame, groups: list[str]) -> list[str]:
+    columns = list(frame.columns)
+    if "seed_key" in columns:
+        columns = columns[columns.index("seed_key") + 1 :]
+    return [name for name in columns if name not in groups and pd.api.types.is_numeric_dtype(frame[name].dtype)]
