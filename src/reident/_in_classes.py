@@ -38,9 +38,12 @@ def class_values(values: ArrayLike, classes: IntArray, name: str = "values") -> 
     """Sort the values of the records that are in a class."""
     vector = check_vector(values, name, length=classes.size)
     kept = classes >= 0
-    order = np.lexsort((vector[kept], classes[kept]))
-    starts = np.r_[0, np.cumsum(np.bincount(classes[kept]))].astype(np.int64)
-    return ClassValues(vector[kept][order], starts)
+    own, ids = vector[kept], classes[kept]
+    starts = np.r_[0, np.cumsum(np.bincount(ids))].astype(np.int64)
+    ascending = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (own[1:] >= own[:-1]))
+    if ascending.all():  # looking costs next to nothing, and simulations come sorted
+        return ClassValues(own, starts)
+    return ClassValues(own[np.lexsort((own, ids))], starts)
 
 
 def class_ranges(sorted_values: ClassValues) -> FloatArray:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "embedded_file",
+    "load_adult",
+    "load_body_measures",
     "load_boundary",
     "load_casc",
     "load_census_shares",
@@ -279,3 +281,21 @@ def load_vanhoef2012_table(table: str) -> pd.DataFrame:
     check_choice(table, "table", ["3.1", "3.2"])
     file = embedded_file(f"vanhoef2012_table_{table.replace('.', '_')}.csv")
     return pd.read_csv(file, index_col="record", keep_default_na=False)
+
+
+def load_adult() -> pd.DataFrame:
+    """Return the training set of UCI Adult: 32,561 persons of the US census of 1994, 15 columns, as they are.
+
+    Unknown values are the label ``"?"`` (workclass 1,836, occupation 1,843, native-country 583). Kohavi and Becker
+    (1996), CC BY 4.0. Embedded.
+    """
+    return pd.read_csv(embedded_file("adult_train.csv.gz"), keep_default_na=False)
+
+
+def load_body_measures() -> pd.DataFrame:
+    """Return means and standard deviations of height (cm) and log-weight (kg) by sex and age (years) in the US.
+
+    NHANES 2009-2010, weighted: sex, age_low, age_high (both inclusive), height_cm_n, height_cm_mean, height_cm_sd,
+    weight_kg_n, ln_weight_mean, ln_weight_sd. Embedded.
+    """
+    return pd.read_csv(embedded_file("nhanes_height_weight.csv"))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reident._classes import sorted_codes
-from reident._typing import FloatArray, IntArray
+from reident._order import OrderedColumn, code_matrix, has_scale, order_column, ranked
+from reident._typing import IntArray
 from reident.anonymisers._criteria import Criteria
 from reident.anonymisers._losses import entropy_loss
 from reident.anonymisers.hierarchy import Hierarchy
@@ -17,23 +17,6 @@ from reident.errors import DataError
 from reident.kernels.mondrian import mondrian, passes
 
 __all__ = ["Partition", "partition"]
-
-
-@dataclass(frozen=True)
-class _Attribute:
-    """A quasi-identifier coded in its order."""
-
-    name: str
-    codes: IntArray
-    values: pd.Index
-    places: FloatArray  # where each value lies: itself for a number or a time, its rank for a category
-
-    def label(self, low: int, high: int) -> str:
-        if low == high:
-            return str(self.values[low])
-        if _has_scale(self.values):
-            return f"[{self.values[low]}, {self.values[high]}]"
-        return "{" + ", ".join(str(value) for value in self.values[low : high + 1]) + "}"
 
 
 @dataclass(frozen=True)
@@ -46,11 +29,14 @@ class Partition:
     columns : mapping of str to Series
         The released quasi-identifiers.
     losses : mapping of str to float
+    column_losses : mapping of str to float
+        The precision loss of each column.
     """
 
     classes: IntArray
     columns: Mapping[str, pd.Series]
     losses: Mapping[str, float]
+    column_losses: Mapping[str, float]
 
 
 def partition(
@@ -64,12 +50,7 @@ def partition(
     """Partition the records of a table; every part satisfies the criteria."""
     attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
     n = len(table)
-    codes = np.empty((n, len(quasi)), dtype=np.int32)
-    n_codes = np.array([len(attribute.values) for attribute in attributes], dtype=np.int64)
-    places = np.zeros((len(quasi), int(n_codes.max())))
-    for j, attribute in enumerate(attributes):
-        codes[:, j] = attribute.codes
-        places[j, : n_codes[j]] = attribute.places
+    codes, places, n_codes = code_matrix(attributes)
     _check_root(criteria, n)
     order, starts = mondrian(
         codes, places, n_codes, criteria.k, relaxed, criteria.codes.copy(), criteria.rules, criteria.ells,
@@ -84,44 +65,34 @@ def partition(
         attribute.name: pd.Series(_labels(attribute, low[:, j], high[:, j], classes), index=table.index)
         for j, attribute in enumerate(attributes)
     }
-    return Partition(classes, columns, _losses(attributes, low, high, sizes))
+    widths = _widths(attributes, low, high, sizes)
+    losses = _losses(attributes, low, high, sizes, float(np.mean(list(widths.values()))))
+    return Partition(classes, columns, losses, widths)
 
 
-def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> _Attribute:
-    """Code a column in order.
-
-    Numbers and times by value; categories by their own order, else as their hierarchy lists them from the top down,
-    else as text.
-    """
+def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
+    """Code a column in its order; categories without one as their hierarchy lists them from the top down."""
+    has_order = column.dtype.kind in "iufbmM" or (
+        isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered
+    )
+    if hierarchy is None or has_order:
+        return order_column(column)
     name = str(column.name)
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.cat.remove_unused_categories()
-        if column.cat.ordered:
-            return _Attribute(name, *_ranked(column.cat.codes.to_numpy(np.int64), column.cat.categories))
-        column = column.astype(column.cat.categories.dtype)
-    if hierarchy is not None and column.dtype.kind not in "iufbmM":
-        codes, values = pd.factorize(column)
-        rows = hierarchy.rows_of(pd.Index(values), name)
-        keys = [hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels)]
-        order = np.lexsort(keys)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        return _Attribute(name, *_ranked(rank[codes], pd.Index(values).take(order)))
-    codes, index = sorted_codes(column, "a quasi-identifier")
-    if not _has_scale(index):
-        return _Attribute(name, *_ranked(codes, index))
-    places = index.to_numpy().astype(np.int64 if index.dtype.kind in "mM" else np.float64).astype(np.float64)
-    if not np.isfinite(places).all():
-        raise DataError(f"quasi-identifier {name!r} must be finite, got an infinite value")
-    return _Attribute(name, codes, index, places)
+    codes, values = pd.factorize(column)
+    rows = hierarchy.rows_of(pd.Index(values), name)
+    order = np.lexsort([hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels)])
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return ranked(name, rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
 
 
-def _has_scale(values: pd.Index) -> bool:
-    return values.dtype.kind in "iufmM"
-
-
-def _ranked(codes: IntArray, values: pd.Index) -> tuple[IntArray, pd.Index, FloatArray]:
-    return codes, values, np.arange(len(values), dtype=np.float64)
+def _label(attribute: OrderedColumn, low: int, high: int) -> str:
+    values = attribute.values
+    if low == high:
+        return str(values[low])
+    if has_scale(values):
+        return f"[{values[low]}, {values[high]}]"
+    return "{" + ", ".join(str(value) for value in values[low : high + 1]) + "}"
 
 
 def _check_root(criteria: Criteria, n: int) -> None:
@@ -135,29 +106,36 @@ def _check_root(criteria: Criteria, n: int) -> None:
             )
 
 
-def _labels(attribute: _Attribute, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
+def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
     """Return each record's label: made once for each pair of ends, then looked up."""
     pairs, unique = pd.factorize(low * len(attribute.values) + high)
     ends = [divmod(int(pair), len(attribute.values)) for pair in unique]
-    labels = pd.Index([attribute.label(*pair) for pair in ends], dtype="str")
+    labels = pd.Index([_label(attribute, *pair) for pair in ends], dtype="str")
     return labels.take(pairs[classes])
 
 
-def _losses(attributes: list[_Attribute], low: IntArray, high: IntArray, sizes: IntArray) -> dict[str, float]:
-    n = int(sizes.sum())
-    widths, bits_lost, bits_all = [], [], []
+def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> dict[str, float]:
+    """Return the mean width of each attribute's ranges, as a share of the table's."""
+    widths = {}
     for j, attribute in enumerate(attributes):
-        places = attribute.places
-        scale = places[-1] - places[0]
-        width = (places[high[:, j]] - places[low[:, j]]) / scale if scale > 0 else np.zeros(sizes.size)
-        widths.append(float((width * sizes).sum() / n))
-        counts = np.bincount(attribute.codes, minlength=places.size)
+        scale = attribute.places[-1] - attribute.places[0]
+        spans = attribute.places[high[:, j]] - attribute.places[low[:, j]]
+        widths[attribute.name] = float((spans * sizes).sum() / scale / sizes.sum()) if scale > 0 else 0.0
+    return widths
+
+
+def _losses(
+    attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray, certainty: float
+) -> dict[str, float]:
+    n = int(sizes.sum())
+    bits_lost, bits_all = [], []
+    for j, attribute in enumerate(attributes):
+        counts = np.bincount(attribute.codes, minlength=attribute.places.size)
         before = np.r_[0, np.cumsum(counts)]
         covered = before[high[:, j] + 1] - before[low[:, j]]
         own = float((counts * np.log2(np.maximum(counts, 1))).sum())
         bits_lost.append(float((sizes * np.log2(covered)).sum()) - own)
         bits_all.append(float(n * np.log2(n)) - own)
-    certainty = float(np.mean(widths))
     return {
         "precision": certainty,
         "discernibility": float((sizes.astype(np.float64) ** 2).sum() / n**2),

@@ -41,6 +41,8 @@ class KAnonymous:
     loss_name : str
     losses : mapping of str to float
         All losses of this release.
+    column_losses : mapping of str to float
+        The precision loss of each quasi-identifier among the released records.
     classes : ndarray of int64, shape (n,)
         The class of each original record, from 0; -1 for a suppressed record, which is in no class.
     n_suppressed : int
@@ -61,6 +63,7 @@ class KAnonymous:
     loss: float
     loss_name: str
     losses: Mapping[str, float]
+    column_losses: Mapping[str, float]
     classes: IntArray
     n_suppressed: int
     solutions: pd.DataFrame = field(repr=False)
@@ -237,6 +240,7 @@ def _by_mondrian(
         loss=parts.losses[loss],
         loss_name=loss,
         losses=parts.losses,
+        column_losses=parts.column_losses,
         classes=parts.classes,
         n_suppressed=0,
         solutions=pd.DataFrame(columns=[*quasi, *SOLUTION_COLUMNS]),
@@ -287,6 +291,10 @@ def _by_lattice(
         loss=found.losses[loss],
         loss_name=loss,
         losses=found.losses,
+        column_losses={
+            column: level / max(hierarchies[column].n_levels - 1, 1)
+            for column, level in zip(quasi, found.node, strict=True)
+        },
         classes=found.classes,
         n_suppressed=int((~kept).sum()),
         solutions=found.solutions,

@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 
-__all__ = ["best_cut", "mondrian", "passes"]
+__all__ = ["best_cut", "by_width", "mondrian", "passes"]
 
 # What a part must satisfy beside its size: codes of `rule`.
 NO_RULE = 0
@@ -106,7 +106,7 @@ def best_cut(values, k, relaxed):
 
 
 @jit
-def _by_width(codes, start, end, places, n_codes):
+def by_width(codes, start, end, places, n_codes):
     """Return the attributes from the widest to the narrowest in this part, in shares of the table's width.
 
     Attributes of no width are left out. Of equally wide ones the first stays first.
@@ -229,7 +229,7 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
         start, end = stack[depth]
         cut = False
         if end - start >= 2 * k:
-            for attribute in _by_width(codes, start, end, places, n_codes):
+            for attribute in by_width(codes, start, end, places, n_codes):
                 code, n_left = best_cut(codes[start:end, attribute], k, relaxed)
                 if code < 0:
                     continue

@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 
-__all__ = ["count_between", "nearest_ties"]
+__all__ = ["count_between", "nearest_ties", "surprisal_bits"]
 
 
 @jit
@@ -79,3 +79,31 @@ def nearest_ties(values, starts, classes, queries, own):
         if below == nearest:
             ties[i] += place - _left(values, start, place, values[place - 1])
     return ties
+
+
+@jit
+def surprisal_bits(support, counts, own, noisy, scales):
+    """Return -log2 of the probability of each record's value, given its noisy value and the column's distribution.
+
+    Parameters
+    ----------
+    support : float64 array, shape (u,)
+        The distinct values of the column.
+    counts : float64 array, shape (u,)
+        How often each occurs.
+    own : int64 array, shape (n,)
+        The place of each record's value in `support`.
+    noisy, scales : float64 arrays, shape (n,)
+        The noisy value and the scale of its Laplace noise; a scale of 0 leaves no doubt.
+    """
+    bits = np.zeros(own.size)
+    for i in range(own.size):
+        if scales[i] == 0:
+            continue
+        # Relative to the record's own term, so that nothing underflows where it matters.
+        distance = abs(noisy[i] - support[own[i]])
+        total = 0.0
+        for u in range(support.size):
+            total += counts[u] * np.exp((distance - abs(noisy[i] - support[u])) / scales[i])
+        bits[i] = np.log2(total / counts[own[i]])
+    return bits

@@ -11,9 +11,9 @@ from reident._in_classes import check_classes, class_ranges, class_values
 from reident._typing import BoolArray, FloatArray, IntArray
 from reident._validation import check_choice, check_integer, check_real, check_vector
 from reident.errors import DataError
-from reident.kernels.within_class import count_between
+from reident.kernels.within_class import count_between, surprisal_bits
 
-__all__ = ["ConfidenceSuppression", "confidence_suppression", "expected_relative_error", "relative_error"]
+__all__ = ["ConfidenceSuppression", "confidence_suppression", "expected_relative_error", "noise_entropy_loss", "relative_error"]
 
 
 def _nonzero(values: FloatArray, name: str) -> FloatArray:
@@ -101,6 +101,43 @@ def expected_relative_error(
     else:
         ranges = class_ranges(class_values(vector, ids))
     return float((n_columns * ranges[ids[kept]] / epsilon / np.abs(vector[kept])).mean())
+
+
+def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLike) -> float:
+    """Return the share of a column's bits lost to Laplace noise: the non-uniform entropy loss, for noise.
+
+    Comparable with the loss ``"entropy"`` of `k_anonymise`: there a reader knows that a value is one of those that a
+    label covers, here that it is near the noisy value; both weigh the values by how often they occur in the column.
+
+    Parameters
+    ----------
+    original, release : array_like of float, shape (n,)
+        The column before and after noise, row by row the same record. Round the original to the unit that matters
+        first: the bits of a column of all distinct values are those of telling records apart.
+    scales : array_like of float, shape (n,)
+        The scale of each record's noise; 0 for none.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for a constant column, which has no bits to lose. Time O(n x distinct values).
+
+    Examples
+    --------
+    >>> noise_entropy_loss([1.0, 2, 1, 2], [1.0, 2, 1, 2], [0, 0, 0, 0])
+    0.0
+    >>> round(noise_entropy_loss([1.0, 2, 1, 2], [400.0, -700, 99, 5], [1e9] * 4), 3)
+    1.0
+    """
+    before = check_vector(original, "original")
+    after = check_vector(release, "release", length=before.size)
+    b = check_vector(scales, "scales", length=before.size)
+    support, own, counts = np.unique(before, return_inverse=True, return_counts=True)
+    everything = float(np.log2(before.size / counts)[own].sum())
+    if everything <= 0:
+        return 0.0
+    lost = surprisal_bits(support, counts.astype(np.float64), own.astype(np.int64), after, b)
+    return float(np.clip(lost.sum() / everything, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
