@@ -22,7 +22,7 @@ class OrderedColumn:
     ----------
     name : str
     codes : ndarray of int64, shape (n,)
-    values : Index
+    known : Index
         The values, in order.
     places : ndarray of float64
         Where each value lies: itself for a number or a time, its rank for a category.
@@ -30,7 +30,7 @@ class OrderedColumn:
 
     name: str
     codes: IntArray
-    values: pd.Index
+    known: pd.Index
     places: FloatArray
 
 
@@ -64,7 +64,7 @@ def order_column(column: pd.Series) -> OrderedColumn:
 def code_matrix(columns: list[OrderedColumn]) -> tuple[np.ndarray, FloatArray, IntArray]:
     """Return the codes (int32, n x q), the places (q x most values) and the number of values of each column."""
     codes = np.empty((columns[0].codes.size, len(columns)), dtype=np.int32)
-    n_codes = np.array([len(column.values) for column in columns], dtype=np.int64)
+    n_codes = np.array([len(column.known) for column in columns], dtype=np.int64)
     places = np.zeros((len(columns), int(n_codes.max())))
     for j, column in enumerate(columns):
         codes[:, j] = column.codes

@@ -72,9 +72,7 @@ def partition(
 
 def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
     """Code a column in its order; categories without one as their hierarchy lists them from the top down."""
-    has_order = column.dtype.kind in "iufbmM" or (
-        isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered
-    )
+    has_order = column.dtype.kind in "iufbmM" or (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
     if hierarchy is None or has_order:
         return order_column(column)
     name = str(column.name)
@@ -87,7 +85,7 @@ def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
 
 
 def _label(attribute: OrderedColumn, low: int, high: int) -> str:
-    values = attribute.values
+    values = attribute.known
     if low == high:
         return str(values[low])
     if has_scale(values):
@@ -108,8 +106,8 @@ def _check_root(criteria: Criteria, n: int) -> None:
 
 def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
     """Return each record's label: made once for each pair of ends, then looked up."""
-    pairs, unique = pd.factorize(low * len(attribute.values) + high)
-    ends = [divmod(int(pair), len(attribute.values)) for pair in unique]
+    pairs, unique = pd.factorize(low * len(attribute.known) + high)
+    ends = [divmod(int(pair), len(attribute.known)) for pair in unique]
     labels = pd.Index([_label(attribute, *pair) for pair in ends], dtype="str")
     return labels.take(pairs[classes])
 

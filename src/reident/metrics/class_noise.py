@@ -13,7 +13,13 @@ from reident._validation import check_choice, check_integer, check_real, check_v
 from reident.errors import DataError
 from reident.kernels.within_class import count_between, surprisal_bits
 
-__all__ = ["ConfidenceSuppression", "confidence_suppression", "expected_relative_error", "noise_entropy_loss", "relative_error"]
+__all__ = [
+    "ConfidenceSuppression",
+    "confidence_suppression",
+    "expected_relative_error",
+    "noise_entropy_loss",
+    "relative_error",
+]
 
 
 def _nonzero(values: FloatArray, name: str) -> FloatArray:

@@ -68,11 +68,11 @@ def run(
         Frames: classes, noise, noise_summary, errors, times, modes, minimality, ru.
     """
     chosen = PROFILES[check_choice(profile, "profile", tuple(PROFILES))]
-    common = {"data_seed": [seed], "small": [bool(chosen["small"])]}
+    common: dict[str, list[Any]] = {"data_seed": [seed], "small": [bool(chosen["small"])]}
     parts = None if folder is None else Path(folder) / "parts"
     where: dict[str, Any] = {"seed": seed, "folder": parts, "progress": progress}
     spread: dict[str, Any] = {**where, "jobs": jobs, "scheduler": scheduler}
-    pairs = {"dataset": list(CASES), "method": list(METHODS)}
+    pairs: dict[str, list[Any]] = {"dataset": list(CASES), "method": list(METHODS)}
     classes = grid.run({**pairs, "k": chosen["k"], **common}, classes_trial, stem=f"{STUDY}-classes", **spread)
     noise = grid.run(
         {**pairs, "k": chosen["k"], "epsilon": chosen["epsilon"], **common},

@@ -53,7 +53,7 @@ def case(name: str, seed: int, small: bool = False) -> Case:
     rng = np.random.default_rng([seed, CASES.index(name)])
     n = _SMOKE_RECORDS if small else None
     if name == "adult":
-        quasi = ("year_of_birth", "sex", "race", "marital_status")
+        quasi: tuple[str, ...] = ("year_of_birth", "sex", "race", "marital_status")
         table = people.adult_with_height(rng=rng).head(n) if n else people.adult_with_height(rng=rng)
         return Case(name, table, "patient_id", quasi, "height_cm", "cm", "height simulated")
     if name == "florida":

@@ -97,10 +97,10 @@ def ru(noise: pd.DataFrame, modes: pd.DataFrame) -> pd.DataFrame:
         for dataset, one in shown.groupby("dataset", sort=False)
     ]
     both = modes.assign(curve=modes["mode"] + ", k = " + modes["k"].astype(str), utility=1 - modes["bits_lost"])
-    panels.append(_panel(both, "share of the bits of height kept, adult (class range: not DP; public bounds: local DP)"))
-    frame = pd.concat(panels, ignore_index=True)
-    # Anchors have no value: as text the column is of one type, which a file can hold.
-    return frame.assign(value=[f"{value:g}" if value != "" else "" for value in frame["value"]])
+    panels.append(
+        _panel(both, "share of the bits of height kept, adult (class range: not DP; public bounds: local DP)")
+    )
+    return pd.concat(panels, ignore_index=True)
 
 
 def _panel(trials: pd.DataFrame, analysis: str) -> pd.DataFrame:
@@ -175,7 +175,9 @@ def _statements(classes: pd.DataFrame, noise: pd.DataFrame, note: str) -> list[d
         item = f"VII-B: {dataset}, {method}, least linking risk for k 10 or 20 and epsilon .5 to 2, %: below"
         compared.append(_bound(item, limit, float(moderate.min()), below=True, note=note))
         if k.max() == 100:
-            item = f"VII-B: {dataset}, {method}, linking risk at k = 100, epsilon {epsilon.max():g}, %: below or close to"
+            item = (
+                f"VII-B: {dataset}, {method}, linking risk at k = 100, epsilon {epsilon.max():g}, %: below or close to"
+            )
             compared.append(_bound(item, limit, float(means[100, epsilon.max()]), below=True, note=note))
     least = noise["epsilon"].min()
     for (dataset, method), one in noise[noise["epsilon"] == least].groupby(["dataset", "method"], sort=False):

@@ -1,0 +1,306 @@
+"""(k, epsilon)-anonymity: roles, modes, cautions, and that the noise is on a grid."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reident import DataError, ParameterError, PrivacyWarning
+from reident.anonymisers.k_epsilon import class_noise_scales, k_epsilon_anonymise, simulate_class_noise
+from reident.attacks.nearest_record import nearest_record_attack
+from reident.metrics.class_noise import (
+    confidence_suppression,
+    expected_relative_error,
+    noise_entropy_loss,
+    relative_error,
+)
+from reident.metrics.disclosure import k_anonymity
+
+BOUNDS = {"height": (140.0, 220.0), "weight": (30.0, 200.0)}
+
+
+def people(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": rng.integers(20, 60, n),
+            "sex": rng.choice(["f", "m"], n),
+            "height": rng.normal(170, 8, n),
+            "weight": rng.normal(75, 12, n),
+            "ill": rng.choice(list("abc"), n),
+        }
+    )
+
+
+def release_of(table, **change):
+    call = {
+        "k_quasi": ["age", "sex"],
+        "epsilon_quasi": ["height", "weight"],
+        "identifiers": "name",
+        "k": 4,
+        "epsilon": 1.0,
+        "bounds": BOUNDS,
+    }
+    return k_epsilon_anonymise(table, **{**call, **change})
+
+
+def test_a_release_keeps_its_promises():
+    table = people()
+    release = release_of(table)
+    assert "name" not in release.table
+    assert k_anonymity(release.table, ["age", "sex"]) >= 4
+    assert sorted(release.source.tolist()) == list(range(40))
+    assert release.source.tolist() != list(range(40))  # chance 1 / 40!
+    assert release.table.index.tolist() == list(range(40))
+    assert release.table["ill"].tolist() == table["ill"].iloc[release.source].tolist()
+    for name, (low, high) in BOUNDS.items():
+        step = release.granularity[name]
+        assert (release.table[name] % step == 0).all()
+        np.testing.assert_allclose(release.scales[name], 2 * (high - low), atol=2 * step)  # two columns share 1
+    assert "local differential privacy" in release.guarantee
+
+
+def test_the_published_mode_is_never_called_differential_privacy():
+    with pytest.warns(PrivacyWarning, match="not differentially private"):
+        release = release_of(people(), bounds=None)
+    assert "NOT differentially private" in release.guarantee
+    classes = release.k_anonymous.classes
+    ref = class_noise_scales(people()["height"], classes, epsilon=1.0, n_columns=2)
+    np.testing.assert_allclose(release.scales["height"], ref, atol=4 * release.granularity["height"])
+
+
+def test_constant_classes_are_told_and_published_exactly():
+    table = people().assign(height=170.0)
+    with pytest.warns(PrivacyWarning) as caught:
+        release = release_of(table, epsilon_quasi="height", bounds=None)
+    assert any("published exactly" in str(warning.message) for warning in caught)
+    assert release.n_constant == {"height": release.k_anonymous.n_classes}
+    assert (release.table["height"] == 170).all()
+    assert release_of(table, epsilon_quasi="height", bounds={"height": (140, 220)}).n_constant == {"height": 0}
+
+
+def test_strict_turns_every_caution_into_an_error():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        release_of(people(), strict=True)
+        with pytest.raises(ParameterError, match="not differentially private"):
+            release_of(people(), strict=True, bounds=None)
+        with pytest.raises(ParameterError, match="repeatable noise"):
+            release_of(people(), strict=True, rng=1)
+
+
+def test_a_seed_is_told_and_repeats():
+    with pytest.warns(PrivacyWarning):
+        once = release_of(people(), rng=5)
+    with pytest.warns(PrivacyWarning):
+        again = release_of(people(), rng=5)
+    pd.testing.assert_frame_equal(once.table, again.table)
+    # The columns draw from one stream, not from two equal ones.
+    noise = {name: once.table[name] - people()[name].iloc[once.source].to_numpy() for name in BOUNDS}
+    assert abs(np.corrcoef(noise["height"], noise["weight"])[0, 1]) < 0.8
+
+
+def test_values_outside_the_bounds_are_moved_and_counted():
+    release = release_of(people(), bounds={"height": (165, 170), "weight": (30, 200)})
+    heights = people()["height"]
+    assert release.n_clipped["height"] == int(((heights < 165) | (heights > 170)).sum())
+
+
+def low_digits(values, step):
+    """Return the share of values that are multiples of `step`."""
+    return float((np.asarray(values) / step % 1 == 0).mean())
+
+
+def test_the_support_gives_floating_point_noise_away_and_not_ours():
+    """Outputs near 0 that came from 2^20 have lost their low digits, so a single one tells 0 from 2^20."""
+    rng = np.random.default_rng(1)
+    far = 2.0**20
+    naive = {start: start + rng.laplace(0, far, 200_000) for start in (0.0, far)}
+    near = {start: noisy[np.abs(noisy) < far / 8] for start, noisy in naive.items()}
+    step = 2.0**-34  # noise of about 2^20 has 53 digits, the last of them at 2^-33
+    assert low_digits(near[far], step) == 1.0
+    assert low_digits(near[0.0], step) < 0.95
+    table = pd.DataFrame({"age": 1, "height": np.repeat([0.0, far], 4000)})
+    release = k_epsilon_anonymise(
+        table, k_quasi="age", epsilon_quasi="height", k=2, epsilon=1, bounds={"height": (0, far)}
+    )
+    original = table["height"].to_numpy()[release.source]
+    noisy = release.table["height"].to_numpy()
+    step = release.granularity["height"]
+    assert low_digits(noisy[original == 0], step) == low_digits(noisy[original == far], step) == 1.0
+    odd = [low_digits(noisy[original == start], 2 * step) for start in (0.0, far)]
+    # About half of each are even multiples; 5 standard errors of a difference of two shares of 4,000.
+    assert abs(odd[0] - odd[1]) < 5 * np.sqrt(0.5 / 4000)
+
+
+def test_public_bounds_bound_the_likelihood_ratio():
+    """The histograms of two records at the ends of the range differ by at most exp(epsilon); level 1e-6 a cell."""
+    n, epsilon = 40_000, 1.0
+    table = pd.DataFrame({"age": 1, "x": np.repeat([0.0, 10.0], n)})
+    release = k_epsilon_anonymise(
+        table, k_quasi="age", epsilon_quasi="x", k=2, epsilon=epsilon, bounds={"x": (0, 10)}, granularity=1.0
+    )
+    original = table["x"].to_numpy()[release.source]
+    cells = [-np.inf, -5, 0, 5, 10, 15, np.inf]
+    low, high = (np.histogram(release.table["x"][original == end], cells)[0] / n for end in (0.0, 10.0))
+    slack = 5 * np.sqrt((low + np.exp(2 * epsilon) * high) / n)
+    assert (low <= np.exp(epsilon) * high + slack).all()
+    assert low[0] > high[0] * 2  # the bound is nearly reached, so that the test could fail
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"epsilon": 0}, ParameterError, "`epsilon` must lie"),
+        ({"epsilon": -1}, ParameterError, "`epsilon` must lie"),
+        ({"k": 41}, ParameterError, "`k` must be at most"),
+        ({"k": 0}, ParameterError, "`k` must be at least 1"),
+        ({"epsilon_quasi": "age"}, ParameterError, "'age' in both"),
+        ({"identifiers": ["sex"]}, ParameterError, "'sex' in both"),
+        ({"k_quasi": "city"}, ParameterError, "`k_quasi` must name columns"),
+        ({"bounds": {"height": (140, 220)}}, ParameterError, "none for \\['weight'\\]"),
+        ({"bounds": {**BOUNDS, "age": (0, 1)}}, ParameterError, "epsilon-quasi-identifiers"),
+        ({"bounds": {**BOUNDS, "height": (220, 140)}}, ParameterError, "low below high"),
+        ({"bounds": {**BOUNDS, "height": 3}}, ParameterError, "pairs"),
+        ({"epsilon_quasi": "ill", "bounds": None}, DataError, "`ill` must hold numbers"),
+        ({"granularity": 0}, ParameterError, "granularity of height"),
+    ],
+)
+def test_bad_input_is_named(change, error, match):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        with pytest.raises(error, match=match):
+            release_of(people(), **change)
+
+
+def test_a_missing_value_is_refused():
+    table = people()
+    table.loc[3, "height"] = np.nan
+    with pytest.raises(DataError, match="`height` must be finite"):
+        release_of(table)
+
+
+# -- loss ------------------------------------------------------------------------------------------------------
+
+
+def test_expected_error_is_formula_8_and_what_happens():
+    rng = np.random.default_rng(2)
+    values, classes = rng.normal(170, 8, 3000), rng.integers(0, 30, 3000)
+    total = 0.0
+    for c in range(30):
+        ec = values[classes == c]
+        harmonic = ec.size / sum(1 / value for value in ec)
+        total += (ec.max() - ec.min()) / harmonic * ec.size / values.size / 2.0
+    comp = expected_relative_error(values, classes, epsilon=2.0)
+    assert comp == pytest.approx(total, rel=1e-12)
+    scales = class_noise_scales(values, classes, epsilon=2.0)
+    realised = [relative_error(values, simulate_class_noise(values, classes, scales, rng=seed)) for seed in range(40)]
+    # 5 standard errors of 40 runs.
+    assert np.mean(realised) == pytest.approx(comp, abs=5 * np.std(realised) / np.sqrt(40))
+
+
+def test_a_relative_error_of_zero_is_refused():
+    with pytest.raises(DataError, match="must not hold 0, got 1"):
+        relative_error([0.0, 1.0], [1.0, 1.0])
+    with pytest.raises(DataError, match="must not hold 0"):
+        expected_relative_error([0.0, 1.0], [0, 0], epsilon=1)
+    assert expected_relative_error([0.0, 1.0, 2.0], [-1, 0, 0], epsilon=1) == 0.75
+    assert expected_relative_error([-1.0, 1.0], [0, 0], epsilon=1) == 2.0  # mixed signs: absolute values
+
+
+def test_entropy_loss_of_noise_against_plain_sums():
+    rng = np.random.default_rng(4)
+    values = rng.integers(0, 6, 50).astype(float)
+    scales = rng.choice([0.0, 0.5, 3.0], 50)
+    noisy = values + rng.laplace(0, 1, 50) * scales
+    bits = everything = 0.0
+    for value, after, scale in zip(values, noisy, scales, strict=True):
+        everything += np.log2(50 / (values == value).sum())
+        if scale:
+            likely = np.exp(-np.abs(after - values) / scale)
+            bits -= np.log2(likely[values == value].sum() / likely.sum())
+    assert noise_entropy_loss(values, noisy, scales) == pytest.approx(bits / everything)
+    assert noise_entropy_loss([3.0, 3.0], [1.0, 9.0], [1.0, 1.0]) == 0.0
+
+
+# -- attack and confidence -------------------------------------------------------------------------------------
+
+VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(-3, 9), st.integers(-1, 2)), min_size=1, max_size=25).filter(
+    lambda rows: any(row[2] >= 0 for row in rows)
+)
+
+
+def numbered(rows):
+    """Return original, noisy, classes without gaps."""
+    original, noisy, classes = (np.array(column) for column in zip(*rows, strict=True))
+    codes = np.full(classes.size, -1)
+    codes[classes >= 0] = np.unique(classes[classes >= 0], return_inverse=True)[1]
+    return original.astype(float), noisy / 2, codes
+
+
+@settings(max_examples=60)
+@given(VALUES, st.sampled_from(["all", "random", "none"]))
+def test_linking_against_plain_loops(rows, ties):
+    original, noisy, classes = numbered(rows)
+    success = []
+    for i in np.flatnonzero(classes >= 0):
+        gaps = np.abs(noisy[i] - original[classes == classes[i]])
+        own, n_nearest = abs(noisy[i] - original[i]), int((gaps == gaps.min()).sum())
+        hit = own == gaps.min()
+        success.append({"all": float(hit), "random": hit / n_nearest, "none": float(hit and n_nearest == 1)}[ties])
+    attack = nearest_record_attack(original, noisy, classes, ties=ties)
+    assert attack.risk == pytest.approx(np.mean(success))
+    assert attack.low <= attack.risk <= attack.high
+    assert attack.baseline == (classes.max() + 1) / len(success)
+    assert np.isnan(attack.linked).sum() == (classes < 0).sum()
+
+
+@settings(max_examples=60)
+@given(VALUES, st.integers(1, 4), st.sampled_from([0.5, 0.99]), st.sampled_from(["release", "original"]))
+def test_confidence_suppression_against_plain_loops(rows, k, confidence, centre):
+    original, noisy, classes = numbered(rows)
+    scales = np.array([0.7, 0.3, 0.0])[: classes.max() + 1]
+    found = confidence_suppression(original, noisy, classes, scales=scales, k=k, confidence=confidence, centre=centre)
+    counts = np.full(classes.size, -1)
+    for i in np.flatnonzero(classes >= 0):
+        middle = (noisy if centre == "release" else original)[i]
+        radius = -scales[classes[i]] * np.log(1 - confidence)
+        own = original[classes == classes[i]]
+        counts[i] = ((own >= middle - radius) & (own <= middle + radius)).sum()
+    gone = (counts > 0) & (counts < k) & (classes >= 0)
+    for c in range(classes.max() + 1):
+        members = classes == c
+        if members.sum() - (counts[members] < k).sum() < k:
+            gone[members] = True
+    assert found.candidates.tolist() == counts.tolist()
+    assert found.suppressed.tolist() == gone.tolist()
+    assert found.share == pytest.approx(gone.sum() / (classes >= 0).sum())
+
+
+def test_without_noise_every_distinct_value_is_linked():
+    values = np.arange(10.0)
+    attack = nearest_record_attack(values, values, np.repeat([0, 1], 5))
+    assert (attack.risk, attack.baseline) == (1.0, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: nearest_record_attack([1.0], [1.0, 2.0], [0]), "`release` must have 1 entries"),
+        (lambda: nearest_record_attack([1.0], [1.0], [0, 0]), "`classes` must have 1 entries"),
+        (lambda: nearest_record_attack([1.0], [np.nan], [0]), "`release` must be finite"),
+        (lambda: nearest_record_attack([1.0, 2.0], [1.0, 2.0], [0, 2]), "without gaps"),
+        (lambda: nearest_record_attack([1.0], [1.0], [-1]), "at least one class"),
+        (lambda: nearest_record_attack([1.0], [1.0], [0.5]), "whole numbers"),
+        (lambda: confidence_suppression([1.0], [1.0], [0], scales=[1.0, 2.0], k=1), "`scales` must have 1"),
+        (lambda: confidence_suppression([1.0], [1.0], [0], scales=[1.0], k=1, confidence=1), "`confidence` must lie"),
+        (lambda: confidence_suppression([1.0], [1.0], [0], scales=[1.0], k=1, centre="mean"), "`centre` must be"),
+    ],
+)
+def test_bad_arrays_are_named(call, match):
+    with pytest.raises((DataError, ParameterError), match=match):
+        call()
