@@ -1,0 +1,175 @@
+"""Laying the records of a released distance matrix on the map: what the attacks with and without matches share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident._typing import FloatArray, IntArray
+from reident._validation import check_columns, check_coordinates, check_ids, check_table, encode_labels
+from reident.attacks.common_subgraph import MetricMicrodata
+from reident.attacks.neighbours import Fit, Neighbours
+from reident.attacks.shape import degrees, unit_vectors
+from reident.errors import DataError
+
+__all__ = ["Localisation"]
+
+
+@dataclass(frozen=True, eq=False)
+class Localisation:
+    """Where an attack places the released records, whom it takes them for, and whether that can be believed.
+
+    Attributes
+    ----------
+    positions : DataFrame
+        One row a released record, in the release's order and index: `lat_deg`, `lon_deg`.
+    links : DataFrame
+        The second round: `release` and `known` ids that agree in labels and place, one to one, with their `distance_km`
+        and the `probability` that the match is true under a mixture of true and chance neighbours.
+    anchors : DataFrame
+        The matches that the first alignment rests on: `release`, `known`.
+    residual_km : float
+        Fitted standard deviation, per direction, of the places of true matches, km; nan if nothing was aligned.
+    z_score, p_value : float
+        The certificate: how far the number of label-consistent neighbours exceeds that under permuted labels, counted
+        on records that the search did not use. A small `p_value` says that the map is right, not that each link is.
+    seconds : float
+        Wall-clock time of the attack, s.
+    """
+
+    positions: pd.DataFrame
+    links: pd.DataFrame
+    anchors: pd.DataFrame
+    residual_km: float
+    z_score: float
+    p_value: float
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def is_certified(self, level: float = 0.01) -> bool:
+        """Tell whether chance would produce so good a registration at most in a share `level` of cases."""
+        return bool(self.p_value <= level)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPlaces:
+    """The known file as the attacks use it."""
+
+    index: pd.Index
+    table: pd.DataFrame
+    vectors: FloatArray
+
+
+def check_known_places(known: Any, name: str = "known") -> KnownPlaces:
+    """Return the known records with their places, from a table, a GeoDataFrame of points, or (table, distances)."""
+    table = known[0] if isinstance(known, tuple) and len(known) == 2 else getattr(known, "table", known)
+    table = check_table(table, name, min_records=3)
+    index = check_ids(table.index, f"{name}.index")
+    if hasattr(table, "to_crs"):
+        if table.crs is None:
+            raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
+        places = table.geometry.to_crs("EPSG:4326")
+        lat, lon = check_coordinates(places.y, places.x)
+    else:
+        check_columns(table, ["lat_deg", "lon_deg"], name, table_name=name)
+        lat, lon = check_coordinates(table["lat_deg"], table["lon_deg"])
+    return KnownPlaces(index, table, unit_vectors(lat, lon))
+
+
+def check_problem(
+    release: Any, known: Any, quasi: str | Sequence[str]
+) -> tuple[pd.DataFrame, FloatArray, KnownPlaces, IntArray, IntArray]:
+    """Return the released table and distances, the known places, and the label codes of both."""
+    if isinstance(release, tuple) and len(release) == 2:
+        try:
+            release = MetricMicrodata(*release)
+        except DataError as error:
+            raise DataError(f"in `release`: {error}") from None
+    if not isinstance(release, MetricMicrodata):
+        raise DataError(
+            f"`release` must be MetricMicrodata or a tuple (table, distances), got {type(release).__name__}"
+        )
+    if len(release) < 4:
+        raise DataError(
+            f"`release` must have at least 4 records, got {len(release)}: fewer have no shape to lay on a map"
+        )
+    places = check_known_places(known)
+    for table, name in ((release.table, "release"), (places.table, "known")):
+        columns = check_columns(table, quasi, "quasi", table_name=name, min_columns=0)
+    if columns:
+        codes, known_codes = encode_labels([release.table, places.table], columns, ["release", "known"])
+    else:
+        codes, known_codes = (np.zeros(n, dtype=np.int64) for n in (len(release), len(places.index)))
+    return release.table, release.distances_km, places, codes, known_codes
+
+
+def check_weights(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
+    """Return 1 / sd^2 with zeros where a distance is left out."""
+    if sd_km is None:
+        return None
+    sd = np.asarray(sd_km, dtype=np.float64)
+    if sd.shape != (n, n):
+        raise DataError(f"`sd_km` must have shape ({n}, {n}) like the released distances, got {sd.shape}")
+    if np.isnan(sd).any() or (sd < 0).any() or not np.array_equal(sd, sd.T):
+        raise DataError("`sd_km` must be symmetric, not negative and not nan")
+    weight = np.where((sd > 0) & np.isfinite(sd), 1.0 / np.where(sd > 0, sd, 1.0) ** 2, 0.0)
+    np.fill_diagonal(weight, 0.0)
+    if not (weight > 0).any():
+        raise DataError("`sd_km` must leave some distance in: all are 0 or infinite")
+    return np.asarray(weight / weight.max())
+
+
+def conclude(
+    table: pd.DataFrame,
+    places: KnownPlaces,
+    neighbours: Neighbours,
+    x: FloatArray,
+    fit: Fit,
+    anchors: IntArray,
+    certificate: tuple[float, float],
+    began: float,
+) -> Localisation:
+    """Assemble the result: positions, and the links that are likelier true than chance."""
+    lat, lon = degrees(x)
+    pairs, gap, probability = neighbours.assign(x, fit)
+    likely = np.flatnonzero(probability > 0.5)
+    likely = likely[np.argsort(pairs[likely, 0])]
+    links = pd.DataFrame(
+        {
+            "release": table.index[pairs[likely, 0]],
+            "known": places.index[pairs[likely, 1]],
+            "distance_km": gap[likely],
+            "probability": probability[likely],
+        }
+    )
+    return Localisation(
+        pd.DataFrame({"lat_deg": lat, "lon_deg": lon}, index=table.index),
+        links,
+        pd.DataFrame({"release": table.index[anchors[:, 0]], "known": places.index[anchors[:, 1]]}),
+        fit.sigma_km,
+        *certificate,
+        time.perf_counter() - began,
+    )
+
+
+def nowhere(table: pd.DataFrame, seconds: float) -> Localisation:
+    """Return the result of an attack that could not place anything."""
+    nothing = np.full(len(table), np.nan)
+    empty = pd.DataFrame({"release": table.index[:0], "known": table.index[:0]})
+    return Localisation(
+        pd.DataFrame({"lat_deg": nothing, "lon_deg": nothing}, index=table.index),
+        empty.assign(distance_km=np.empty(0), probability=np.empty(0)),
+        empty,
+        float("nan"),
+        float("nan"),
+        1.0,
+        seconds,
+    )

@@ -1,0 +1,199 @@
+"""Laying a shape on the map: refining points on the sphere to distances, and scoring rigid motions by labels.
+
+Points are unit vectors, shape (n, 3); angles are radians.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from reident.kernels._jit import jit, parallel_jit
+
+
+@jit
+def _tangent_step(x, i, target, weight, pins, pin_weight, scale):
+    """Return the Gauss-Newton step of point i, all others held fixed, robust to outliers beyond `scale`."""
+    a, b, c = x[i, 0], x[i, 1], x[i, 2]
+    # Normal equations in 3-D; the component along the point itself is removed by the caller.
+    h00 = h01 = h02 = h11 = h12 = h22 = g0 = g1 = g2 = 0.0
+    for j in range(x.shape[0]):
+        w = weight[i, j]
+        if w <= 0.0 or j == i:
+            continue
+        cosine = a * x[j, 0] + b * x[j, 1] + c * x[j, 2]
+        u0, u1, u2 = x[j, 0] - cosine * a, x[j, 1] - cosine * b, x[j, 2] - cosine * c
+        sine = np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+        if sine < 1e-12:
+            continue
+        u0, u1, u2 = u0 / sine, u1 / sine, u2 / sine
+        residual = np.arctan2(sine, cosine) - target[i, j]
+        # Cauchy weights: a distance that is far off hardly counts.
+        ratio2 = w * residual * residual / scale
+        w /= 1.0 + ratio2
+        h00 += w * u0 * u0
+        h01 += w * u0 * u1
+        h02 += w * u0 * u2
+        h11 += w * u1 * u1
+        h12 += w * u1 * u2
+        h22 += w * u2 * u2
+        g0 += w * residual * u0
+        g1 += w * residual * u1
+        g2 += w * residual * u2
+    w = pin_weight[i]
+    if w > 0.0:
+        h00, h11, h22 = h00 + w, h11 + w, h22 + w
+        g0 += w * (pins[i, 0] - a)
+        g1 += w * (pins[i, 1] - b)
+        g2 += w * (pins[i, 2] - c)
+    # The direction along the point has no say: make it stiff.
+    stiff = h00 + h11 + h22 + 1e-300
+    h00, h01, h02 = h00 + stiff * a * a, h01 + stiff * a * b, h02 + stiff * a * c
+    h11, h12, h22 = h11 + stiff * b * b, h12 + stiff * b * c, h22 + stiff * c * c
+    # A little damping keeps points with all neighbours in one line from jumping.
+    damp = 1e-3 * stiff
+    h00, h11, h22 = h00 + damp, h11 + damp, h22 + damp
+    m00, m01, m02 = h11 * h22 - h12 * h12, h02 * h12 - h01 * h22, h01 * h12 - h02 * h11
+    m11, m12, m22 = h00 * h22 - h02 * h02, h01 * h02 - h00 * h12, h00 * h11 - h01 * h01
+    determinant = h00 * m00 + h01 * m01 + h02 * m02
+    if determinant <= 0.0:
+        return 0.0, 0.0, 0.0
+    s0 = (m00 * g0 + m01 * g1 + m02 * g2) / determinant
+    s1 = (m01 * g0 + m11 * g1 + m12 * g2) / determinant
+    s2 = (m02 * g0 + m12 * g1 + m22 * g2) / determinant
+    return s0, s1, s2
+
+
+@jit
+def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
+    """Move points, in place, so that their angles fit `target` (n, n) under `weight`; return the sweeps it took.
+
+    Point by point, each step is Gauss-Newton with the others fixed. `pins` (n, 3) pull with `pin_weight` (n,). `scale`
+    is the weighted squared residual at which a distance loses half its weight. Ends when no point moves by `tolerance`.
+    """
+    for sweep in range(sweeps):
+        largest = 0.0
+        for i in range(x.shape[0]):
+            s0, s1, s2 = _tangent_step(x, i, target, weight, pins, pin_weight, scale)
+            length = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
+            if length > 0.05:
+                s0, s1, s2 = 0.05 * s0 / length, 0.05 * s1 / length, 0.05 * s2 / length
+            a, b, c = x[i, 0] + s0, x[i, 1] + s1, x[i, 2] + s2
+            norm = np.sqrt(a * a + b * b + c * c)
+            x[i, 0], x[i, 1], x[i, 2] = a / norm, b / norm, c / norm
+            largest = max(largest, length)
+        if largest < tolerance:
+            return sweep + 1
+    return sweeps
+
+
+@jit
+def _cell(grid, cell, px, py):
+    i = int(np.floor(px / cell)) + grid.shape[1] // 2
+    j = int(np.floor(py / cell)) + grid.shape[2] // 2
+    if i < 0 or j < 0 or i >= grid.shape[1] or j >= grid.shape[2]:
+        return -1, -1
+    return i, j
+
+
+@jit
+def paint(grid, cell, plane, codes, reach):
+    """Mark, in layer `codes[i]` of `grid`, the cells whose centre lies within `reach` of point i of the plane."""
+    steps = int(np.ceil(reach / cell)) + 1
+    for p in range(plane.shape[0]):
+        i, j = _cell(grid, cell, plane[p, 0], plane[p, 1])
+        if i < 0 or codes[p] < 0:
+            continue
+        for a in range(max(0, i - steps), min(grid.shape[1], i + steps + 1)):
+            for b in range(max(0, j - steps), min(grid.shape[2], j + steps + 1)):
+                dx = (a - grid.shape[1] // 2 + 0.5) * cell - plane[p, 0]
+                dy = (b - grid.shape[2] // 2 + 0.5) * cell - plane[p, 1]
+                if dx * dx + dy * dy <= reach * reach:
+                    grid[codes[p], a, b] = True
+
+
+@jit
+def _motion(pa, pb, qa, qb, mirrored, out):
+    """Fill `out` (3, 3) with the rotation that brings pa to qa and pb's direction to qb's; mirrored if asked."""
+    frame_p, frame_q = np.empty((3, 3)), np.empty((3, 3))
+    for points, frame in (((pa, pb), frame_p), ((qa, qb), frame_q)):
+        a, b = points
+        dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+        norm = 0.0
+        for t in range(3):
+            frame[0, t] = a[t]
+            frame[1, t] = b[t] - dot * a[t]
+            norm += frame[1, t] ** 2
+        norm = np.sqrt(norm)
+        if norm < 1e-12:
+            return False
+        for t in range(3):
+            frame[1, t] /= norm
+        frame[2, 0] = frame[0, 1] * frame[1, 2] - frame[0, 2] * frame[1, 1]
+        frame[2, 1] = frame[0, 2] * frame[1, 0] - frame[0, 0] * frame[1, 2]
+        frame[2, 2] = frame[0, 0] * frame[1, 1] - frame[0, 1] * frame[1, 0]
+    sign = -1.0 if mirrored else 1.0
+    for r in range(3):
+        for s in range(3):
+            out[r, s] = (
+                frame_q[0, r] * frame_p[0, s] + frame_q[1, r] * frame_p[1, s] + sign * frame_q[2, r] * frame_p[2, s]
+            )
+    return True
+
+
+@jit
+def _score(x, codes, chosen, motion, axes, grid, cell, enough):
+    """Count the chosen points that a motion brings to a marked cell of their label; stop early when hopeless."""
+    # Rows of `plane` map a point straight into the plane: axes (2, 3) after the motion.
+    p = np.empty((2, 3))
+    for r in range(2):
+        for s in range(3):
+            p[r, s] = axes[r, 0] * motion[0, s] + axes[r, 1] * motion[1, s] + axes[r, 2] * motion[2, s]
+    hits = 0
+    total = chosen.shape[0]
+    for t in range(total):
+        q = chosen[t]
+        px = p[0, 0] * x[q, 0] + p[0, 1] * x[q, 1] + p[0, 2] * x[q, 2]
+        py = p[1, 0] * x[q, 0] + p[1, 1] * x[q, 1] + p[1, 2] * x[q, 2]
+        i, j = _cell(grid, cell, px, py)
+        if i >= 0 and grid[codes[q], i, j]:
+            hits += 1
+        # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
+        if t == total // 8 and 8 * hits < enough - 6 * np.sqrt(enough + 1.0):
+            return 0
+        if t == total // 4 and 4 * hits < enough - 4 * np.sqrt(enough + 1.0):
+            return 0
+    return hits
+
+
+@parallel_jit
+def best_motions(
+    x, codes, chosen, pairs, y, starts, members, angle, tolerance, axes, grid, cell, budget, motions, scores
+):
+    """Fill, for every pair of released points, the best label-consistent rigid motion and its score.
+
+    `members[starts[c]:starts[c + 1]]` are the known points of label c, `angle` (m, m) their distances. A pair of
+    released points suggests a motion for each pair of known points of the same labels at the same distance, plain and
+    mirrored; at most `budget` motions are scored for each.
+    """
+    for t in numba.prange(pairs.shape[0]):
+        a, b = pairs[t, 0], pairs[t, 1]
+        cosine = x[a, 0] * x[b, 0] + x[a, 1] * x[b, 1] + x[a, 2] * x[b, 2]
+        apart = np.arccos(min(1.0, max(-1.0, cosine)))
+        motion = np.empty((3, 3))
+        scored, best = 0, 0
+        for m in range(starts[codes[a]], starts[codes[a] + 1]):
+            u = members[m]
+            for n in range(starts[codes[b]], starts[codes[b] + 1]):
+                v = members[n]
+                if u == v or abs(angle[u, v] - apart) > tolerance or scored >= budget:
+                    continue
+                for mirrored in (False, True):
+                    if not _motion(x[a], x[b], y[u], y[v], mirrored, motion):
+                        continue
+                    scored += 1
+                    hits = _score(x, codes, chosen, motion, axes, grid, cell, best)
+                    if hits > best:
+                        best = hits
+                        motions[t] = motion
+        scores[t] = best

@@ -1,0 +1,206 @@
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+
+from reident import (
+    DataError,
+    ParameterError,
+    great_circle_km,
+    great_circle_pairs_km,
+    linkage_quality,
+    multilateration_attack,
+    perturb_distances,
+    registration_attack,
+)
+from reident.attacks.neighbours import Neighbours
+from reident.attacks.shape import procrustes, recover_shape, unit_vectors
+
+
+def files(n=40, common=20, labels=6, seed=0):
+    """Two files with `common` records in both; ids say who is who."""
+    rng = np.random.default_rng(seed)
+    size = 2 * n - common
+    people = pd.DataFrame(
+        {
+            "lat_deg": rng.uniform(48, 54, size),
+            "lon_deg": rng.uniform(7, 14, size),
+            "age": rng.integers(0, labels, size),
+        }
+    )
+    original = people.iloc[:n].sample(frac=1, random_state=seed).rename(index="r{}".format)
+    known = people.iloc[n - common :].sample(frac=1, random_state=seed + 1).rename(index="k{}".format)
+    both = range(n - common, n)
+    truth = pd.DataFrame({"release": [f"r{i}" for i in both], "known": [f"k{i}" for i in both]})
+    return original, known, truth
+
+
+def released(original, sigma_km=0.0, seed=0):
+    distances = great_circle_km(original["lat_deg"], original["lon_deg"])
+    return original[["age"]], perturb_distances(distances, sigma_km=sigma_km, rng=seed)
+
+
+def errors_km(found, original):
+    places = found.positions.loc[original.index]
+    return great_circle_pairs_km(places["lat_deg"], places["lon_deg"], original["lat_deg"], original["lon_deg"])
+
+
+def register(release, known, truth, rng):
+    return registration_attack(release, known, quasi="age", n_pairs=300, rng=rng)
+
+
+def multilaterate(release, known, truth, rng):
+    return multilateration_attack(release, truth.iloc[:4], known, quasi="age", rng=rng)
+
+
+@pytest.mark.parametrize("attack", [register, multilaterate])
+def test_exact_distances_give_everybody_away(attack):
+    original, known, truth = files()
+    found = attack(released(original), known, truth, 1)
+    assert errors_km(found, original).max() < 0.01
+    quality = linkage_quality(found, truth)
+    assert (quality.precision, quality.recall) == (1.0, 1.0)
+    assert list(found.positions.index) == list(original.index)
+    assert found.is_certified()
+
+
+@pytest.mark.parametrize("attack", [register, multilaterate])
+def test_noise_of_distances_averages_out(attack):
+    original, known, truth = files()
+    found = attack(released(original, 4.0), known, truth, 1)
+    assert np.median(errors_km(found, original)) < 3.0
+    assert linkage_quality(found, truth).recall > 0.7
+
+
+@pytest.mark.parametrize("attack", [register, multilaterate])
+def test_same_generator_same_result_and_inputs_stay(attack):
+    original, known, truth = files()
+    release = released(original, 2.0)
+    copies = release[0].copy(), release[1].copy(), known.copy()
+    first, second = attack(release, known, truth, 5), attack(release, known, truth, 5)
+    pd.testing.assert_frame_equal(first.positions, second.positions)
+    pd.testing.assert_frame_equal(first.links, second.links)
+    pd.testing.assert_frame_equal(release[0], copies[0])
+    np.testing.assert_array_equal(release[1], copies[1])
+    pd.testing.assert_frame_equal(known, copies[2])
+
+
+def test_permuting_the_release_permutes_the_positions():
+    original, known, truth = files()
+    first = multilaterate(released(original), known, truth, 1)
+    again = multilaterate(released(original.iloc[::-1]), known, truth, 1)
+    pd.testing.assert_frame_equal(again.positions.loc[original.index], first.positions, atol=1e-4)
+
+
+def test_known_places_as_points_or_beside_distances():
+    original, known, truth = files()
+    release = released(original)
+    points = gpd.GeoDataFrame(
+        known[["age"]], geometry=gpd.points_from_xy(known["lon_deg"], known["lat_deg"], crs=4326)
+    ).to_crs(25832)
+    table = multilaterate(release, known, truth, 1)
+    for form in (points, (known, great_circle_km(known["lat_deg"], known["lon_deg"]))):
+        pd.testing.assert_frame_equal(multilaterate(release, form, truth, 1).positions, table.positions, atol=1e-6)
+
+
+def test_false_matches_do_no_harm():
+    original, known, truth = files()
+    false = pd.DataFrame({"release": original.index[:4], "known": known.index[10:14]})
+    links = pd.concat([truth.iloc[:5], false])
+    found = multilateration_attack(released(original, 1.0), links, known, quasi="age", rng=1)
+    assert errors_km(found, original).max() < 5.0
+    assert len(found.anchors) < len(links)
+
+
+def test_too_few_matches_place_nobody():
+    original, known, truth = files()
+    found = multilateration_attack(released(original), truth.iloc[:2], known, rng=1)
+    assert len(found) == 0
+    assert found.positions.isna().all().all()
+    assert not found.is_certified()
+
+
+def test_labels_that_never_agree_place_nobody():
+    original, known, _ = files()
+    known = known.assign(age=known["age"] + 100)
+    found = registration_attack(released(original), known, quasi="age", n_pairs=50, rng=1)
+    assert len(found) == 0
+    assert not found.is_certified()
+
+
+def test_certificate_of_chance_alignments_is_a_p_value():
+    # Labels have nothing to do with places: the p-value must be at most .1 in about a tenth of 200 cases. Level: five
+    # standard errors of a binomial share.
+    rng = np.random.default_rng(0)
+    small = 0
+    for _ in range(200):
+        x = unit_vectors(rng.uniform(48, 54, 30), rng.uniform(7, 14, 30))
+        y = unit_vectors(rng.uniform(48, 54, 30), rng.uniform(7, 14, 30))
+        neighbours = Neighbours(rng.integers(0, 5, 30), y, rng.integers(0, 5, 30))
+        small += neighbours.certificate(x, 60.0, rng, n_permutations=99)[1] <= 0.1
+    assert small / 200 < 0.1 + 5 * np.sqrt(0.1 * 0.9 / 200)
+
+
+@pytest.mark.slow
+def test_unrelated_files_are_not_certified():
+    certified = 0
+    for seed in range(12):
+        original, known, truth = files(common=0, seed=seed)
+        certified += register(released(original), known, truth, seed).is_certified(0.05)
+    # Twelve cases at level .05: three or more would happen once in fifty runs.
+    assert certified <= 2
+
+
+def test_shape_keeps_distances_of_far_points():
+    rng = np.random.default_rng(1)
+    lat, lon = np.degrees(np.arcsin(rng.uniform(-1, 1, 25))), rng.uniform(-180, 180, 25)
+    distances = great_circle_km(lat, lon)
+    x = recover_shape(distances)
+    y = unit_vectors(lat, lon)
+    assert np.abs(x @ procrustes(x, y).T - y).max() < 1e-5
+
+
+def test_left_out_distances_do_not_matter():
+    original, known, truth = files()
+    table, distances = released(original)
+    broken, sd = distances.copy(), np.ones_like(distances)
+    broken[3, 7] = broken[7, 3] = 900.0
+    sd[3, 7] = sd[7, 3] = np.inf
+    found = multilateration_attack((table, broken), truth.iloc[:4], known, quasi="age", sd_km=sd, rng=1)
+    assert errors_km(found, original).max() < 0.5
+
+
+ORIGINAL, KNOWN, TRUTH = files(8, 5)
+RELEASE = ORIGINAL[["age"]], great_circle_km(ORIGINAL["lat_deg"], ORIGINAL["lon_deg"])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"release": (RELEASE[0].iloc[:3], RELEASE[1][:3, :3])}, DataError, "`release` must have at least 4 records"),
+        ({"release": RELEASE[1]}, DataError, "`release` must be MetricMicrodata or a tuple"),
+        ({"release": (RELEASE[0], RELEASE[1][:4])}, DataError, "must be square"),
+        ({"known": KNOWN.drop(columns="lat_deg")}, ParameterError, "lat_deg"),
+        ({"known": KNOWN.iloc[:2]}, DataError, "`known` must have at least 3"),
+        ({"known": KNOWN.assign(lat_deg=99.0)}, DataError, "must lie in"),
+        ({"quasi": "sex"}, ParameterError, "`quasi` must name columns"),
+        ({"sd_km": np.ones((3, 3))}, DataError, "`sd_km` must have shape"),
+        ({"sd_km": -np.ones((8, 8))}, DataError, "`sd_km` must be symmetric, not negative"),
+        ({"sd_km": np.zeros((8, 8))}, DataError, "`sd_km` must leave some distance in"),
+    ],
+)
+def test_bad_input(change, error, match):
+    good = {"release": RELEASE, "known": KNOWN, "quasi": "age"}
+    with pytest.raises(error, match=match):
+        registration_attack(**{**good, **change})
+    with pytest.raises(error, match=match):
+        multilateration_attack(**{**good, "links": TRUTH, **change})
+
+
+def test_bad_links():
+    with pytest.raises(DataError, match="`links` must be a linkage or a table"):
+        multilateration_attack(RELEASE, [("r1", "k1")], KNOWN)
+    with pytest.raises(DataError, match="not in both files"):
+        multilateration_attack(RELEASE, TRUTH.assign(known="nobody"), KNOWN)
+    with pytest.raises(ParameterError, match="`n_pairs` must be at least 1"):
+        registration_attack(RELEASE, KNOWN, quasi="age", n_pairs=0)
