@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reident._typing import IntArray
 from reident.attacks.adjacency import Adjacency
+from reident.attacks.search_graph import SLICE, BitsGraph, prepare
 from reident.kernels import clique as kernels
-from reident.kernels.bitset import pack_lists, permute_rows
+from reident.kernels.bitset import permute_rows
 from reident.kernels.clique_climb import climb
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-# Below this order the whole graph is one branch and bound; above it, one a vertex.
+# Up to this order a graph is one branch and bound; above it, one for each vertex.
 _WHOLE = 1500
-# Rows of bits up to this many vertices (about 130 MB), and only where lists would not be shorter by far.
-_BITS_VERTICES = 32_000
-_BITS_DENSITY = 1 / 200
-# About 50 ms of work: what a slice may take before limits and Ctrl-C are looked at. Unit: word operations.
-_SLICE = 4e7
+# Above this density no edge is hoped to be removed beforehand, and local search walks on the whole graph.
+_DENSE = 0.1
+# Local search's share of the time, once branch and bound takes longer than a moment.
+_CLIMBING_SHARE = 0.25
 
 
 class LimitReached(Exception):  # noqa: N818 (a signal between two functions, not an error)
@@ -31,79 +28,62 @@ class LimitReached(Exception):  # noqa: N818 (a signal between two functions, no
 
 
 class CliqueSearch:
-    """One graph, prepared for searching; vertices are renamed so that 0 has the largest degree."""
+    """A search in one graph. `best` is the largest clique so far, under the original numbers of its vertices.
+
+    With `ties` what is left out beforehand is in no maximum clique; without, it is in none larger than the best so far.
+    """
 
     def __init__(
         self,
         adjacency: Adjacency,
         rng: np.random.Generator,
         *,
+        ties: bool,
         time_limit_s: float | None = None,
         node_limit: int | None = None,
     ) -> None:
         self.began = time.perf_counter()
         self.time_limit_s = time_limit_s
         self.node_limit = node_limit
-        self.n = adjacency.n_vertices
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)
-        self.open_bound = 0
+        self.open_bound = adjacency.n_vertices
+        self._ties = ties
+        self._n_vertices = adjacency.n_vertices
         self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
-        degrees = adjacency.degrees()
-        self.order = np.argsort(-degrees, kind="stable")
-        rank = np.empty(self.n, dtype=np.int64)
-        rank[self.order] = np.arange(self.n)
-        self.dense = adjacency.density > 0.1 or self.n <= _WHOLE
-        self.bits: NDArray[np.uint64] | None = None
-        if adjacency.bits is not None:
-            self.bits = permute_rows(adjacency.bits, self.order, rank)
-        elif self.n <= _WHOLE or (self.n <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
-            self.bits = pack_lists(adjacency.indptr, adjacency.indices, rank)
-        else:
-            self.starts, self.prefixes = kernels.prefix_lists(adjacency.indptr, adjacency.indices, self.order, rank)
-        self._adjacency = adjacency
-        self._rank = rank
-        self._degrees = degrees[self.order]
+        self._dense = adjacency.density > _DENSE
+        self._graph = prepare(adjacency)
+        self._slices = 0.0
         self._climbed = 0.0
-        self._proved = 0.0
-
-    # -- what the caller asks -------------------------------------------------------------------------------------
 
     def maximum(self) -> bool:
         """Search until the best clique is proven maximum; return whether it is."""
-        if self.n == 0:
+        if self._n_vertices == 0:
             return True
-        self.best = np.zeros(1, dtype=np.int64)
-        self.open_bound = self.n
+        self.best = self._graph.order[:1].copy()
         try:
             self._first_climb()
-            for members, last in self._subproblems(more=1):
-                self._branch(members, last)
+            if not self._dense:
+                self._graph = self._graph.reduced(self.best.size + (not self._ties), self._check_limits)
+            for members, last, rest in self._subproblems(more=1):
+                self._branch(members, last, rest)
         except LimitReached:
-            self.open_bound = min(self.open_bound, self._colour_bound())
+            self.open_bound = min(self.open_bound, max(self._graph.colours(), self.best.size))
             return self.open_bound <= self.best.size
         return True
 
-    def every(self, size: int, limit: int) -> tuple[list[IntArray], bool]:
-        """List the cliques of `size` members, the maximum, up to `limit`; return them and whether they are all."""
-        if size == 1:
-            return [np.array([v]) for v in range(min(self.n, limit))], self.n <= limit
+    def every(self, limit: int) -> tuple[list[IntArray], bool]:
+        """List the maximum cliques up to `limit`, after `maximum` with `ties`; return them and whether they are all."""
+        if self.best.size <= 1:
+            return [np.array([v]) for v in range(min(self._n_vertices, limit))], self._n_vertices <= limit
         found: list[IntArray] = []
-        complete = True
         try:
-            for members, last in self._subproblems(more=0):
-                if not self._list_cliques(members, last, size, limit, found):
-                    complete = False
-                    break
+            for members, last, _ in self._subproblems(more=0):
+                if not self._list_cliques(members, last, limit, found):
+                    return found, False
         except LimitReached:
-            complete = False
-        return found, complete
-
-    def named(self, clique: IntArray) -> IntArray:
-        """Return the members of a clique under their original numbers, ascending."""
-        return np.sort(self.order[clique])
-
-    # -- limits ---------------------------------------------------------------------------------------------------
+            return found, False
+        return found, True
 
     def seconds(self) -> float:
         """Return the time since the search was made, s."""
@@ -115,71 +95,33 @@ class CliqueSearch:
         if self.node_limit is not None and self.n_nodes >= self.node_limit:
             raise LimitReached
 
-    def _colour_bound(self) -> int:
-        if self.bits is None:
-            return kernels.colours_lists(self.starts, self.prefixes)
-        everything = np.zeros(self.bits.shape[1], dtype=np.uint64)
-        kernels.fill_row(everything, self.n)
-        return kernels.count_colours(self.bits, everything)
+    # -- subproblems -------------------------------------------------------------------------------------------------
 
-    # -- subproblems: a set of vertices, and the vertex adjacent to all of them (or -1) --------------------------------
+    def _subproblems(self, *, more: int) -> Iterator[tuple[IntArray, int, int]]:
+        """Yield what may hold a clique of best + `more` members.
 
-    def _subproblems(self, *, more: int) -> Iterator[tuple[IntArray, int]]:
-        """Yield what may hold a clique of best + `more` members, keeping the bound of what is left."""
-        self.open_bound = self.n
-        if self.n <= _WHOLE:
-            yield np.arange(self.n), -1
+        That is a set of vertices, the vertex that is adjacent to all of them (or -1), and a bound on the cliques of
+        all later subproblems.
+        """
+        graph = self._graph
+        if graph.n <= _WHOLE:
+            yield np.arange(graph.n), -1, 0
             return
-        reach = self._prefix_sizes() + 1
+        reach = graph.prefix_sizes() + 1
         # The largest clique that may still come, from each vertex on.
         to_come = np.append(np.maximum.accumulate(reach[::-1])[::-1], 0)
-        for low, high in self._chunks(reach):
+        for low, high in graph.chunks(reach):
             self.open_bound = int(to_come[low])
             self._check_limits()
-            target = self.best.size + more
-            if self.bits is None:
-                left = kernels.survivors_lists(self.starts, self.prefixes, low, high, target)
-            else:
-                left = kernels.survivors_bits(self.bits, low, high, target)
+            left = graph.survivors(low, high, self.best.size + more)
+            self._slices += 1
             for i in low + np.flatnonzero(left):
                 if left[i - low] + 1 >= self.best.size + more:
-                    self.open_bound = int(max(to_come[i + 1], reach[i]))
-                    yield self._prefix(int(i)), int(i)
-
-    def _prefix_sizes(self) -> IntArray:
-        if self.bits is None:
-            return np.diff(self.starts)
-        return kernels.prefix_counts(self.bits)
-
-    def _prefix(self, i: int) -> IntArray:
-        if self.bits is None:
-            return self.prefixes[self.starts[i] : self.starts[i + 1]].astype(np.int64)
-        return kernels.listed(kernels.prefix_row(self.bits, i))
-
-    def _chunks(self, reach: IntArray) -> Iterator[tuple[int, int]]:
-        """Cut the vertices into runs whose filtering takes about a slice."""
-        width = np.arange(self.n) / 64 if self.bits is not None else np.full(self.n, reach.mean())
-        work = np.cumsum(reach * (width + 1.0))
-        low = 0
-        while low < self.n:
-            done = work[low - 1] if low else 0.0
-            high = max(low + 1, int(np.searchsorted(work, done + _SLICE)))
-            high = min(high, self.n)
-            yield low, high
-            low = high
-
-    def _subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
-        if self.bits is None:
-            return kernels.subgraph_lists(self.starts, self.prefixes, members, need)
-        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
-        kernels.set_bits(row, members)
-        return kernels.subgraph_bits(self.bits, row, need)
-
-    # -- branch and bound inside a subproblem ----------------------------------------------------------------------
+                    yield graph.prefix(int(i)), int(i), int(to_come[i + 1])
 
     def _prepare(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64], int]:
         """Return the members fit for a clique of `need`, in search order, their graph, and a bound on its cliques."""
-        kept, rows = self._subgraph(members, need)
+        kept, rows = self._graph.subgraph(members, need)
         if kept.size < max(need, 1):
             return kept, rows, 0
         order = kernels.min_width_order(rows)
@@ -188,116 +130,143 @@ class CliqueSearch:
         rows = permute_rows(rows, order, rank)
         everything = np.zeros(rows.shape[1], dtype=np.uint64)
         kernels.fill_row(everything, order.size)
-        return kept[order], rows, kernels.count_colours(rows, everything)
+        return self._graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
 
-    def _branch(self, members: IntArray, last: int) -> None:
+    def _branch(self, members: IntArray, last: int, rest: int) -> None:
         """Search a subproblem for cliques larger than the best."""
-        tail = [] if last < 0 else [last]
-        kept, rows, colours = self._prepare(members, self.best.size + 1 - len(tail))
-        if colours + len(tail) <= self.best.size:
+        tail = self._graph.order[[last]] if last >= 0 else self._graph.order[:0]
+        names, rows, colours = self._prepare(members, self.best.size + 1 - tail.size)
+        if colours + tail.size <= self.best.size:
             return
-        stack = _Stack(rows, colours)
+        self.open_bound = max(rest, colours + tail.size)
+        self._check_limits()
+        tree = _Tree(rows, colours, self.best.size + 1 - tail.size)
         found = np.zeros((1, colours + 1), dtype=np.int64)
-        stack.start(self.best.size + 1 - len(tail))
-        # What is not searched yet bounds the cliques to come, once the search of this one is under way.
-        others = self.open_bound
-        finished = False
-        while not finished:
-            self.open_bound = others
+        while not self._advance(tree, found, every=False):
+            self._take(names, found, tree, tail)
+            self._climb_on()
+            tree.raise_target(self.best.size + 1 - tail.size)
+            self.open_bound = max(rest, tree.bound() + tail.size)
             self._check_limits()
-            finished = self._advance(stack, found, every=False)
-            size = int(stack.state[kernels.FOUND])
-            if size + len(tail) > self.best.size:
-                self.best = np.array([*kept[found[0, :size]], *tail], dtype=np.int64)
+        self._take(names, found, tree, tail)
 
-    def _advance(self, stack: _Stack, found: IntArray, *, every: bool) -> bool:
-        before = int(stack.state[kernels.NODES])
-        budget = stack.budget
-        if self.node_limit is not None:
-            budget = min(budget, self.node_limit - self.n_nodes)
-        finished = bool(stack.advance(found, every, budget))
-        self.n_nodes += int(stack.state[kernels.NODES]) - before
+    def _take(self, names: IntArray, found: IntArray, tree: _Tree, tail: IntArray) -> None:
+        size = int(tree.state[kernels.FOUND])
+        if size + tail.size > self.best.size:
+            self.best = np.append(names[found[0, :size]], tail)
+
+    def _advance(self, tree: _Tree, found: IntArray, *, every: bool) -> bool:
+        budget = tree.budget if self.node_limit is None else min(tree.budget, self.node_limit - self.n_nodes)
+        before = int(tree.state[kernels.NODES])
+        finished = tree.advance(found, every, budget)
+        visited = int(tree.state[kernels.NODES]) - before
+        self.n_nodes += visited
+        self._slices += visited / tree.budget
         return finished
 
-    def _list_cliques(self, members: IntArray, last: int, size: int, limit: int, found: list[IntArray]) -> bool:
-        """Append the cliques of a subproblem; return False if there are more than `limit`."""
-        tail = [] if last < 0 else [last]
-        need = size - len(tail)
-        kept, rows, colours = self._prepare(members, need)
+    def _list_cliques(self, members: IntArray, last: int, limit: int, found: list[IntArray]) -> bool:
+        """Append a subproblem's cliques of the best's size; return False if there are more than `limit` in all."""
+        tail = self._graph.order[[last]] if last >= 0 else self._graph.order[:0]
+        need = self.best.size - tail.size
+        names, rows, colours = self._prepare(members, need)
         if colours < need:
             return True
-        stack = _Stack(rows, colours)
-        stack.start(need)
+        tree = _Tree(rows, colours, need)
         finished = False
         while not finished:
             self._check_limits()
-            buffer = np.zeros((min(limit - len(found) + 1, 4096), need), dtype=np.int64)
-            stack.state[kernels.FOUND] = stack.state[kernels.FULL] = 0
-            finished = self._advance(stack, buffer, every=True)
-            for row in buffer[: stack.state[kernels.FOUND]]:
-                found.append(np.array([*kept[row], *tail], dtype=np.int64))
+            batch = np.zeros((min(limit - len(found) + 1, 4096), need), dtype=np.int64)
+            tree.state[kernels.FOUND] = tree.state[kernels.FULL] = 0
+            finished = self._advance(tree, batch, every=True)
+            found.extend(np.append(names[row], tail) for row in batch[: tree.state[kernels.FOUND]])
             if len(found) > limit:
                 del found[limit:]
                 return False
         return True
 
-    # -- local search ----------------------------------------------------------------------------------------------
+    # -- local search ------------------------------------------------------------------------------------------------
 
     def _first_climb(self) -> None:
-        """Find a large clique fast: on the whole graph if it is dense, else around the largest degrees."""
-        if self.dense and self.bits is not None:
-            for start in range(min(self.n, 16)):
-                self._climb(self.bits, None, start, patience=200)
+        """Find a large clique fast: on the whole graph if it is dense, else around the vertices of largest degree."""
+        graph = self._graph
+        if graph.n <= _WHOLE or (self._dense and isinstance(graph, BitsGraph)):
+            effort = 0.05 if graph.n <= _WHOLE else 4.0
+            while self._climbed < effort:
+                self._climb_whole()
                 self._check_limits()
             return
-        for v in range(min(self.n, 64)):
-            if self._degrees[v] < self.best.size:
+        degrees = graph.degrees()[:64]
+        improved = 0
+        for v in range(degrees.size):
+            if v - improved > 16 or degrees[v] < self.best.size:
                 break
-            around = np.sort(self._rank[self._adjacency.neighbours(int(self.order[v]))])
-            kept, rows = self._subgraph(around, 1)
-            if kept.size:
-                self._climb(rows, np.append(kept, v), 0, patience=100)
+            members, rows = graph.around(v)
+            if members.size:
+                best = np.empty(members.size, dtype=np.int64)
+                size, _ = climb(rows, 0, 100, self._random, best)
+                if size + 1 > self.best.size:
+                    improved = v
+                    self.best = graph.order[np.append(members[best[:size]], v)]
 
-    def _climb(self, rows: NDArray[np.uint64], names: IntArray | None, start: int, *, patience: int) -> None:
+    def _climb_on(self) -> None:
+        """Give local search its share of a long search."""
+        if self._slices > 4 and isinstance(self._graph, BitsGraph):
+            while self._climbed < _CLIMBING_SHARE * self._slices:
+                self._climb_whole()
+
+    def _climb_whole(self) -> None:
+        assert isinstance(self._graph, BitsGraph)
+        rows = self._graph.bits
         best = np.empty(rows.shape[0], dtype=np.int64)
-        size = int(climb(rows, start, patience, self._random, best))
-        if names is None:
-            if size > self.best.size:
-                self.best = best[:size].copy()
-        elif size + 1 > self.best.size:
-            self.best = np.append(names[best[:size]], names[-1]).astype(np.int64)
+        start = int(self._random[0] >> np.uint64(11)) % rows.shape[0]
+        size, moves = climb(rows, start, 2000, self._random, best)
+        self._climbed += (moves * (size + 4) * rows.shape[1] + 1000) / SLICE
+        if size > self.best.size:
+            self.best = self._graph.order[best[:size]]
 
 
-class _Stack:
-    """The arrays of one branch and bound."""
+class _Tree:
+    """A branch and bound in progress."""
 
-    def __init__(self, rows: NDArray[np.uint64], colours: int) -> None:
+    def __init__(self, rows: NDArray[np.uint64], colours: int, need: int) -> None:
         n, words = rows.shape
         self.rows = rows
         self.state = np.zeros(5, dtype=np.int64)
-        self.members = np.zeros((colours + 2, words), dtype=np.uint64)
-        self.branch = np.zeros((colours + 2, words), dtype=np.uint64)
-        self.needs = np.zeros(colours + 2, dtype=np.int64)
-        self.chosen = np.zeros(colours + 2, dtype=np.int64)
-        self.classes = np.zeros((colours + 2, words), dtype=np.uint64)
-        self.locked = np.zeros(colours + 2, dtype=np.bool_)
-        # A node costs a few word operations a vertex and word.
-        self.budget = max(16, int(_SLICE / (n * words * 2)))
-
-    def start(self, need: int) -> None:
-        kernels.start(self.rows, need, self.state, self.members, self.branch, self.needs, self.classes, self.locked)
+        # A node costs some word operations a vertex.
+        self.budget = max(16, int(SLICE / (n * words * 2)))
+        self._members = np.zeros((colours + 2, words), dtype=np.uint64)
+        self._branch = np.zeros((colours + 2, words), dtype=np.uint64)
+        self._needs = np.zeros(colours + 2, dtype=np.int64)
+        self._chosen = np.zeros(colours + 2, dtype=np.int64)
+        self._classes = np.zeros((colours + 2, words), dtype=np.uint64)
+        self._locked = np.zeros(colours + 2, dtype=np.bool_)
+        kernels.start(rows, need, self.state, self._members, self._branch, self._needs, self._classes, self._locked)
 
     def advance(self, found: IntArray, every: bool, budget: int) -> bool:
-        return kernels.advance(
-            self.rows,
-            self.state,
-            self.members,
-            self.branch,
-            self.needs,
-            self.chosen,
-            self.classes,
-            self.locked,
-            found,
-            every,
-            budget,
+        """Visit at most `budget` nodes; return whether the search is finished."""
+        return bool(
+            kernels.advance(
+                self.rows,
+                self.state,
+                self._members,
+                self._branch,
+                self._needs,
+                self._chosen,
+                self._classes,
+                self._locked,
+                found,
+                every,
+                budget,
+            )
         )
+
+    def raise_target(self, target: int) -> None:
+        """Look only for cliques of `target` members from now on, if that is more than before."""
+        self.state[kernels.TARGET] = max(self.state[kernels.TARGET], target)
+
+    def bound(self) -> int:
+        """Return a bound on the cliques that are not searched yet."""
+        open_members = self._members[0].copy()
+        if self.state[kernels.DEPTH] > 0:
+            kernels.set_bits(open_members, self._chosen[:1])
+        return int(kernels.count_colours(self.rows, open_members))

@@ -10,7 +10,7 @@ from typing import Any
 from reident._random import check_rng
 from reident._typing import RNGLike
 from reident._validation import check_integer, check_real
-from reident.attacks.adjacency import read_graph
+from reident.attacks.adjacency import Adjacency, read_graph
 from reident.attacks.clique_search import CliqueSearch
 from reident.errors import SearchLimitWarning
 
@@ -130,7 +130,7 @@ def max_clique(
     (5, True)
     """
     adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, time_limit_s, node_limit, rng)
+    search = _searcher(adjacency, False, time_limit_s, node_limit, rng)
     is_optimal = search.maximum()
     return _clique(search, is_optimal, names)
 
@@ -178,37 +178,39 @@ def max_cliques(
     """
     limit = check_integer(limit, "limit", low=1)
     adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, time_limit_s, node_limit, rng)
+    search = _searcher(adjacency, True, time_limit_s, node_limit, rng)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
     if not is_optimal:
         return Cliques((best.vertices,), len(best), False, False, best.upper_bound, best.n_nodes, best.seconds)
     if len(best) == 0:
         return Cliques(((),), 0, True, True, 0, 0, search.seconds())
-    found, is_complete = search.every(len(best), limit)
+    found, is_complete = search.every(limit)
     if not is_complete:
         warnings.warn(
             f"only {len(found)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
             SearchLimitWarning,
             stacklevel=2,
         )
-    listed = sorted(tuple(search.named(clique).tolist()) for clique in found)
+    listed = sorted(tuple(sorted(clique.tolist())) for clique in found)
     if not listed:
-        listed = [tuple(search.named(search.best).tolist())]
+        listed = [tuple(sorted(search.best.tolist()))]
     named = tuple(tuple(vertices) if names is None else tuple(names[v] for v in vertices) for vertices in listed)
     return Cliques(named, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
 
 
-def _searcher(adjacency: Any, time_limit_s: float | None, node_limit: int | None, rng: RNGLike) -> CliqueSearch:
+def _searcher(
+    adjacency: Adjacency, ties: bool, time_limit_s: float | None, node_limit: int | None, rng: RNGLike
+) -> CliqueSearch:
     if time_limit_s is not None:
         time_limit_s = check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
     if node_limit is not None:
         node_limit = check_integer(node_limit, "node_limit", low=1)
-    return CliqueSearch(adjacency, check_rng(rng), time_limit_s=time_limit_s, node_limit=node_limit)
+    return CliqueSearch(adjacency, check_rng(rng), ties=ties, time_limit_s=time_limit_s, node_limit=node_limit)
 
 
 def _clique(search: CliqueSearch, is_optimal: bool, names: list[Hashable] | None) -> Clique:
-    vertices = search.named(search.best).tolist()
+    vertices = sorted(search.best.tolist())
     bound = len(vertices) if is_optimal else max(len(vertices), search.open_bound)
     if not is_optimal:
         warnings.warn(

@@ -15,7 +15,6 @@ from reident.kernels.bitset import (
     ZERO,
     bit,
     count_bits,
-    has_bit,
     highest_bit,
     is_empty,
     list_bits,
@@ -57,23 +56,19 @@ def _filter_list(starts, prefixes, members, n_members, need, marked, place, coun
     """Keep the members that have at least `need - 1` neighbours among the members; return how many are left."""
     while n_members >= need:
         for k in range(n_members):
-            u = members[k]
-            marked[u >> 6] |= bit(u)
-            place[u] = k
+            marked[members[k]] = 1
+            place[members[k]] = k
             counts[k] = 0
         for k in range(n_members):
             u = members[k]
-            inside = 0
             for p in range(starts[u], starts[u + 1]):
                 x = prefixes[p]
-                if (marked[x >> 6] >> np.uint64(x & 63)) & ONE != ZERO:
-                    inside += 1
+                if marked[x]:
+                    counts[k] += 1
                     counts[place[x]] += 1
-            counts[k] += inside
-        for k in range(n_members):
-            u = members[k]
-            marked[u >> 6] = ZERO
         left = 0
+        for k in range(n_members):
+            marked[members[k]] = 0
         for k in range(n_members):
             if counts[k] >= need - 1:
                 members[left] = members[k]
@@ -85,17 +80,42 @@ def _filter_list(starts, prefixes, members, n_members, need, marked, place, coun
 
 
 @jit
+def _second_list(starts, prefixes, i, need, marked):
+    """Tell whether some neighbour of vertex i in its prefix shares `need` smaller neighbours with it.
+
+    The second largest member of a clique does: the cheapest test, which nearly every vertex fails.
+    """
+    members = prefixes[starts[i] : starts[i + 1]]
+    for k in range(members.shape[0]):
+        marked[members[k]] = 1
+    found = False
+    for k in range(members.shape[0]):
+        u = members[k]
+        if starts[u + 1] - starts[u] < need:
+            continue
+        inside = 0
+        for p in range(starts[u], starts[u + 1]):
+            inside += marked[prefixes[p]]
+        if inside >= need:
+            found = True
+            break
+    for k in range(members.shape[0]):
+        marked[members[k]] = 0
+    return found
+
+
+@jit
 def survivors_lists(starts, prefixes, low, high, target):
     """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
     n = starts.shape[0] - 1
-    marked = np.zeros((n + 63) >> 6, dtype=np.uint64)
+    marked = np.zeros(n, dtype=np.uint8)
     place = np.empty(n, dtype=np.int32)
     counts = np.empty(n, dtype=np.int32)
     members = np.empty(n, dtype=np.int32)
     left = np.zeros(high - low, dtype=np.int64)
     for i in range(low, high):
         n_members = starts[i + 1] - starts[i]
-        if n_members < target - 1:
+        if n_members < target - 1 or not _second_list(starts, prefixes, i, target - 2, marked):
             continue
         members[:n_members] = prefixes[starts[i] : starts[i + 1]]
         left[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
@@ -106,12 +126,14 @@ def survivors_lists(starts, prefixes, low, high, target):
 def subgraph_lists(starts, prefixes, members, need):
     """Filter `members` and pack the graph that they induce. Returns the members left and their bitset rows."""
     n = starts.shape[0] - 1
-    marked = np.zeros((n + 63) >> 6, dtype=np.uint64)
     place = np.full(n, -1, dtype=np.int32)
-    counts = np.empty(members.shape[0], dtype=np.int32)
     kept = members.astype(np.int32)
-    left = _filter_list(starts, prefixes, kept, kept.shape[0], need, marked, place, counts)
-    place[:] = -1
+    left = kept.shape[0]
+    if need > 1:
+        marked = np.zeros(n, dtype=np.uint8)
+        counts = np.empty(left, dtype=np.int32)
+        left = _filter_list(starts, prefixes, kept, left, need, marked, place, counts)
+        place[:] = -1
     for k in range(left):
         place[kept[k]] = k
     rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
@@ -166,35 +188,59 @@ def prefix_row(bits, i):
 
 
 @jit
+def _second_row(bits, members, need):
+    """Tell whether some member of a vertex's prefix shares `need` smaller neighbours with it (see `_second_list`)."""
+    for w in range(members.shape[0]):
+        word = members[w]
+        while word != ZERO:
+            row = bits[(w << 6) + lowest_bit(word)]
+            word &= word - ONE
+            inside = 0
+            # The last word may count a few larger ones, which does no harm: the test stays a necessary one.
+            for x in range(w + 1):
+                inside += popcount(row[x] & members[x])
+            if inside >= need:
+                return True
+    return False
+
+
+@jit
 def survivors_bits(bits, low, high, target):
     """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
     left = np.zeros(high - low, dtype=np.int64)
     for i in range(low, high):
-        left[i - low] = _filter_row(bits, prefix_row(bits, i), target - 1)
+        members = prefix_row(bits, i)
+        if _second_row(bits, members, target - 2):
+            left[i - low] = _filter_row(bits, members, target - 1)
     return left
 
 
 @jit
 def subgraph_bits(bits, members, need):
     """Filter `members` (a row) and pack the graph that they induce. Returns the members left and their bitset rows."""
+    words = members.shape[0]
     members = members.copy()
-    left = _filter_row(bits, members, need)
+    left = _filter_row(bits, members, need) if need > 1 else count_bits(members)
     kept = np.empty(left, dtype=np.int32)
     rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
-    if left == 0:
-        return kept, rows
-    k = 0
-    for w in range(members.shape[0]):
+    before = np.empty(words, dtype=np.int64)
+    total = 0
+    for w in range(words):
+        before[w] = total
         word = members[w]
         while word != ZERO:
-            kept[k] = (w << 6) + lowest_bit(word)
-            k += 1
+            kept[total] = (w << 6) + lowest_bit(word)
+            total += 1
             word &= word - ONE
     for k in range(left):
         row = bits[kept[k]]
-        for j in range(left):
-            if has_bit(row, kept[j]):
+        for w in range(words):
+            word = row[w] & members[w]
+            while word != ZERO:
+                below = (word & (~word + ONE)) - ONE
+                j = before[w] + popcount(members[w] & below)
                 rows[k, j >> 6] |= bit(j)
+                word &= word - ONE
     return kept, rows
 
 

@@ -63,10 +63,11 @@ def _candidates(rows, everything, clique, size, addable, swappable):
 
 @jit
 def climb(rows, first, patience, state, best):
-    """Search from vertex `first` until `patience` moves brought nothing; return the size of the clique put into `best`.
+    """Search from vertex `first` until `patience` moves brought nothing.
 
     Each move adds a vertex that is adjacent to all of the clique, else swaps one in for the only member that it
-    misses, else drops a member. A vertex that left stays out for a while.
+    misses, else drops a member. A vertex that left stays out for a while. Returns the size of the clique put into
+    `best`, and the number of moves.
     """
     n, words = rows.shape
     everything = np.zeros(words, dtype=np.uint64)
@@ -141,4 +142,4 @@ def climb(rows, first, patience, state, best):
             following[out] = ring[slot]
             ring[slot] = out
         _candidates(rows, everything, clique, size, addable, swappable)
-    return largest
+    return largest, move

@@ -1,0 +1,196 @@
+"""A graph prepared for the clique search, in one of two forms: rows of bits, or lists of smaller neighbours.
+
+Vertices are renumbered by descending degree. Vertex i's prefix is the set of its neighbours of smaller number; each
+clique is looked for in the prefix of its largest member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reident._typing import IntArray
+from reident.attacks.adjacency import Adjacency
+from reident.kernels import clique as kernels
+from reident.kernels import clique_reduce as reduce
+from reident.kernels.bitset import pack_lists, permute_rows, row_counts
+
+#: About 50 ms of work, in word operations: what a kernel may do before limits and Ctrl-C are looked at again.
+SLICE = 4e7
+
+# Rows of bits up to this many vertices (about 130 MB), unless lists are shorter by far.
+_BITS_VERTICES = 32_000
+_BITS_DENSITY = 1 / 250
+# The rows that stay in the cache while the others stream past.
+_BLOCK = 1024
+# A reduction that removes a smaller share of the edges than this is not repeated.
+_WORTHWHILE = 0.02
+
+
+class BitsGraph:
+    """Rows of bits: for dense graphs, and for what is left of sparse ones."""
+
+    def __init__(self, bits: NDArray[np.uint64], order: IntArray) -> None:
+        self.bits = bits
+        self.order = order
+        self.n = bits.shape[0]
+
+    def degrees(self) -> IntArray:
+        """Return the degree of each vertex."""
+        return row_counts(self.bits)
+
+    def everything(self) -> NDArray[np.uint64]:
+        """Return the set of all vertices."""
+        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
+        kernels.fill_row(row, self.n)
+        return row
+
+    def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the neighbours of vertex i and the graph that they induce."""
+        return kernels.subgraph_bits(self.bits, self.bits[i], 1)
+
+    def prefix(self, i: int) -> IntArray:
+        """Return the neighbours of vertex i of smaller number."""
+        return kernels.listed(kernels.prefix_row(self.bits, i))
+
+    def prefix_sizes(self) -> IntArray:
+        """Return the number of smaller neighbours of each vertex."""
+        return kernels.prefix_counts(self.bits)
+
+    def survivors(self, low: int, high: int, target: int) -> IntArray:
+        """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
+        return kernels.survivors_bits(self.bits, low, high, target)
+
+    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
+        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
+        kernels.set_bits(row, members)
+        return kernels.subgraph_bits(self.bits, row, need)
+
+    def colours(self) -> int:
+        """Return a number of colours that suffices: no clique is larger."""
+        return kernels.count_colours(self.bits, self.everything())
+
+    def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
+        """Cut the vertices into runs whose filtering takes about a slice."""
+        return _runs(sizes * (np.arange(self.n) / 64 + 1.0), SLICE)
+
+    def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph:
+        """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
+        seen = removed = 1
+        while removed > _WORTHWHILE * seen:
+            seen = removed = 0
+            beyond = np.zeros(self.n, dtype=np.int64)
+            for low in range((self.n - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
+                check()
+                looked, gone = reduce.prune_bits(self.bits, low, min(low + _BLOCK, self.n), target - 2, beyond)
+                seen += looked
+                removed += gone
+            # Vertices left with too few neighbours go as well; the next pass is over a far smaller graph.
+            kept, self.bits = kernels.subgraph_bits(self.bits, self.everything(), target)
+            self.order = self.order[kept]
+            self.n = kept.size
+        return _by_degree(self.bits, self.order)
+
+
+class ListsGraph:
+    """Lists of smaller neighbours: for graphs so large and sparse that rows of bits would not fit."""
+
+    def __init__(
+        self, starts: NDArray[np.int64], prefixes: NDArray[np.int32], order: IntArray, adjacency: Adjacency
+    ) -> None:
+        self.starts = starts
+        self.prefixes = prefixes
+        self.order = order
+        self.n = order.size
+        self._adjacency = adjacency
+
+    def degrees(self) -> IntArray:
+        """Return the degree of each vertex."""
+        return self.prefix_sizes() + np.bincount(self.prefixes, minlength=self.n)
+
+    def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the neighbours of vertex i and the graph that they induce."""
+        rank = np.empty(self._adjacency.n_vertices, dtype=np.int64)
+        rank[self.order] = np.arange(self.n)
+        members = np.sort(rank[self._adjacency.neighbours(int(self.order[i]))])
+        return kernels.subgraph_lists(self.starts, self.prefixes, members, 1)
+
+    def prefix(self, i: int) -> IntArray:
+        """Return the neighbours of vertex i of smaller number."""
+        return self.prefixes[self.starts[i] : self.starts[i + 1]].astype(np.int64)
+
+    def prefix_sizes(self) -> IntArray:
+        """Return the number of smaller neighbours of each vertex."""
+        return np.diff(self.starts)
+
+    def survivors(self, low: int, high: int, target: int) -> IntArray:
+        """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
+        return kernels.survivors_lists(self.starts, self.prefixes, low, high, target)
+
+    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
+        return kernels.subgraph_lists(self.starts, self.prefixes, members, need)
+
+    def colours(self) -> int:
+        """Return a number of colours that suffices: no clique is larger."""
+        return kernels.colours_lists(self.starts, self.prefixes)
+
+    def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
+        """Cut the vertices into runs whose filtering takes about a slice."""
+        return _runs(sizes * (sizes.mean() + 1.0), SLICE)
+
+    def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
+        """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
+        starts, prefixes = self.starts, self.prefixes
+        marked = np.zeros(self.n, dtype=np.uint8)
+        place = np.empty(self.n, dtype=np.int64)
+        before, left = 2 * prefixes.size + 1, prefixes.size
+        while 0 < left < (1 - _WORTHWHILE) * before:
+            shared = np.zeros(left, dtype=np.int32)
+            for low, high in _runs(np.diff(starts) * (np.diff(starts).mean() + 1.0), SLICE):
+                check()
+                reduce.count_shared(starts, prefixes, low, high, marked, place, shared)
+            before, left = left, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
+            self.prefixes = prefixes = prefixes[:left]
+        degrees = np.diff(starts) + np.bincount(prefixes, minlength=self.n)
+        kept = np.flatnonzero(degrees >= max(target - 1, 1))
+        if kept.size > _BITS_VERTICES:
+            return ListsGraph(starts, prefixes, self.order, self._adjacency)
+        rank = np.full(self.n, -1, dtype=np.int64)
+        rank[kept] = np.arange(kept.size)
+        return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, kept.size), self.order[kept])
+
+
+def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
+    """Renumber a graph by descending degree and put it into the form that suits it."""
+    order = np.argsort(-adjacency.degrees(), kind="stable")
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    if adjacency.bits is not None:
+        return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
+    small = adjacency.n_vertices <= 1000
+    if small or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
+        return BitsGraph(pack_lists(adjacency.indptr, adjacency.indices, rank), order)
+    starts, prefixes = kernels.prefix_lists(adjacency.indptr, adjacency.indices, order, rank)
+    return ListsGraph(starts, prefixes, order, adjacency)
+
+
+def _by_degree(rows: NDArray[np.uint64], names: IntArray) -> BitsGraph:
+    order = np.argsort(-row_counts(rows), kind="stable")
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return BitsGraph(permute_rows(rows, order, rank), names[order])
+
+
+def _runs(work: np.ndarray, size: float) -> Iterator[tuple[int, int]]:
+    """Cut positions into runs of about `size` work, each of one position at least."""
+    total = np.cumsum(work)
+    low = 0
+    while low < total.size:
+        done = total[low - 1] if low else 0.0
+        high = min(max(low + 1, int(np.searchsorted(total, done + size))), total.size)
+        yield low, high
+        low = high
