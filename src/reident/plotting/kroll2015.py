@@ -69,8 +69,8 @@ def figure_2(results: Results) -> Figure:
     languages = list(dict.fromkeys(vertices["language"]))
     figure, axes = new_figure(1, 2, size=(11.0, 5.4))
     for ax, name in zip(axes, ("target", "identification"), strict=True):
-        part = (frame[frame["file"] == name] for frame in (vertices, edges))
-        _draw_poets(ax, *part, languages, f"{name} graph; label: century of birth")
+        shown, joined = vertices[vertices["file"] == name], edges[edges["file"] == name]
+        _draw_poets(ax, shown, joined, languages, f"{name} graph; label: century of birth")
     handles = [
         Line2D(
             [], [], marker=_MARKERS[i], linestyle="", markerfacecolor="white", markeredgecolor=COLOURS[i], label=name

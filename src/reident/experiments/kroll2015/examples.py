@@ -53,7 +53,7 @@ def example_10() -> dict[str, pd.DataFrame]:
             "vertex": numbers,
             "target": graph.pairs[:, 0] + 1,
             "identification": graph.pairs[:, 1] + 1,
-            "in_clique": np.isin(numbers - 1, cliques[0]),
+            "in_clique": np.isin(numbers - 1, np.array(cliques[0])),
             "n_max_cliques": len(cliques),
         }
     )

@@ -21,11 +21,16 @@ def _predicted(trials: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Return mean and 95 % prediction interval, for the average on one further data set, of each cell.
 
     Averages on different data sets are independent, so the interval is Student's for one more draw. It is a little too
-    wide: the paper's average is over 100 repetitions, ours on each data set over fewer.
+    wide: the paper's average is over 100 repetitions, ours on each data set over fewer. Where all averages coincide the
+    deviation is taken to be at least what one match more or less changes, since no average can be told finer.
     """
-    averages = trials.groupby(["sigma_deg", "alpha", "dataset"])[measure].mean()
-    cells = averages.groupby(["sigma_deg", "alpha"]).agg(["mean", "std", "size"])
-    half = _half_width(cells["std"], cells["size"])
+    claimed = trials["true_positives"] + (trials["false_positives" if measure == "precision" else "false_negatives"])
+    grouped = trials.assign(claimed=claimed).groupby(["sigma_deg", "alpha", "dataset"])
+    averages = grouped.agg(average=(measure, "mean"), claimed=("claimed", "sum"))
+    cells = averages.groupby(["sigma_deg", "alpha"]).agg(
+        mean=("average", "mean"), deviation=("average", "std"), n=("average", "size"), claimed=("claimed", "mean")
+    )
+    half = _half_width(np.maximum(cells["deviation"], 1 / cells["claimed"]), cells["n"])
     return pd.DataFrame(
         {
             measure: cells["mean"],
