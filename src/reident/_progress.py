@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import sys
 import time
@@ -37,12 +38,15 @@ class Progress:
         self.done = self._before = done
         self._enabled = enabled
         self._started = time.monotonic()
-        self._drawn = -1e9
+        self._drawn = self._relayed = -math.inf
+        self._share = 0.0
+        self._lines: dict[str, str] = {}
+        self._line_tasks: dict[str, Any] = {}
         self._relay = os.environ.get(RELAY) if enabled else None
         self._bar: Any = None
         self._task: Any = None
         self._handle: Any = None
-        self._kind = _display_kind() if enabled else "none"
+        self._kind = "none" if self._relay or not enabled else _display_kind()
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
@@ -61,13 +65,25 @@ class Progress:
         self.done += count
         self._draw()
 
+    def partial(self, share: float, lines: dict[str, str]) -> None:
+        """Take into account items that are partly done, `share` in all, and a line about each of them."""
+        self._share, self._lines = share, lines
+        self._draw()
+
+    def say(self, text: str) -> None:
+        """Print a line that stays, above the bar."""
+        if self._bar is not None:
+            self._bar.console.print(text, highlight=False, markup=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
     @property
     def left_s(self) -> float | None:
         """The estimated time left in seconds; None while nothing is known."""
-        fresh = self.done - self._before
+        fresh = self.done - self._before + self._share
         if self.done >= self.total:
             return 0.0
-        return (time.monotonic() - self._started) / fresh * (self.total - self.done) if fresh else None
+        return (time.monotonic() - self._started) / fresh * (self.total - self.done - self._share) if fresh else None
 
     def text(self) -> str:
         """Say the state in one line."""
@@ -81,7 +97,7 @@ class Progress:
         from rich.progress import Progress as Bars
 
         self._bar = Bars(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -92,9 +108,10 @@ class Progress:
         self._task = self._bar.add_task(self.label, total=self.total, completed=self.done, left="")
 
     def _draw(self, *, force: bool = False) -> None:
-        pause = {"terminal": 0.1, "notebook": 0.5, "log": 15.0, "none": 1e9}[self._kind]
+        pause = {"terminal": 0.1, "notebook": 0.5, "log": 15.0, "none": math.inf}[self._kind]
         now = time.monotonic()
-        if self._relay and (force or now - self._drawn >= min(pause, 0.5)):
+        if self._relay and (force or now - self._relayed >= 0.5):
+            self._relayed = now
             self._write_relay()
         if not force and now - self._drawn < pause:
             return
@@ -102,11 +119,21 @@ class Progress:
         if self._kind == "terminal":
             left = self.left_s
             shown = "" if not left else f"about {duration(left)} left"
-            self._bar.update(self._task, completed=self.done, left=shown)
+            self._bar.update(self._task, completed=self.done + self._share, left=shown)
+            self._draw_lines()
         elif self._kind == "notebook":
             self._draw_notebook()
         elif self._kind == "log":
-            print(self.text(), file=sys.stderr, flush=True)
+            lines = [f"  {name}: {line}" for name, line in self._lines.items()]
+            print("\n".join([self.text(), *lines]), file=sys.stderr, flush=True)
+
+    def _draw_lines(self) -> None:
+        for name in [name for name in self._line_tasks if name not in self._lines]:
+            self._bar.remove_task(self._line_tasks.pop(name))
+        for name, line in self._lines.items():
+            if name not in self._line_tasks:
+                self._line_tasks[name] = self._bar.add_task("", total=None, left="")
+            self._bar.update(self._line_tasks[name], description=f"  {name}: {line}", visible=True)
 
     def _draw_notebook(self) -> None:
         from IPython.display import display

@@ -93,6 +93,29 @@ def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     return low, high
 
 
+def check_plain(value: Any, name: str) -> None:
+    """Require a plain JSON value: what means the same in every process, in a file, and in a notebook."""
+    if value is None or type(value) in (bool, int, str):
+        return
+    if type(value) is float:
+        if not math.isfinite(value):
+            raise ParameterError(f"`{name}` must be finite, got {value!r}: JSON has no such number")
+    elif type(value) is list:
+        for item in value:
+            check_plain(item, name)
+    elif type(value) is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                raise ParameterError(f"`{name}` must have text keys, got {key!r}")
+            check_plain(item, name)
+    else:
+        advice = ": numpy numbers become plain with .item() or .tolist()" if isinstance(value, np.generic) else ""
+        raise ParameterError(
+            f"`{name}` must be a plain JSON value (None, bool, int, float, str, list, dict), "
+            f"got {value!r} of type {type(value).__name__}{advice}"
+        )
+
+
 def check_choice(value: Any, name: str, choices: Collection[Hashable]) -> Any:
     """Return `value` if it is one of `choices`."""
     if not isinstance(value, Hashable) or value not in choices:

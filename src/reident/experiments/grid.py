@@ -16,7 +16,6 @@ import hashlib
 import itertools
 import json
 import logging
-import math
 import re
 import sys
 import uuid
@@ -31,7 +30,7 @@ import pandas as pd
 from reident import _code
 from reident._progress import Progress
 from reident._random import stable_hash
-from reident._validation import check_columns, check_integer, check_real, check_table
+from reident._validation import check_columns, check_integer, check_plain, check_real, check_table
 from reident.errors import DataError, ParameterError, TrialError
 from reident.experiments import _workers
 from reident.experiments._parts import BOOKKEEPING, PartStore
@@ -103,29 +102,6 @@ def _check_settings(settings: list[dict[str, Any]]) -> None:
                 f"`grid` must hold each setting once, got {setting!r} at positions {seen[same]} and {position}"
             )
         seen[same] = position
-
-
-def check_plain(value: Any, name: str) -> None:
-    """Require a plain JSON value: what means the same in every process, in a file, and in a notebook."""
-    if value is None or type(value) in (bool, int, str):
-        return
-    if type(value) is float:
-        if not math.isfinite(value):
-            raise ParameterError(f"`{name}` must be finite, got {value!r}: JSON has no such number")
-    elif type(value) is list:
-        for item in value:
-            check_plain(item, name)
-    elif type(value) is dict:
-        for key, item in value.items():
-            if type(key) is not str:
-                raise ParameterError(f"`{name}` must have text keys, got {key!r}")
-            check_plain(item, name)
-    else:
-        advice = ": numpy numbers become plain with .item() or .tolist()" if isinstance(value, np.generic) else ""
-        raise ParameterError(
-            f"`{name}` must be a plain JSON value (None, bool, int, float, str, list, dict), "
-            f"got {value!r} of type {type(value).__name__}{advice}"
-        )
 
 
 def _numbers_alike(value: Any) -> Any:

@@ -1,0 +1,212 @@
+"""The command line: reproduce studies, draw their figures, see what there is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import reident
+
+if TYPE_CHECKING:
+    from reident.papers import Study
+
+# Everything heavy is imported inside the commands, so that --help answers at once.
+
+app = typer.Typer(
+    name="reident",
+    help="A workbench for disclosure risk: protect data, attack the release, map risk against utility.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: importing rich would take most of the time that --help takes
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Out = Annotated[Path, typer.Option("--out", help="The folder for results, figures and the index page.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="How many processors to use; 0 for all of them.")]
+Seed = Annotated[int | None, typer.Option(help="The seed of every random stream; default: each study's own.")]
+Profile = Annotated[str, typer.Option(help="smoke (seconds), quick (a minute or so a study), full (as in print).")]
+Force = Annotated[bool, typer.Option("--force", help="Run again also what has ended well before.")]
+Retry = Annotated[bool, typer.Option(help="Run again what failed before.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="A running dask scheduler, such as tcp://host:8786, to run on instead of this machine."),
+]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"reident {reident.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("list")
+def list_() -> None:
+    """List the studies, the notebooks and the figures."""
+    from reident._paths import notebooks_folder
+    from reident.papers import PAPERS, available_studies
+    from reident.runner._parameters import notebook_title
+
+    print("Studies (reident reproduce STEM)")
+    for study in available_studies():
+        print(f"  {study.name:<22} {study.title}")
+        print(f"  {'':<22} {PAPERS[study.stem].citation}")
+    print("\nNotebooks (make lab)")
+    for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
+        print(f"  {path.stem:<34} {notebook_title(path)}")
+    print("\nFigures (reident figures STEM)")
+    for study in available_studies():
+        for name in _plots(study).FIGURES:
+            print(f"  {study.name:<22} {name}")
+
+
+@app.command()
+def reproduce(
+    stem: Annotated[
+        list[str] | None, typer.Argument(help="Studies, documents or notebooks; none: every study.")
+    ] = None,
+    profile: Profile = "quick",
+    jobs: Jobs = 0,
+    out: Out = Path("results"),
+    seed: Seed = None,
+    force: Force = False,
+    retry_failed: Retry = True,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run the notebooks of studies and write a page that compares them with print.
+
+    What was interrupted goes on where it was; what has ended well with the same code and parameters is not run again.
+    """
+    from reident import runner
+
+    with _resumable(out):
+        records = runner.reproduce(
+            stem or [],
+            profile=profile,
+            jobs=_processors(jobs),
+            out=out,
+            seed=seed,
+            force=force,
+            retry_failed=retry_failed,
+            scheduler=scheduler,
+            progress=not quiet,
+        )
+    _end(records, out)
+
+
+@app.command()
+def figures(
+    stem: Annotated[list[str], typer.Argument(help="Studies or documents.")],
+    out: Out = Path("results"),
+    profile: Profile = "quick",
+    jobs: Jobs = 0,
+    seed: Seed = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw the figures of studies again from their stored results.
+
+    A study without stored results in the folder is run first, with the profile given.
+    """
+    import importlib
+
+    from reident.experiments.study import Results
+    from reident.papers import select_studies
+    from reident.plotting import save_figure
+
+    for study in select_studies(stem):
+        folder = out / study.name
+        if not (folder / "study.json").is_file():
+            _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
+            experiment = importlib.import_module(f"reident.experiments.{study.name}")
+            options: dict[str, Any] = {} if seed is None else {"seed": seed}
+            with _resumable(out):
+                folder.mkdir(parents=True, exist_ok=True)
+                experiment.run(profile, jobs=_processors(jobs), folder=folder, progress=not quiet, **options).save(
+                    folder
+                )
+        results = Results.load(folder)
+        for name, draw in _plots(study).FIGURES.items():
+            save_figure(draw(results), name, folder / "figures")
+        print(f"{study.name}: {len(_plots(study).FIGURES)} figures ({results.profile}) in {folder / 'figures'}")
+
+
+def _plots(study: Study) -> ModuleType:
+    import importlib
+
+    return importlib.import_module(f"reident.plotting.{study.name}")
+
+
+def _processors(jobs: int) -> int:
+    if jobs:
+        return jobs
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _end(records: list[dict[str, Any]], out: Path) -> None:
+    """Say where the results are; exit with 1 if a notebook failed."""
+    failed = [record for record in records if record["status"] != "ok"]
+    for record in failed:
+        _say(f"{record['name']} failed: {record['error']['type']}: {record['error']['message']}")
+        _say(f"  the notebook with its error: {out / record['name'] / 'notebook.ipynb'}")
+    for record in records:
+        pictures = sorted((out / record["name"] / "figures").glob("*.png"))
+        if pictures:
+            print(f"{record['name']}: {len(pictures)} figures in {out / record['name'] / 'figures'}")
+    print(f"index page: {(out / 'index.html').resolve()}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _resumable(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        _say(f"interrupted: what had finished is in {out}, and the same command goes on from there")
+        raise typer.Exit(130) from None
+
+
+def main(run: Callable[..., Any] = app) -> None:
+    """Run the command line: 0 if all went well, 1 if a notebook failed, 2 for a wrong call or input, 130 for Ctrl-C."""
+    from reident.errors import DataError, ParameterError, TrialError
+
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        run()
+    except (DataError, ParameterError, TrialError) as error:
+        _say(f"reident: {error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _say("interrupted")
+        sys.exit(130)
+
+
+def _as_interrupt(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal handler)
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

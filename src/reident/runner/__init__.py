@@ -1,0 +1,291 @@
+"""Batch execution of parameterised notebooks: strict, several at once, resumable, with pages to read.
+
+Every run has a folder of its own in the output folder: the executed notebook, its page without code, the log, a
+``record.json`` with parameters, versions and how it ended, and what the notebook wrote (results, figures). A run works
+in a hidden folder and is published by renaming it, so that a published folder is always whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from reident import _code
+from reident._paths import notebooks_folder
+from reident._validation import check_choice, check_integer
+from reident.errors import DataError, ParameterError
+from reident.experiments import _workers
+from reident.papers import available_studies, select_studies
+from reident.runner._board import Board
+from reident.runner._execute import RECORD, WORK, run_notebook, settle
+from reident.runner._index import read_records, write_index
+from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
+
+__all__ = [
+    "NotebookRun",
+    "check_parameters",
+    "notebook_defaults",
+    "read_records",
+    "reproduce",
+    "run_notebooks",
+    "study_runs",
+    "write_index",
+]
+
+#: Parameters that say where and how, not what: they do not make another run.
+_NOT_IDENTIFYING = ("out", "jobs")
+
+
+@dataclass(frozen=True)
+class NotebookRun:
+    """A notebook with parameters, to be run under a name.
+
+    Attributes
+    ----------
+    name : str
+        The name of the run's folder: letters, digits, ``_``, ``-``, ``.``.
+    notebook : path
+        The notebook, with exactly one cell tagged `parameters`.
+    parameters : dict
+        Plain JSON values that replace defaults. A notebook with a parameter `out` gets its folder there.
+    page : bool
+        Whether to render a page without code.
+    """
+
+    name: str
+    notebook: Path
+    parameters: dict[str, Any] = field(default_factory=dict)
+    page: bool = True
+
+
+def run_notebooks(
+    runs: Sequence[NotebookRun],
+    out: str | Path,
+    *,
+    at_once: int = 1,
+    scheduler: str | None = None,
+    force: bool = False,
+    retry_failed: bool = True,
+    progress: bool = True,
+    label: str = "notebooks",
+) -> list[dict[str, Any]]:
+    """Execute notebooks, several at once, and publish each in a folder of its own.
+
+    A run is skipped if its record says that the same cells, parameters, package and library versions ended well. A
+    notebook that fails is kept with its error, and the others go on.
+
+    Parameters
+    ----------
+    runs : sequence of NotebookRun
+        What to run; the names must differ.
+    out : path
+        The output folder.
+    at_once : int, default 1
+        How many notebooks run at the same time.
+    scheduler : str, optional
+        The address of a dask scheduler whose workers execute the notebooks; they must see `out`.
+    force : bool, default False
+        Run also what has ended well before.
+    retry_failed : bool, default True
+        Run again what has failed before with the same key.
+    progress : bool, default True
+        Show progress with the time left.
+
+    Returns
+    -------
+    list of dict
+        The record of each run, in the order of `runs`.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is unknown to its notebook or of another type; nothing has run then.
+    DataError
+        If a file is no notebook, or `out` cannot be written.
+    """
+    at_once = check_integer(at_once, "at_once", low=1)
+    out = Path(out)
+    specs = [_spec(run, out) for run in runs]
+    _check_names([run.name for run in runs])
+    _open_folder(out)
+    records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
+    missing = [spec for spec in specs if records[spec["name"]] is None]
+    tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
+    if tasks:
+        with Board(label, [spec["name"] for spec in missing], out, enabled=progress) as board:
+            for outcome in _execute(tasks, min(at_once, len(tasks)), scheduler):
+                name = outcome.task.params["name"]
+                record = outcome.measures if outcome.error is None else _lost(outcome, name)
+                records[name] = record
+                board.finish(record)
+    return [record for record in (records[spec["name"]] for spec in specs) if record is not None]
+
+
+def _execute(tasks: list[_workers.Task], at_once: int, scheduler: str | None) -> Any:
+    if at_once == 1 and scheduler is None:
+        yield from _workers.in_process(run_notebook, tasks)
+        return
+    with _workers.connected(at_once, scheduler, "notebooks") as client:
+        yield from _workers.on_workers(run_notebook, tasks, client, _code.IMPORTED_DIGEST)
+
+
+def _lost(outcome: Any, name: str) -> dict[str, Any]:
+    """Make a record of a run that our own machinery could not bring to its end, for example for a full disk."""
+    error = {"type": type(outcome.error).__name__, "message": str(outcome.error), "traceback": outcome.traceback}
+    return {"name": name, "status": "failed", "error": error, "seconds": 0.0, "parameters": {}}
+
+
+def _check_names(names: list[str]) -> None:
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+            raise ParameterError(f"`name` must be letters, digits, '_', '-' and '.', got {name!r}: it names a folder")
+    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    if twice:
+        raise ParameterError(f"`runs` must have different names, got {sorted(twice)[0]!r} more than once")
+
+
+def _open_folder(out: Path) -> None:
+    try:
+        (out / WORK).mkdir(parents=True, exist_ok=True)
+        probe = out / WORK / ".probe"
+        probe.write_bytes(b"\0" * 4096)
+        probe.unlink()
+        settle(out)
+    except OSError as error:
+        raise DataError(
+            f"`out` must be a folder that can be written, got {str(out)!r}: {error.strerror or error}"
+        ) from error
+
+
+def _spec(run: NotebookRun, out: Path) -> dict[str, Any]:
+    """Check a run and write down all that a worker needs, as plain JSON."""
+    defaults = notebook_defaults(run.notebook)
+    parameters = check_parameters(run.notebook, run.parameters)
+    if "out" in defaults and "out" not in parameters:
+        parameters["out"] = str((out / WORK / run.name).resolve())
+    versions = _versions()
+    sources = [cell["source"] for cell in notebook_cells(run.notebook)]
+    telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
+    identity = json.dumps([sources, telling, _code.package_digest(), versions], sort_keys=True)
+    return {
+        "name": run.name,
+        "notebook": str(Path(run.notebook).resolve()),
+        "parameters": parameters,
+        "out": str(out.resolve()),
+        "key": hashlib.sha256(identity.encode()).hexdigest(),
+        "versions": versions,
+        "title": notebook_title(run.notebook),
+        "cells": len(sources) + bool(parameters),  # papermill adds one with the parameters
+        "page": run.page,
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of all the libraries that the package declares."""
+    try:
+        declared = metadata.requires("reident") or []
+    except metadata.PackageNotFoundError:
+        return _code.versions()
+    wanted = [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared if "extra ==" not in line]
+    return _code.versions(tuple(sorted(wanted)))
+
+
+def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:
+    """Return the record of an earlier run that stands for this one."""
+    file = out / spec["name"] / RECORD
+    if force or not file.is_file():
+        return None
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        stands = record["key"] == spec["key"] and (record["status"] == "ok" or not retry_failed)
+    except (ValueError, KeyError, TypeError):
+        return None  # a damaged record stands for nothing
+    return record if stands else None
+
+
+def study_runs(
+    names: Sequence[str] = (), *, profile: str = "quick", jobs: int = 1, seed: int | None = None
+) -> tuple[list[NotebookRun], int]:
+    """Return the runs that reproduce studies, and how many of them to execute at once.
+
+    `names` are studies, stems of documents, or notebooks; none means every study. Notebooks overlap up to `jobs`,
+    since most of a short run is starting up; the sweeps inside share what is left, and those of the long `full`
+    profile get all of it, so that no core waits for the last study.
+    """
+    check_choice(profile, "profile", ("smoke", "quick", "full"))
+    jobs = check_integer(jobs, "jobs", low=1)
+    others = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
+    of_studies = {study.notebook: study for study in available_studies()}
+    asked = [of_studies[name].name if name in of_studies else name for name in names]
+    plain = [name for name in asked if name in others]
+    studies = select_studies([name for name in asked if name not in plain]) if not names or asked != plain else []
+    chosen = [(name, others[name]) for name in plain]
+    chosen += [(study.name, others[study.notebook]) for study in studies]
+    at_once = max(1, min(jobs, len(chosen)))
+    inside = jobs if profile == "full" else max(1, jobs // at_once)
+    wanted = {"profile": profile, "jobs": inside} | ({} if seed is None else {"seed": seed})
+    runs = []
+    for name, notebook in chosen:
+        defaults = notebook_defaults(notebook)
+        runs.append(NotebookRun(name, notebook, {key: value for key, value in wanted.items() if key in defaults}))
+    return runs, at_once
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    *,
+    profile: str = "quick",
+    jobs: int = 1,
+    out: str | Path = "results",
+    seed: int | None = None,
+    force: bool = False,
+    retry_failed: bool = True,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> list[dict[str, Any]]:
+    """Run the notebooks of studies and write the index page ``out/index.html``.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Studies, stems of documents, or notebooks; default: every study there is.
+    profile : str
+        ``"smoke"``, ``"quick"`` or ``"full"``.
+    jobs : int
+        How many processors to use.
+    out : path
+        The output folder; earlier runs in it are kept and shown.
+    seed : int, optional
+        Replaces the default seed of each study.
+    force, retry_failed, scheduler, progress
+        As for `run_notebooks`.
+
+    Returns
+    -------
+    list of dict
+        The record of each run.
+    """
+    runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
+    if not runs:
+        raise DataError("there is no study to reproduce: no notebook of a study came with this installation")
+    try:
+        return run_notebooks(
+            runs,
+            out,
+            at_once=at_once,
+            scheduler=scheduler,
+            force=force,
+            retry_failed=retry_failed,
+            progress=progress,
+            label="reproduce",
+        )
+    finally:
+        if sys.exc_info()[0] is None or Path(out).is_dir():
+            write_index(out)

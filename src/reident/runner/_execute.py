@@ -1,0 +1,204 @@
+"""One notebook run, on whatever process it falls to: execute, keep what came of it, publish in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import reident
+from reident._progress import RELAY
+from reident.runner._style import page
+
+#: Inside an output folder: where runs work until they are published.
+WORK = ".work"
+
+#: What a run leaves in its folder beside what the notebook itself writes.
+NOTEBOOK, PAGE, RECORD, LOG, CELLS, PROGRESS = (
+    "notebook.ipynb",
+    "notebook.html",
+    "record.json",
+    "log.txt",
+    "cells.json",
+    "progress.json",
+)
+
+
+def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:  # noqa: ARG001 (a trial)
+    """Execute one notebook as the spec says and publish its folder; a notebook's own error is part of the record.
+
+    The spec is plain JSON: name, notebook, parameters, out (the output folder), key, versions, title, page.
+    """
+    out = Path(spec["out"])
+    work = _workplace(out, spec["name"])
+    started = datetime.now(UTC)
+    clock = time.monotonic()
+    error = _execute(spec, work)
+    record = {
+        "name": spec["name"],
+        "title": spec["title"],
+        "notebook": Path(spec["notebook"]).name,
+        "status": "ok" if error is None else "failed",
+        "error": error,
+        "parameters": {name: value for name, value in spec["parameters"].items() if name != "out"},
+        "key": spec["key"],
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - clock, 2),
+        "reident": reident.__version__,
+        "versions": spec["versions"],
+    }
+    if spec["page"]:
+        _write_page(work, record)
+    for passing in (CELLS, PROGRESS):
+        (work / passing).unlink(missing_ok=True)
+    (work / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    publish(out, spec["name"])
+    return record
+
+
+def _workplace(out: Path, name: str) -> Path:
+    """Give the run's working folder, with the parts of sweeps that an earlier or interrupted run left."""
+    work, published = out / WORK / name, out / name
+    work.mkdir(parents=True, exist_ok=True)
+    for entry in work.iterdir():
+        if entry.name != "parts":
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if (published / "parts").is_dir() and not (work / "parts").exists():
+        (published / "parts").replace(work / "parts")
+    return work
+
+
+def publish(out: Path, name: str) -> None:
+    """Put the finished working folder of a run in place of the published one."""
+    work, target = out / WORK / name, out / name
+    old = out / WORK / f"old-{uuid.uuid4().hex}"
+    if target.exists():
+        target.replace(old)
+    work.replace(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def settle(out: Path) -> None:
+    """Finish what an interruption left between two steps: publish complete runs, remove replaced ones."""
+    if not (out / WORK).is_dir():
+        return
+    for entry in sorted((out / WORK).iterdir()):
+        if entry.name.startswith("old-"):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif (entry / RECORD).is_file():
+            publish(out, entry.name)
+
+
+def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
+    """Execute with papermill; return what went wrong, None if nothing did."""
+    import nbclient.exceptions
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+    from traitlets.config import Config
+
+    source = Path(spec["notebook"])
+    begun = False
+
+    def note_cell(cell_index: int, **_: Any) -> None:
+        nonlocal begun
+        begun = True
+        with contextlib.suppress(OSError):
+            (work / CELLS).write_text(json.dumps({"cell": cell_index, "cells": spec["cells"]}))
+
+    for attempt in (1, 2):
+        try:
+            with (
+                _kernel_environment(work),
+                tempfile.TemporaryDirectory(prefix="reident-") as sockets,
+                (work / LOG).open("w", encoding="utf-8") as log,
+            ):
+                papermill.execute_notebook(
+                    _literally(source),
+                    _literally(work / NOTEBOOK),
+                    parameters=spec["parameters"],
+                    kernel_name="python3",
+                    progress_bar=False,
+                    stdout_file=log,
+                    stderr_file=log,
+                    # papermill's own `cwd` changes the folder of the whole process
+                    resources={"metadata": {"path": str(source.resolve().parent)}},
+                    on_cell_start=note_cell,
+                    # sockets in the file system: no other user of the machine can listen to a kernel
+                    config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+                )
+            return None
+        except PapermillExecutionError as error:
+            return {"type": error.ename, "message": error.evalue, "traceback": _plain(error.traceback)}
+        except (nbclient.exceptions.DeadKernelError, RuntimeError, TimeoutError, OSError) as error:
+            if attempt == 1 and not begun:
+                continue  # a kernel now and then fails to start on a busy machine
+            return {"type": type(error).__name__, "message": str(error), "traceback": ""}
+    raise AssertionError("unreachable")
+
+
+def _plain(traceback: list[str]) -> str:
+    """Take the colours for a terminal out of a traceback."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(traceback))
+
+
+def _literally(path: Path) -> str:
+    """Guard a path against papermill, which fills in braces."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
+@contextlib.contextmanager
+def _kernel_environment(work: Path) -> Iterator[None]:
+    """Let kernels import the same package as this process and report their progress to us."""
+    home = str(Path(reident.__file__).resolve().parent.parent)
+    ours = {
+        "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
+        RELAY: str(work / PROGRESS),
+    }
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _write_page(work: Path, record: dict[str, Any]) -> None:
+    """Render the executed notebook without its code, in a page that loads nothing from elsewhere."""
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    if not (work / NOTEBOOK).is_file():
+        body = "<p>The kernel did not start.</p>"
+    else:
+        notebook = nbformat.read(work / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
+        exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
+        exporter.exclude_anchor_links = True
+        body, _ = exporter.from_notebook_node(notebook)
+    state = "" if record["status"] == "ok" else f' <strong class="bad">failed: {html.escape(_brief(record))}</strong>'
+    settings = ", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items())
+    head = (
+        f'<nav><a href="../index.html">All runs</a> · <a href="{NOTEBOOK}">the notebook with its code</a></nav>'
+        f'<p class="meta">{html.escape(settings)}; {record["seconds"]:.0f} s on {record["started"][:10]}{state}</p>'
+    )
+    (work / PAGE).write_text(page(record["title"], head + f'<div class="notebook">{body}</div>'), encoding="utf-8")
+
+
+def _brief(record: dict[str, Any]) -> str:
+    error = record["error"] or {}
+    return f"{error.get('type', '')}: {error.get('message', '')}".strip(": ")

@@ -1,0 +1,106 @@
+"""The parameters of a notebook: read from its cell tagged `parameters`, checked before anything runs.
+
+papermill only logs a parameter that a notebook does not have, and takes a text where a number belongs; a batch of an
+hour would then have computed the wrong thing.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reident._validation import check_plain
+from reident.errors import DataError, ParameterError
+
+__all__ = ["check_parameters", "notebook_cells", "notebook_defaults", "notebook_title"]
+
+_UNKNOWN = object()
+
+
+def notebook_cells(notebook: str | Path) -> list[dict[str, Any]]:
+    """Return the cells of a notebook file, each source as one text."""
+    path = Path(notebook)
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return [{**cell, "source": "".join(cell["source"])} for cell in cells]
+    except FileNotFoundError:
+        raise DataError(f"`notebook` must be a file that is there, got {str(path)!r}") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"`notebook` must be a Jupyter notebook, got {str(path)!r}: {error}") from error
+
+
+def notebook_title(notebook: str | Path) -> str:
+    """Return the first heading of a notebook, or its name."""
+    for cell in notebook_cells(notebook):
+        for line in cell["source"].splitlines() if cell["cell_type"] == "markdown" else []:
+            if line.startswith("# "):
+                return str(line[2:].strip())
+    return Path(notebook).stem
+
+
+def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
+    """Return the parameters of a notebook with their defaults, from its one cell tagged `parameters`.
+
+    Raises
+    ------
+    DataError
+        If the file is no notebook, or no cell or several have the tag.
+    """
+    tagged = [cell for cell in notebook_cells(notebook) if "parameters" in cell.get("metadata", {}).get("tags", [])]
+    if len(tagged) != 1:
+        raise DataError(
+            f"`notebook` must have exactly one cell tagged 'parameters', got {len(tagged)} in {Path(notebook).name!r}"
+        )
+    defaults: dict[str, Any] = {}
+    try:
+        statements = ast.parse(tagged[0]["source"]).body
+    except SyntaxError as error:
+        raise DataError(f"the parameters cell of {Path(notebook).name!r} is no Python: {error}") from error
+    for statement in statements:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                defaults[target.id] = _literal(getattr(statement, "value", None))
+    return defaults
+
+
+def _literal(node: ast.expr | None) -> Any:
+    try:
+        return _UNKNOWN if node is None else ast.literal_eval(node)
+    except ValueError:
+        return _UNKNOWN
+
+
+def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
+
+    A whole number is taken where the default is a float; a default of None takes any plain JSON value.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is unknown to the notebook, has another type, or is not plain JSON.
+    DataError
+        If the file is no notebook with one parameters cell.
+    """
+    defaults = notebook_defaults(notebook)
+    name_of_notebook = Path(notebook).name
+    for name, value in parameters.items():
+        if name not in defaults:
+            raise ParameterError(
+                f"`{name}` must be a parameter of {name_of_notebook}, which has {', '.join(defaults) or 'none'}"
+            )
+        check_plain(value, name)
+        default = defaults[name]
+        if default is None or default is _UNKNOWN or type(value) is type(default):
+            continue
+        if type(default) is float and type(value) is int:
+            continue
+        raise ParameterError(
+            f"`{name}` must be of type {type(default).__name__} as its default {default!r} in {name_of_notebook}, "
+            f"got {value!r} of type {type(value).__name__}"
+        )
+    return dict(parameters)
