@@ -27,9 +27,19 @@ _MODULES = {
     "rumap": "frontier pareto plot_ru_map plot_ru_panels ru_frame",
     "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
     "simulate": "points_in_area",
-    "networks": "DirectedNetwork Network as_network read_graph write_graph",
+    "networks": "DirectedNetwork Network as_network read_graph sample_network write_graph",
     "anonymisers.degree_anonymity": "DegreeAnonymisation anonymise_degrees degree_anonymise is_degree_anonymous",
     "anonymisers.naive": "NaiveAnonymisation naive_anonymise",
+    "metrics.ranking": "AUC auc",
+    "metrics.networks": (
+        "Detectability MappingQuality NetworkProperties PathLengths average_path_length clustering_coefficient "
+        "degree_sequence density detectability diameter edge_overlap mapping_quality network_properties path_lengths "
+        "power_law_exponent"
+    ),
+    "attacks.propagation": "Propagation propagate",
+    "attacks.seeds": "Seeds find_seeds",
+    "attacks.link_prediction": "drop_unlikely_edges likely_links link_scores random_non_edges score_threshold",
+    "attacks.planted_subgraph": "Plan Recovery coalition implant recover",
     "anonymisers.coordinate_noise": "DistanceDeviation distance_deviation_quantiles perturb_coordinates",
     "anonymisers.distance_noise": "distance_noise_window_km perturb_distances",
     "anonymisers.lipschitz_embedding": "embed_distances",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reident._typing import IntArray, RNGLike
-from reident._validation import check_integer, check_vector
+from reident._validation import check_integer, check_real, check_vector
 from reident.errors import DataError, ParameterError
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "preferential_attachment",
     "random_degrees",
     "read_graph",
+    "sample_network",
     "write_graph",
 ]
 
@@ -374,6 +375,39 @@ def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
     low, high = np.minimum(*ends), np.maximum(*ends)
     keys = np.unique(low[low < high] * np.int64(n) + high[low < high])
     return network_from_edges(keys // n, keys % n, n)
+
+
+def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: RNGLike = None) -> Network:
+    """Return what someone sees of a network who sees a random part of it: an attacker's crawl, for example.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        Simple and undirected. Not modified.
+    edges, nodes : float
+        The probability with which each edge among the nodes seen, and each node, is kept; in [0, 1].
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    Network
+        The nodes kept, under their names and in their order, isolated ones included.
+    """
+    from reident._random import check_rng
+
+    network = as_network(graph)
+    edges = check_real(edges, "edges", low=0, high=1)
+    nodes = check_real(nodes, "nodes", low=0, high=1)
+    generator = check_rng(rng)
+    seen = generator.random(network.n_nodes) < nodes
+    u, v = network.edges()
+    kept = (generator.random(len(u)) < edges) & seen[u] & seen[v]
+    if seen.all():
+        return network_from_edges(u[kept], v[kept], network.n_nodes, network.nodes)
+    row = np.cumsum(seen) - 1
+    names = [network.nodes[i] for i in np.flatnonzero(seen).tolist()]
+    return network_from_edges(row[u[kept]], row[v[kept]], len(names), names)
 
 
 def _suffix(path: Path) -> str:

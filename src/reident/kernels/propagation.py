@@ -1,0 +1,212 @@
+"""The passive attack's propagation: similarity of mapped neighbourhoods by an inverted index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+
+# A side is the tuple (in_ptr, in_idx, out_ptr, out_idx, both_ptr, both_idx, crawled). In an undirected graph the three
+# pairs of rows are one, and every node is crawled (its links are all known).
+
+
+@jit
+def _best_of_crawled(node, side, other, ahead, n_other, size, other_size, counts, touched, inverse_root):
+    """Do what `best_match` does where every node of both networks is crawled: one pass over small arrays."""
+    ptr = other[4]
+    indices = other[5]
+    n_touched = 0
+    for p in range(side[4][node], side[4][node + 1]):
+        x = ahead[side[5][p]]
+        if x < 0:
+            continue
+        for q in range(ptr[x], ptr[x + 1]):
+            r = indices[q]
+            count = counts[r]
+            if count == 0:
+                touched[n_touched] = r
+                n_touched += 1
+            counts[r] = count + 1
+    first = 0.0
+    second = 0.0
+    best = -1
+    total = 0.0
+    squares = 0.0
+    for i in range(n_touched):
+        r = touched[i]
+        score = counts[r] * inverse_root[other_size[r]]
+        counts[r] = 0
+        total += score
+        squares += score * score
+        if score > first:
+            second = first
+            first = score
+            best = r
+        elif score > second:
+            second = score
+    mean = total / n_other
+    variance = squares / n_other - mean * mean
+    if best < 0 or variance <= 0.0:
+        return np.int64(-1), 0.0, 0.0
+    # The common factor of the node's own size cancels in the eccentricity.
+    return np.int64(best), (first - second) / np.sqrt(variance), first * inverse_root[size[node]]
+
+
+@jit
+def best_match(node, side, other, ahead, back, size_both, size_in, counts_both, counts_in, touched, inverse_root):
+    """Score every node of the other side against `node` by Algorithm 10.1 and return the best.
+
+    `ahead` maps this side's nodes to the other's (-1: not mapped), `back` the other way; `size_*` count the mapped
+    neighbours of this side's (0) and the other side's (1) nodes. The work arrays come in and go out as zeros.
+
+    Returns the best node (-1 if none scores), the eccentricity of its score among ALL nodes of the other side, zeros
+    included, and the score.
+    """
+    if side[7] and other[7]:
+        return _best_of_crawled(
+            node, side, other, ahead, back.shape[0], size_both[0], size_both[1], counts_both, touched, inverse_root
+        )
+    n_touched = 0
+    crawled = side[6][node]
+    rows_ptr = side[4] if crawled else side[0]
+    rows = side[5] if crawled else side[1]
+    for p in range(rows_ptr[node], rows_ptr[node + 1]):
+        m = rows[p]
+        x = ahead[m]
+        if x < 0 or not side[6][m] or not other[6][x]:
+            continue
+        if crawled:
+            for q in range(other[4][x], other[4][x + 1]):
+                r = other[5][q]
+                if not other[6][r]:
+                    continue
+                if counts_both[r] == 0 and counts_in[r] == 0:
+                    touched[n_touched] = r
+                    n_touched += 1
+                counts_both[r] += 1
+    # Outgoing links count only where both nodes are crawled; all other pairs go by incoming links.
+    for p in range(side[0][node], side[0][node + 1]):
+        m = side[1][p]
+        x = ahead[m]
+        if x < 0 or not side[6][m] or not other[6][x]:
+            continue
+        if crawled and other[7]:
+            break
+        for q in range(other[2][x], other[2][x + 1]):
+            r = other[3][q]
+            if crawled and other[6][r]:
+                continue
+            if counts_both[r] == 0 and counts_in[r] == 0:
+                touched[n_touched] = r
+                n_touched += 1
+            counts_in[r] += 1
+    first = 0.0
+    second = 0.0
+    best = -1
+    total = 0.0
+    squares = 0.0
+    for i in range(n_touched):
+        r = touched[i]
+        if counts_both[r] > 0:
+            score = counts_both[r] / np.sqrt(float(size_both[0][node]) * float(size_both[1][r]))
+        else:
+            score = counts_in[r] / np.sqrt(float(size_in[0][node]) * float(size_in[1][r]))
+        counts_both[r] = 0
+        counts_in[r] = 0
+        total += score
+        squares += score * score
+        if score > first:
+            second = first
+            first = score
+            best = r
+        elif score > second:
+            second = score
+    n = back.shape[0]
+    mean = total / n
+    variance = squares / n - mean * mean
+    if best < 0 or variance <= 0.0:
+        return np.int64(-1), 0.0, 0.0
+    return np.int64(best), (first - second) / np.sqrt(variance), first
+
+
+@jit
+def _count(side, other, node, partner, size_both, size_in, which, change):
+    """Enter (+1) or take back (-1) a mapped node in the sizes of its neighbours' mapped neighbourhoods."""
+    if not other[6][partner]:
+        return
+    for p in range(side[4][node], side[4][node + 1]):
+        size_both[which][side[5][p]] += change
+    if not side[7]:
+        for p in range(side[2][node], side[2][node + 1]):
+            size_in[which][side[3][p]] += change
+
+
+@jit
+def _set(left, right, ahead, back, size_both, size_in, dirty, u, v, change):
+    _count(left, right, u, v, size_both, size_in, 0, change)
+    _count(right, left, v, u, size_both, size_in, 1, change)
+    ahead[u] = v if change > 0 else -1
+    back[v] = u if change > 0 else -1
+    for p in range(left[4][u], left[4][u + 1]):
+        dirty[left[5][p]] = True
+
+
+@jit
+def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps):
+    """Extend a mapping until a full sweep changes nothing (Listing 10.1, kept injective). Modifies `ahead`, `back`.
+
+    A sweep visits the left nodes in `order`; between full sweeps only nodes whose mapped neighbours changed. `fixed`
+    left nodes keep their partners.
+
+    Returns the number of sweeps and whether the last full sweep changed nothing.
+    """
+    n_left = ahead.shape[0]
+    n_right = back.shape[0]
+    n = max(n_left, n_right)
+    size_both = (np.zeros(n_left, np.int32), np.zeros(n_right, np.int32))
+    size_in = (np.zeros(n_left, np.int32), np.zeros(n_right, np.int32))
+    swapped_both = (size_both[1], size_both[0])
+    swapped_in = (size_in[1], size_in[0])
+    counts_both = np.zeros(n, np.int32)
+    counts_in = np.zeros(n, np.int32)
+    touched = np.empty(n, np.int32)
+    inverse_root = 1.0 / np.sqrt(np.maximum(np.arange(n + 1), 1).astype(np.float64))
+    dirty = np.ones(n_left, np.bool_)
+    for u in range(n_left):
+        if ahead[u] >= 0:
+            _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], 1)
+    full = True
+    for sweep in range(max_sweeps):
+        changes = 0
+        for i in range(n_left):
+            u = order[i]
+            if not (dirty[u] or full) or fixed[u]:
+                continue
+            dirty[u] = False
+            if size_both[0][u] == 0 and size_in[0][u] == 0:
+                continue
+            v, stands_out, _ = best_match(
+                u, left, right, ahead, back, size_both, size_in, counts_both, counts_in, touched, inverse_root
+            )
+            if v < 0 or stands_out < theta or ahead[u] == v:
+                continue
+            if back[v] >= 0 and fixed[back[v]]:
+                continue
+            w, stands_out, _ = best_match(
+                v, right, left, back, ahead, swapped_both, swapped_in, counts_both, counts_in, touched, inverse_root
+            )
+            if w != u or stands_out < theta:
+                continue
+            if ahead[u] >= 0:
+                _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], -1)
+            if back[v] >= 0:
+                _set(left, right, ahead, back, size_both, size_in, dirty, back[v], v, -1)
+            _set(left, right, ahead, back, size_both, size_in, dirty, u, v, 1)
+            changes += 1
+        if changes == 0:
+            if full:
+                return sweep + 1, True
+            full = True
+        else:
+            full = False
+    return max_sweeps, False

@@ -1,0 +1,156 @@
+"""Network properties against networkx, the power-law fit against a grid, the AUC against its definition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import zeta
+
+import reident
+from reident import DataError, ParameterError, SearchLimitWarning, as_network, auc
+from reident.networks import preferential_attachment
+
+graphs = st.builds(
+    lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),
+    st.integers(2, 25),
+    st.floats(0, 0.6),
+    st.integers(0, 10_000),
+)
+
+
+@given(graphs)
+@settings(max_examples=25)
+def test_clustering_equals_networkx(graph):
+    assert reident.clustering_coefficient(graph) == pytest.approx(nx.average_clustering(graph))
+    assert reident.clustering_coefficient(graph, variant="global") == pytest.approx(nx.transitivity(graph))
+    counted = [value for node, value in nx.clustering(graph).items() if graph.degree[node] >= 2]
+    ref = sum(counted) / len(counted) if counted else 0.0
+    assert reident.clustering_coefficient(graph, variant="defined") == pytest.approx(ref)
+
+
+@given(graphs)
+@settings(max_examples=25)
+def test_distances_equal_networkx(graph):
+    distances = [
+        length
+        for source, lengths in nx.all_pairs_shortest_path_length(graph)
+        for end, length in lengths.items()
+        if end != source
+    ]
+    n = len(graph)
+    found = reident.path_lengths(graph)
+    assert found.average == pytest.approx(sum(distances) / (n * (n - 1)))
+    assert found.diameter_low == found.diameter_high == max(distances, default=0)
+    assert found.share_connected == pytest.approx(len(distances) / (n * (n - 1)))
+    assert reident.diameter(graph, exact_limit=0) == max(distances, default=0)
+
+
+@given(graphs)
+@settings(max_examples=15)
+def test_density_and_degrees_equal_networkx(graph):
+    assert reident.density(graph) == pytest.approx(nx.density(graph))
+    assert reident.degree_sequence(graph).tolist() == sorted((d for _, d in graph.degree()), reverse=True)
+
+
+def test_more_than_64_sources_and_nodes():
+    graph = nx.barabasi_albert_graph(150, 2, seed=1)
+    assert reident.average_path_length(graph) == pytest.approx(nx.average_shortest_path_length(graph))
+    assert reident.diameter(graph) == nx.diameter(graph)
+
+
+def test_large_graph_is_bounded_and_sampled():
+    graph = preferential_attachment(300, 2, rng=1)
+    exact = reident.path_lengths(graph)
+    sampled = reident.path_lengths(graph, exact_limit=10, n_sources=100, rng=2)
+    assert sampled.diameter_low <= exact.diameter_low <= sampled.diameter_high
+    # Four standard errors: a false alarm in 16,000.
+    assert abs(sampled.average - exact.average) <= 4 * sampled.standard_error
+    assert exact.standard_error == 0
+    with pytest.warns(SearchLimitWarning, match="the diameter lies between"):
+        reident.diameter(nx.cycle_graph(301), exact_limit=10, searches=1)
+
+
+def test_power_law_exponent_maximises_the_likelihood():
+    graph = nx.barabasi_albert_graph(300, 3, seed=1)
+    degrees = np.array([d for _, d in graph.degree() if d >= 3])
+    grid = np.linspace(1.5, 5, 3501)
+    likelihood = [-len(degrees) * math.log(zeta(a, 3)) - a * np.log(degrees).sum() for a in grid]
+    assert reident.power_law_exponent(graph) == pytest.approx(grid[int(np.argmax(likelihood))], abs=1e-3)
+
+
+def test_power_law_exponent_of_degenerate_degrees():
+    assert reident.power_law_exponent(nx.cycle_graph(5), x_min=2) == math.inf
+    assert math.isnan(reident.power_law_exponent(nx.cycle_graph(5)))
+
+
+def test_properties_of_tiny_graphs():
+    for graph in (nx.empty_graph(1), nx.empty_graph(3), nx.path_graph(2)):
+        found = reident.network_properties(graph)
+        assert found.clustering == 0
+        assert found.diameter_low == found.diameter_high
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.lists(st.integers(0, 5), min_size=1, max_size=12))
+def test_auc_is_the_probability_of_the_right_order(positive, negative):
+    ref = np.mean([(p > n) + 0.5 * (p == n) for p, n in itertools.product(positive, negative)])
+    comp = auc(positive, negative)
+    assert comp.value == pytest.approx(ref)
+    assert comp.low <= comp.value <= comp.high
+
+
+def test_auc_interval_covers():
+    # Normal scores one deviation apart: AUC = Phi(1 / sqrt 2). 300 intervals at 95 %: at least 273 cover but for 1 in
+    # 10^3.
+    rng = np.random.default_rng(1)
+    truth = 0.7602499
+    covered = 0
+    for _ in range(300):
+        found = auc(rng.normal(1, 1, 60), rng.normal(0, 1, 80))
+        covered += found.low <= truth <= found.high
+    assert covered >= 273
+    with pytest.raises(DataError, match="both groups"):
+        auc([], [1.0])
+
+
+def test_overlap_and_mapping_quality():
+    path, cycle = nx.path_graph(4), nx.cycle_graph(4)
+    assert reident.edge_overlap(path, cycle) == 0.75
+    assert reident.edge_overlap(path, nx.Graph([(3, 2), (2, 1), (1, 0)])) == 1
+    with pytest.raises(DataError, match="same nodes"):
+        reident.edge_overlap(path, nx.path_graph(5))
+    found = reident.mapping_quality({1: 1, 2: 3, 9: 9}, {1: 1, 2: 2, 3: 3, 4: 4}, ignore=[4])
+    assert (found.recall, found.precision, found.unmatched) == (1 / 3, 1 / 3, 1 / 3)
+
+
+def test_detectability_sees_what_is_there():
+    graph = nx.connected_caveman_graph(10, 6)
+    planted = ["a", "b", "c"]
+    rng = np.random.default_rng(1)
+    for node in planted:
+        graph.add_edges_from((node, int(other)) for other in rng.choice(60, 30, replace=False))
+    found = reident.detectability(graph, planted)
+    assert found.degree.value == 1
+    assert found.clustering.value > 0.9
+    assert found.one_sided.value == 0.5
+    one_way = nx.DiGraph((u, v) for u, v in graph.edges() if isinstance(v, str))
+    one_way = nx.DiGraph([*((v, u) for u, v in one_way.edges()), (0, 1), (1, 0)])
+    assert reident.detectability(one_way, planted).one_sided.value == 1
+    with pytest.raises(DataError, match="`planted` must name nodes"):
+        reident.detectability(graph, ["nobody"])
+
+
+def test_bad_variant_is_refused():
+    with pytest.raises(ParameterError, match="`variant` must be one of"):
+        reident.clustering_coefficient(nx.path_graph(3), variant="7.1")
+
+
+def test_directed_graphs_are_refused():
+    with pytest.raises(DataError, match="must be undirected"):
+        reident.density(nx.DiGraph([(0, 1)]))
+    assert as_network(nx.DiGraph([(0, 1)]).to_undirected()).n_edges == 1

@@ -1,0 +1,237 @@
+"""The passive attack: scores against Algorithm 10.1 on sets, propagation, seeds, link prediction, bad input."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reident import (
+    DataError,
+    ParameterError,
+    SearchLimitWarning,
+    drop_unlikely_edges,
+    find_seeds,
+    likely_links,
+    link_scores,
+    mapping_quality,
+    naive_anonymise,
+    propagate,
+    random_non_edges,
+    sample_network,
+    score_threshold,
+)
+from reident.attacks.propagation import _side
+from reident.attacks.seeds import _cosines
+from reident.kernels.propagation import best_match
+from reident.networks import as_directed_network, as_network, preferential_attachment
+
+
+def score(v_san, v_aux, san, aux, mapping, crawled_san, crawled_aux):
+    """Return Algorithm 10.1's score, set by set, with "crawled" meaning that outgoing links are known."""
+    images = {mapping[u] for u in mapping if u in crawled_san}
+    n_san = {mapping[u] for u in san.predecessors(v_san) if u in mapping} & crawled_aux
+    n_aux = set(aux.predecessors(v_aux)) & images
+    if v_san in crawled_san and v_aux in crawled_aux:
+        n_san |= {mapping[u] for u in san.successors(v_san) if u in mapping} & crawled_aux
+        n_aux |= set(aux.successors(v_aux)) & images
+    common = len(n_san & n_aux)
+    return common / math.sqrt(len(n_san) * len(n_aux)) if common else 0.0
+
+
+def sizes(graph, side, other, ahead):
+    """Count mapped neighbours whose partner is crawled, among all links and among incoming ones."""
+    valid = {u for u in graph if ahead[u] >= 0 and other[6][ahead[u]]}
+    both = [len((set(graph.predecessors(u)) | set(graph.successors(u))) & valid) for u in graph]
+    return np.array(both, np.int32), np.array([len(set(graph.predecessors(u)) & valid) for u in graph], np.int32)
+
+
+@given(st.integers(0, 10_000), st.booleans())
+@settings(max_examples=30)
+def test_best_match_equals_algorithm_10_1(seed, directed):
+    rng = np.random.default_rng(seed)
+    n = 12
+    san, aux = (nx.gnp_random_graph(n, 0.35, seed=seed + i, directed=directed) for i in range(2))
+    crawled = [{int(u) for u in range(n) if not directed or rng.random() < 0.7} for _ in range(2)]
+    known = rng.permutation(n)[:6]
+    partner = rng.permutation(n)[:6]
+    mapping = dict(zip(known.tolist(), partner.tolist(), strict=True))
+    ahead, back = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    ahead[known], back[partner] = partner, known
+    left, right = (
+        _side(as_directed_network(g), directed, c if directed else None, "crawled")
+        for g, c in zip((san, aux), crawled, strict=True)
+    )
+    san, aux = (g if directed else g.to_directed() for g in (san, aux))
+    size_left, size_right = sizes(san, left, right, ahead), sizes(aux, right, left, back)
+    work = (np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n, np.int32))
+    roots = 1 / np.sqrt(np.maximum(np.arange(n + 1.0), 1))
+    for node in range(n):
+        ref = [score(node, other, san, aux, mapping, *crawled) for other in range(n)]
+        pairs = zip(size_left, size_right, strict=True)
+        best, stands_out, found = best_match(node, left, right, ahead, back, *pairs, *work, roots)
+        deviation = np.std(ref)
+        if max(ref) == 0 or deviation < 1e-9:
+            assert best < 0 or stands_out >= 0
+            continue
+        ranked = sorted(ref)
+        assert found == pytest.approx(ranked[-1])
+        assert ref[best] == pytest.approx(ranked[-1])
+        assert stands_out == pytest.approx((ranked[-1] - ranked[-2]) / deviation, abs=1e-6)
+        assert not work[0].any()
+        assert not work[1].any()
+
+
+@pytest.fixture(scope="module")
+def network():
+    return as_network(nx.powerlaw_cluster_graph(150, 6, 0.3, seed=2))
+
+
+def test_propagation_finds_a_renamed_network(network):
+    release = naive_anonymise(network, rng=1)
+    nodes = [0, 1, 2, 3, 4, 5, 10, 20]
+    found = propagate(release.network, network, {release.mapping[node]: node for node in nodes})
+    truth = {renamed: node for node, renamed in release.mapping.items()}
+    quality = mapping_quality(found.mapping, truth)
+    assert quality.recall > 0.95
+    assert quality.precision > 0.99
+    assert found.is_converged
+    assert len(set(found.mapping.values())) == found.n_mapped == len(found.mapping)
+
+
+def test_wrong_seeds_are_revised_unless_kept(network):
+    nodes = [*range(2, 40)]
+    seeds = {node: node for node in nodes} | {100: 120, 120: 100}
+    revised = propagate(network, network, seeds)
+    assert revised.mapping[100] == 100
+    assert propagate(network, network, seeds, keep_seeds=True).mapping[100] == 120
+
+
+def test_noise_and_overlap_cost_recall(network):
+    recalls = []
+    for edges in (1.0, 0.4):
+        known = sample_network(network, edges=edges, nodes=0.9, rng=3)
+        shared = sorted(known.nodes)
+        found = propagate(network, known, {node: node for node in shared[:15]})
+        recalls.append(mapping_quality(found.mapping, {node: node for node in shared}).recall)
+    assert recalls[0] > 0.85 > recalls[1]
+
+
+def test_directed_networks(network):
+    rng = np.random.default_rng(1)
+    graph = nx.DiGraph((u, v) if rng.random() < 0.5 else (v, u) for u, v in network.to_networkx().edges())
+    uncrawled = [node for node in graph if node % 5 == 4]
+    graph.remove_edges_from([(u, v) for u, v in graph.edges() if u in uncrawled])
+    found = propagate(graph, graph, {node: node for node in range(20)})
+    assert mapping_quality(found.mapping, {node: node for node in graph}).precision > 0.95
+    assert found.n_mapped > 100
+
+
+def test_limit_of_sweeps_is_said(network):
+    with pytest.warns(SearchLimitWarning, match="still changing after 1 sweeps"):
+        propagate(network, network, {node: node for node in range(10)}, max_sweeps=1)
+
+
+def test_cosines_are_those_of_neighbour_sets(network):
+    graph = network.to_networkx()
+    rows = np.arange(10)
+    comp = _cosines(network, rows)
+    for i, j in ((0, 1), (3, 7)):
+        ref = len(set(graph[i]) & set(graph[j])) / math.sqrt(graph.degree[i] * graph.degree[j])
+        assert comp[i, j] == pytest.approx(ref)
+
+
+def test_seeds_by_matching_start_the_attack(network):
+    release = naive_anonymise(network, rng=1)
+    truth = {renamed: node for node, renamed in release.mapping.items()}
+    known = sample_network(network, edges=0.95, rng=2)
+    seeds = find_seeds(release.network, known, n=80)
+    quality = mapping_quality(seeds.mapping, truth)
+    assert quality.precision > 0.7
+    assert quality.n_correct >= 10
+    found = propagate(release.network, known, seeds.mapping)
+    assert mapping_quality(found.mapping, truth).recall > 0.8
+
+
+def test_seeds_by_clique(network):
+    release = naive_anonymise(network, rng=1)
+    graph = network.to_networkx()
+    clique = max(nx.find_cliques(graph), key=lambda c: (len(c), sum(graph.degree[node] for node in c)))
+    seeds = find_seeds(release.network, network, method="clique", clique=clique, tolerance=0)
+    assert seeds.n_candidates == 1
+    assert seeds.mapping == {release.mapping[node]: node for node in clique}
+    drawn = find_seeds(release.network, network, method="clique", clique_size=3, tolerance=0, rng=1)
+    assert drawn.n_candidates >= 1
+
+
+@pytest.mark.parametrize(
+    ("seeds", "options", "error", "message"),
+    [
+        ({}, {}, DataError, "at least one pair"),
+        ({0: 999}, {}, DataError, "got 999 for 0"),
+        ({999: 0}, {}, DataError, "nodes of `release`, got 999"),
+        ({0: 1, 1: 1}, {}, DataError, "got 1 for both 0 and 1"),
+        ([(0, 0)], {}, DataError, "`seeds` must map"),
+        ({0: 0}, {"theta": -1}, ParameterError, "`theta`"),
+        ({0: 0}, {"crawled_known": [0]}, DataError, "for directed networks"),
+    ],
+)
+def test_bad_propagation_is_refused(network, seeds, options, error, message):
+    with pytest.raises(error, match=message):
+        propagate(network, network, seeds, **options)
+
+
+def test_mixed_directions_and_bad_seeding_are_refused(network):
+    with pytest.raises(DataError, match="both directed or both undirected"):
+        propagate(nx.DiGraph([(0, 1)]), network, {0: 0})
+    with pytest.raises(DataError, match="must be a clique"):
+        find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique=[0, 1, 2])
+    with pytest.raises(ParameterError, match="at least 3 distinct"):
+        find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique=[0, 1])
+    with pytest.raises(DataError, match="no clique of 3"):
+        find_seeds(nx.path_graph(5), nx.path_graph(5), method="clique", clique_size=3)
+
+
+def test_link_scores_equal_networkx():
+    graph = nx.gnp_random_graph(20, 0.3, seed=1)
+    pairs = list(nx.non_edges(graph))
+    for name, reference in (
+        ("jaccard", nx.jaccard_coefficient),
+        ("adamic_adar", nx.adamic_adar_index),
+        ("resource_allocation", nx.resource_allocation_index),
+    ):
+        assert link_scores(graph, pairs, score=name) == pytest.approx([s for *_, s in reference(graph, pairs)])
+    edge = next(iter(graph.edges()))
+    without = graph.copy()
+    without.remove_edge(*edge)
+    # The edge itself does not count.
+    assert link_scores(graph, [edge]) == pytest.approx(link_scores(without, [edge]))
+
+
+def test_likely_links_are_the_best_non_edges():
+    graph = nx.gnp_random_graph(15, 0.3, seed=2)
+    ref = sorted((s for *_, s in nx.adamic_adar_index(graph)), reverse=True)[:5]
+    best = likely_links(graph, 5)
+    assert not any(graph.has_edge(*pair) for pair in best)
+    assert link_scores(graph, best, score="adamic_adar") == pytest.approx(ref)
+
+
+def test_threshold_and_pruning():
+    assert score_threshold([0.1, 0.2], [0.5, 0.15]) == 0.5 or score_threshold([0.1, 0.2], [0.5, 0.15]) == 0.15
+    assert score_threshold([0.0, 0.1], [0.3, 0.2]) == pytest.approx(0.2)
+    graph = preferential_attachment(60, 4, rng=1)
+    kept = drop_unlikely_edges(graph, 0.1)
+    assert kept.n_edges == (link_scores(graph) >= 0.1).sum()
+    assert drop_unlikely_edges(graph, 0.0).n_edges == graph.n_edges
+
+
+def test_random_non_edges_are_distinct_and_free():
+    graph = nx.complete_graph(6)
+    graph.remove_edges_from([(0, 1), (2, 3)])
+    assert sorted(random_non_edges(graph, 2, rng=1)) == [(0, 1), (2, 3)]
+    with pytest.raises(ParameterError, match="only 2 pairs"):
+        random_non_edges(graph, 3)

@@ -1,0 +1,148 @@
+"""The active attack: the search against isomorphism, what is planted, what is found, what is refused."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from networkx.algorithms.isomorphism import GraphMatcher
+
+from reident import DataError, ParameterError, SearchLimitWarning, coalition, implant, naive_anonymise, recover
+from reident.attacks.planted_subgraph import _is_rigid
+from reident.networks import preferential_attachment
+
+
+def placements(released, plan):
+    """Find all placements by induced subgraph isomorphism with degrees, as networkx finds them."""
+    pattern = nx.from_numpy_array(plan.joined)
+    nx.set_node_attributes(pattern, dict(enumerate(plan.degrees.tolist())), "degree")
+    nx.set_node_attributes(released, dict(released.degree()), "degree")
+    matcher = GraphMatcher(released, pattern, node_match=lambda a, b: a["degree"] == b["degree"])
+    found = set()
+    for match in matcher.subgraph_isomorphisms_iter():
+        back = {position: node for node, position in match.items()}
+        found.add(tuple(back[i] for i in range(len(plan.nodes))))
+    return found
+
+
+@given(st.integers(0, 1000), st.integers(2, 4))
+@settings(max_examples=15)
+def test_search_finds_every_placement(seed, k):
+    graph = nx.gnp_random_graph(14, 0.3, seed=seed)
+    plan = implant(graph, [0], k=k, d0=1, d1=3, redraws=0, rng=seed)
+    assert set(recover(plan.graph, plan).placements) == placements(plan.graph, plan)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_graph_is_as_planned(seed):
+    graph = nx.barabasi_albert_graph(80, 3, seed=seed)
+    plan = implant(graph, range(20), k=6, d0=10, d1=15, rng=seed)
+    planted = plan.graph
+    assert nx.utils.edges_equal(planted.subgraph(graph).edges(), graph.edges())
+    for i, node in enumerate(plan.nodes):
+        outside = sum(1 for other in planted[node] if other in graph)
+        assert 10 <= outside <= 15
+        assert planted.degree[node] == plan.degrees[i]
+    assert all(planted.has_edge(a, b) for a, b in itertools.pairwise(plan.nodes))
+    for target, own in plan.links.items():
+        mine = {plan.nodes[i] for i in own}
+        like = [v for v in graph if set(planted[v]) & set(plan.nodes) == mine]
+        assert like == [target]
+
+
+def test_targets_are_found_under_other_names():
+    graph = preferential_attachment(2000, 5, rng=1)
+    targets = [3, 77, 500, 1234]
+    plan = implant(graph, targets, k=7, d0=10, d1=20, rng=2)
+    release = naive_anonymise(plan.graph, rng=3)
+    found = recover(release.graph, plan)
+    assert found.is_unique
+    assert found.mapping == {target: release.mapping[target] for target in targets}
+    assert found.planted == {node: release.mapping[node] for node in plan.nodes}
+    assert found.degrees == {target: plan.graph.degree[target] for target in targets}
+    learned = {frozenset(pair) for pair in found.edges}
+    assert learned == {frozenset(p) for p in itertools.combinations(targets, 2) if plan.graph.has_edge(*p)}
+
+
+def test_slack_finds_what_changed():
+    graph = preferential_attachment(300, 4, rng=1)
+    plan = implant(graph, [5, 6], k=7, d0=8, d1=12, rng=2)
+    changed = plan.graph.copy()
+    changed.remove_edge(plan.nodes[0], next(n for n in changed[plan.nodes[0]] if n not in plan.nodes))
+    assert not recover(changed, plan).placements
+    assert plan.nodes in recover(changed, plan, degree_slack=1).placements
+    cut = next((i, j) for i, j in itertools.combinations(range(7), 2) if j > i + 1 and plan.joined[i, j])
+    changed.remove_edge(plan.nodes[cut[0]], plan.nodes[cut[1]])
+    assert plan.nodes in recover(changed, plan, degree_slack=2, edge_slack=1).placements
+
+
+def test_rigid_means_no_automorphism():
+    path = nx.to_numpy_array(nx.path_graph(4)).astype(bool)
+    assert not _is_rigid(path, np.array([1, 2, 2, 1]))
+    assert _is_rigid(path, np.array([1, 2, 2, 5]))
+
+
+def test_redraws_are_capped_and_said():
+    plan = implant(nx.path_graph(30), [0], k=2, d0=2, d1=2, redraws=5, rng=1)
+    assert not plan.is_rigid
+    assert plan.n_draws == 6
+    assert not recover(plan.graph, plan).is_unique
+
+
+def test_coalition_finds_itself_and_its_friends():
+    graph = preferential_attachment(400, 5, rng=4)
+    inner = graph.to_networkx()
+    start = max(inner, key=inner.degree)
+    members = [start, *sorted(inner[start], key=inner.degree, reverse=True)[:4]]
+    plan = coalition(graph, members)
+    release = naive_anonymise(graph, rng=1)
+    found = recover(release.network, plan)
+    assert found.is_unique
+    assert all(release.mapping[friend] == place for friend, place in found.mapping.items())
+    seen = {node: frozenset(inner[node]) & set(members) for node in inner if node not in members}
+    alone = {node for node, own in seen.items() if own and list(seen.values()).count(own) == 1}
+    assert set(found.mapping) == alone
+    assert alone
+
+
+def test_same_seed_same_plan():
+    first, second = (implant(nx.path_graph(60), [1, 2], k=5, d0=3, d1=6, rng=9) for _ in range(2))
+    assert (first.network.indices == second.network.indices).all()
+
+
+def test_search_limit_is_said():
+    graph = preferential_attachment(200, 3, rng=1)
+    plan = implant(graph, [1], k=5, d0=3, d1=3, rng=1)
+    with pytest.warns(SearchLimitWarning, match="reached 1 nodes"):
+        recover(plan.network, plan, node_limit=1)
+
+
+@pytest.mark.parametrize(
+    ("targets", "options", "error", "message"),
+    [
+        ([], {}, ParameterError, "`targets` must name at least one"),
+        ([99], {}, DataError, "got 99"),
+        ([1, 1], {}, DataError, "distinct"),
+        ([1], {"k": 1}, ParameterError, "`k` must be at least 2"),
+        ([1], {"d0": 5, "d1": 4}, ParameterError, "`d1` must be at least 5"),
+        ([1], {"d1": 999}, ParameterError, "`d1` must be at most"),
+        (range(12), {"k": 3}, ParameterError, "`targets` must be at most 4"),
+        ([1], {"redraws": -1}, ParameterError, "`redraws`"),
+    ],
+)
+def test_bad_input_is_refused(targets, options, error, message):
+    with pytest.raises(error, match=message):
+        implant(nx.path_graph(40), targets, **{"k": 4, "d0": 8, "d1": 10, **options})
+
+
+def test_bad_coalitions_and_plans_are_refused():
+    with pytest.raises(DataError, match="connected among themselves"):
+        coalition(nx.path_graph(6), [0, 3])
+    with pytest.raises(ParameterError, match="at least two"):
+        coalition(nx.path_graph(6), [0])
+    with pytest.raises(ParameterError, match="`plan` must be"):
+        recover(nx.path_graph(6), {})
