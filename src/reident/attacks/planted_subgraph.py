@@ -418,16 +418,16 @@ def recover(
         )
     unique = bool(is_complete and len(found) == 1)
     targets = _find_targets(network, found[0], plan) if unique else {}
-    name = network.nodes.__getitem__
+    released_name = network.nodes.__getitem__
     edges = [
         (a, b)
         for (a, u), (b, v) in itertools.combinations(targets.items(), 2)
         if v in network.indices[network.indptr[u] : network.indptr[u + 1]]
     ]
     return Recovery(
-        mapping={target: name(row) for target, row in targets.items()},
-        planted=dict(zip(plan.nodes, map(name, found[0].tolist()), strict=True)) if unique else {},
-        placements=tuple(tuple(map(name, row.tolist())) for row in found),
+        mapping={target: released_name(row) for target, row in targets.items()},
+        planted=dict(zip(plan.nodes, map(released_name, found[0].tolist()), strict=True)) if unique else {},
+        placements=tuple(tuple(map(released_name, row.tolist())) for row in found),
         is_unique=unique,
         n_tree=int(n_tree),
         degrees={target: int(network.degrees[row]) for target, row in targets.items()},
