@@ -26,6 +26,7 @@ _MODULES = {
     "papers": "published",
     "rumap": "frontier pareto plot_ru_map plot_ru_panels ru_frame",
     "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
+    "metrics.spatial": "autocorrelation clustering_agreement distance_utilities nearest_neighbour_agreement",
     "simulate": "points_in_area",
     "networks": "DirectedNetwork Network as_network read_graph sample_network write_graph",
     "anonymisers.degree_anonymity": "DegreeAnonymisation anonymise_degrees degree_anonymise is_degree_anonymous",
