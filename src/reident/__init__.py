@@ -46,6 +46,7 @@ _MODULES = {
     "anonymisers.lipschitz_embedding": "embed_distances",
     "anonymisers.masks": "mask_disc mask_donut mask_grid move_rigidly swap_locations",
     "attacks.tolerance_intervals": "ToleranceIntervals tolerance_intervals",
+    "attacks.calibration": "Calibration calibrate_distances",
     "attacks.localisation": "Localisation",
     "attacks.multilateration": "multilateration_attack",
     "attacks.registration": "registration_attack",

@@ -111,8 +111,8 @@ def check_problem(
     return release.table, release.distances_km, places, codes, known_codes
 
 
-def check_weights(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
-    """Return 1 / sd^2 with zeros where a distance is left out."""
+def check_sd(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
+    """Return standard deviations of distances as a symmetric matrix with some usable entry, or None."""
     if sd_km is None:
         return None
     sd = np.asarray(sd_km, dtype=np.float64)
@@ -120,11 +120,9 @@ def check_weights(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
         raise DataError(f"`sd_km` must have shape ({n}, {n}) like the released distances, got {sd.shape}")
     if np.isnan(sd).any() or (sd < 0).any() or not np.array_equal(sd, sd.T):
         raise DataError("`sd_km` must be symmetric, not negative and not nan")
-    weight = np.where((sd > 0) & np.isfinite(sd), 1.0 / np.where(sd > 0, sd, 1.0) ** 2, 0.0)
-    np.fill_diagonal(weight, 0.0)
-    if not (weight > 0).any():
+    if not ((sd > 0) & np.isfinite(sd))[~np.eye(n, dtype=bool)].any():
         raise DataError("`sd_km` must leave some distance in: all are 0 or infinite")
-    return np.asarray(weight / weight.max())
+    return sd
 
 
 def conclude(

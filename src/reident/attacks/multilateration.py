@@ -84,13 +84,13 @@ def multilateration_attack(
     """
     began = time.perf_counter()
     table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
-    weight = lay.check_weights(sd_km, len(table))
+    sd = lay.check_sd(sd_km, len(table))
     pairs = _check_links(links, table.index, places.index)
     generator = check_rng(rng)
     if len(pairs) < 3:
         return lay.nowhere(table, time.perf_counter() - began)
     y = places.vectors
-    aligned, kept = _align(recover_shape(distances, weight), y, pairs, generator)
+    aligned, kept = _align(recover_shape(distances, sd), y, pairs, generator)
     anchors = pairs[kept]
     neighbours = Neighbours(codes, y, known_codes)
     others = np.setdiff1d(np.arange(len(table)), pairs[:, 0])

@@ -98,8 +98,8 @@ def registration_attack(
     table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
     n_pairs = check_integer(n_pairs, "n_pairs", low=1)
     generator = check_rng(rng)
-    weight = lay.check_weights(sd_km, len(table))
-    x = recover_shape(distances, weight)
+    sd = lay.check_sd(sd_km, len(table))
+    x = recover_shape(distances, sd)
 
     order = generator.permutation(len(table))
     searched, held_out = np.split(order, [round(len(table) * (1 - _HELD_OUT))])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.sparse.linalg import eigsh
 
 from reident._typing import FloatArray
 from reident.kernels import registration, sphere
 
 __all__ = ["RADIUS_KM", "degrees", "gaps_km", "procrustes", "recover_shape", "refit", "unit_vectors"]
+
+# Multiples of the smallest standard deviation up to which distances may count as sure.
+_LADDER = (1.6, 4.0, 8.0, 16.0, 32.0)
 
 RADIUS_KM = sphere.EARTH_RADIUS_KM
 
@@ -37,12 +42,16 @@ def procrustes(p: FloatArray, q: FloatArray, weight: FloatArray | None = None) -
     return np.asarray(u @ vt)
 
 
-def recover_shape(distances_km: FloatArray, weight: FloatArray | None = None, *, sweeps: int = 60) -> FloatArray:
+def recover_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, sweeps: int = 60) -> FloatArray:
     """Return points on the sphere, in a frame of their own, whose distances fit a released matrix.
 
     Scaling on the sphere (the three leading eigenvectors of the cosines of the angles), then Gauss-Newton steps point
-    by point under robust weights.
+    by point under robust weights. With standard deviations, the sure distances are chained first, and the chains stand
+    in for the unsure ones.
     """
+    weight = np.ones_like(distances_km)
+    if sd_km is not None:
+        distances_km, weight = _chained(distances_km, sd_km)
     cosine = np.cos(distances_km / RADIUS_KM)
     n = cosine.shape[0]
     if n > 20:
@@ -52,7 +61,33 @@ def recover_shape(distances_km: FloatArray, weight: FloatArray | None = None, *,
         values, vectors = (part[..., -3:] for part in np.linalg.eigh(cosine))
     x = vectors * np.sqrt(np.maximum(values, 1e-15))
     x = np.ascontiguousarray(x / np.linalg.norm(x, axis=1, keepdims=True))
-    return refit(x, distances_km, np.ones_like(cosine) if weight is None else weight, sweeps=sweeps)
+    return refit(x, distances_km, weight, sweeps=sweeps)
+
+
+def _chained(distances_km: FloatArray, sd_km: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return distances and weights in which the shortest chain of sure distances stands in for an unsure one.
+
+    As sure counts the smallest standard deviation of a ladder at which chains reach nearly all records; if none does,
+    the distances stay as they are. A chain is longer than the straight way and counts for less, the more so the longer.
+    """
+    usable = (sd_km > 0) & np.isfinite(sd_km) & ~np.eye(len(sd_km), dtype=bool)
+    weight = np.where(usable, 1.0 / np.where(usable, sd_km, 1.0) ** 2, 0.0)
+    lowest = float(sd_km[usable].min())
+    for factor in _LADDER:
+        sure = usable & (sd_km <= factor * lowest)
+        graph = csr_array(np.where(sure, np.maximum(distances_km, 1e-6), 0.0))
+        _, part = connected_components(graph, directed=False)
+        if np.bincount(part).max() >= 0.9 * len(part):
+            break
+    else:
+        return distances_km, weight / weight.max()
+    if not (usable & ~sure).any():
+        return distances_km, weight / weight.max()
+    chain = shortest_path(graph, directed=False)
+    reached = np.isfinite(chain) & ~sure & ~np.eye(len(chain), dtype=bool)
+    distances_km = np.where(reached, chain, distances_km)
+    weight = np.where(reached, 1.0 / (10 * lowest + 0.1 * np.where(reached, chain, 0.0)) ** 2, weight)
+    return distances_km, weight / weight.max()
 
 
 def refit(

@@ -149,7 +149,7 @@ def simulate_intervals(
     # Blocks of pairs replay the simulations from these.
     seeds = check_rng(rng).integers(2**63, size=2)
     points = np.ascontiguousarray(sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg)).T)
-    simulation = _Simulation(points, sampler, shape)
+    simulation = Simulation(points, sampler, shape)
 
     n = points.shape[0]
     counts = np.array([math.ceil(alpha * n_simulations - 1e-9) for alpha in alphas])
@@ -180,7 +180,7 @@ def simulate_intervals(
     ]
 
 
-class _Simulation:
+class Simulation:
     """Released distances of simulated embeddings."""
 
     def __init__(self, points: FloatArray, sampler: AreaSampler, shape: tuple[int, int]) -> None:
