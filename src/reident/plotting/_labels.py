@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,6 +25,9 @@ _PLACES = [
     (0, -22, "center", "top"),
 ]
 
+# Distance, pixels, between the points that stand for a line.
+_SPACING = 8
+
 # Points of one colour closer than this (pixels) share one label.
 _CROWDED = 18
 
@@ -39,7 +43,7 @@ def place_labels(ax: Axes, labels: Sequence[tuple[float, float, str, str, bool]]
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     frame = ax.get_window_extent(renderer)
     dots = ax.transData.transform(np.array([(x, y) for x, y, *_ in labels])) if labels else np.empty((0, 2))
-    taken: list[Bbox] = [Bbox.from_bounds(x - 3, y - 3, 6, 6) for x, y in dots]
+    taken: list[Bbox] = [Bbox.from_bounds(x - 3, y - 3, 6, 6) for x, y in [*dots, *_along_lines(ax)]]
     written: list[tuple[str, np.ndarray]] = []
     for (x, y, text, colour, must), dot in zip(labels, dots, strict=True):
         crowded = any(near == colour and np.hypot(*(dot - at)) < _CROWDED for near, at in written)
@@ -69,6 +73,20 @@ def place_labels(ax: Axes, labels: Sequence[tuple[float, float, str, str, bool]]
         taken.append(best_box)
         if not must:
             written.append((colour, dot))
+
+
+def _along_lines(ax: Axes) -> list[np.ndarray]:
+    """Return points along the drawn lines, close enough together that a label on a line meets one."""
+    points: list[np.ndarray] = []
+    for line in ax.get_lines():
+        corners = line.get_transform().transform(np.column_stack(line.get_data()).astype(float))
+        corners = corners[np.isfinite(corners).all(axis=1)]
+        if line.get_linestyle() == "None":
+            continue
+        for start, end in pairwise(corners):
+            steps = max(2, int(np.hypot(*(end - start)) / _SPACING))
+            points.extend(start + share * (end - start) for share in np.linspace(0, 1, steps))
+    return points
 
 
 def _overlap(a: Bbox, b: Bbox) -> float:
