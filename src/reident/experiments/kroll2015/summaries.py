@@ -138,10 +138,19 @@ def _simulated_rows(frames: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
         within(f"Table 3: sigma {row.sigma_deg:.3f}, {row.statistic}", row.published, row.reproduced, row.low, row.high)
         for row in frames["deviations"].itertuples()
     ]
+    over_ties = {
+        (row.sigma_deg, row.alpha): f"over all maximum cliques, smallest / mean / largest: "
+        f"{row.precision_min:.3f} / {row.precision_mean:.3f} / {row.precision_max:.3f}"
+        for row in frames["ties"].itertuples()
+    }
     for table, measure in (("Table 4", "precision"), ("Table 5", "recall")):
         columns = [f"{measure}_published", measure, f"{measure}_low", f"{measure}_high"]
         rows += [
-            within(f"{table}: {measure}, sigma {row['sigma_deg']:.3f}, alpha {row['alpha']:.1f}", *row[columns])
+            within(
+                f"{table}: {measure}, sigma {row['sigma_deg']:.3f}, alpha {row['alpha']:.1f}",
+                *row[columns],
+                over_ties.get((row["sigma_deg"], row["alpha"]), "") if measure == "precision" else "",
+            )
             for _, row in frames["summary"].iterrows()
         ]
     return rows
