@@ -65,13 +65,16 @@ _MODULES = {
     "attacks.common_subgraph": "Linkage MetricMicrodata classical_linkage common_subgraph_attack",
     "attacks.compatibility": "CompatibilityGraph compatibility_graph",
     "metrics.linkage": "LinkageQuality linkage_quality",
+    "metrics.utility": "correlations_kept distance_precision distances_kept information_kept neighbours_kept",
+    "workbench.mapping": "risk_utility",
     "anonymisers.microaggregation": "Microaggregation microaggregate",
     "anonymisers.perturbation": "add_noise round_values swap_ranks",
     "attacks.fuzzy_measure": "FuzzyMeasure",
     "attacks.record_linkage": "RecordLinkage link_records",
 }
 _SUBMODULES = (  # noqa: SIM905 (a line to read)
-    "anonymisers attacks datasets errors experiments mechanisms metrics networks papers plotting rumap runner simulate"
+    "anonymisers attacks datasets errors experiments mechanisms metrics networks papers plotting registry rumap runner "
+    "simulate workbench"
 ).split()
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

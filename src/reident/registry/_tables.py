@@ -1,0 +1,157 @@
+"""Methods for tables of numbers and categories."""
+
+from __future__ import annotations
+
+from reident.registry._entry import Entry, Parameter
+
+_MISSING = (Parameter("missing", "choice", choices=("value", "drop", "raise")), Parameter("suppressed_label", "text"))
+_K = Parameter("k", "int", "[1, inf)", "records", start=5, grid=(2, 5, 10, 25))
+_CRITERIA = (
+    Parameter("loss", "choice", choices=("precision", "discernibility", "entropy", "ncp")),
+    Parameter("ell", "float", "[1, inf)", "values"),
+    Parameter("diversity", "choice", choices=("distinct", "entropy", "recursive")),
+    Parameter("c", "float", "(0, inf)"),
+    Parameter("t", "float", "[0, 1]"),
+    Parameter("distance", "choice", choices=("equal", "ordered")),
+)
+_GENERALISED = "table quasi hierarchies sensitive"
+_VANHOEF = "Vanhoef (2012), section 3.3.2"
+
+TABLES: tuple[Entry, ...] = (
+    Entry(
+        "k_anonymity_lattice", "anonymiser", "table", "anonymisers.k_anonymity:k_anonymise", "classes",
+        (
+            _K,
+            Parameter("suppression_limit", "float", "[0, 1]", "share of the records", start=0.05),
+            Parameter("charge_suppressed", "bool"),
+            *_CRITERIA,
+        ),
+        "El Emam et al. (2009)", "k-anonymity, one level a column", {"method": "ola"}, takes=_GENERALISED,
+    ),
+    Entry(
+        "mondrian", "anonymiser", "table", "anonymisers.k_anonymity:k_anonymise", "classes", (_K, *_CRITERIA),
+        "LeFevre et al. (2006)", "k-anonymity, Mondrian", {"method": "mondrian"},
+        takes=f"{_GENERALISED} suppression_limit charge_suppressed",
+    ),
+    Entry(
+        "microaggregation", "anonymiser", "table", "anonymisers.microaggregation:microaggregate", "columns",
+        (
+            Parameter("k", "int", "[1, inf)", "records", start=5, grid=(3, 10, 25, 50)),
+            Parameter("method", "choice", choices=("mdav",)),
+            Parameter("scale", "choice", choices=("std", None), start="std"),
+        ),
+        "Domingo-Ferrer and Torra (2005)", "microaggregation", takes="table groups",
+    ),
+    Entry(
+        "additive_noise", "anonymiser", "table", "anonymisers.perturbation:add_noise", "columns",
+        (
+            Parameter("amount", "float", "[0, inf)", "standard deviations", start=0.2, grid=(0.05, 0.2, 0.5, 1.0)),
+            Parameter("correlated", "bool"),
+        ),
+        "Kim (1986)", "additive noise", takes="table columns",
+    ),
+    Entry(
+        "rank_swapping", "anonymiser", "table", "anonymisers.perturbation:swap_ranks", "columns",
+        (Parameter("percent", "float", "[0, 100]", "% of the records", start=5.0, grid=(1.0, 5.0, 15.0)),),
+        "Moore (1996)", "rank swapping", takes="table columns",
+    ),
+    Entry(
+        "rounding", "anonymiser", "table", "anonymisers.perturbation:round_values", "columns",
+        (
+            Parameter("base", "float", "(0, inf)", "the column's unit", start=5.0, grid=(2.0, 10.0)),
+            Parameter("method", "choice", choices=("nearest", "random")),
+        ),
+        "official statistics' rounding", "rounding", takes="table columns",
+    ),
+    Entry(
+        "record_linkage", "attack", "table", "attacks.record_linkage:link_records", "record linkage",
+        (
+            Parameter("distance", "choice", choices=("dbrl2", "dbrl1", "mahalanobis"), start="dbrl2"),
+            Parameter("ties", "choice", choices=("share", "strict"), start="share"),
+        ),
+        "Abril et al. (2012), section 2.1", "linkage to the nearest record",
+        takes="release known columns weights measure truth",
+    ),
+    Entry(
+        "class_risk", "attack", "table", "metrics.disclosure:reidentification_risk", "class risk",
+        (Parameter("threshold", "float", "[0, 1]"), *_MISSING),
+        "El Emam and Dankar (2008)", "re-identification inside classes", takes="table quasi population",
+    ),
+    Entry(
+        "homogeneity", "attack", "table", "attacks.class_disclosure:homogeneity_attack", "class disclosure", (),
+        _VANHOEF, "sensitive value of a whole class", takes="release quasi sensitive",
+    ),
+    Entry(
+        "skewness", "attack", "table", "attacks.class_disclosure:skewness_attack", "class disclosure",
+        (Parameter("min_gain", "float", "(0, 1)"),),
+        _VANHOEF, "sensitive value made much more probable", takes="release quasi sensitive",
+    ),
+    Entry(
+        "similarity", "attack", "table", "attacks.class_disclosure:similarity_attack", "other",
+        (Parameter("width", "float", "(0, inf)", "the column's unit"),),
+        _VANHOEF, "sensitive values alike in a class", takes="release quasi sensitive groups",
+    ),
+    Entry(
+        "background_knowledge", "attack", "table", "attacks.class_disclosure:background_knowledge_attack", "other",
+        (Parameter("min_posterior", "float", "(0, 1]"),),
+        _VANHOEF, "background knowledge", takes="release quasi sensitive knowledge",
+    ),
+    Entry(
+        "intersection", "attack", "table", "attacks.intersection:intersection_attack", "other",
+        (), "Vanhoef (2012), chapter 4", "intersection of releases", takes="*",
+    ),
+    Entry(
+        "query_sets", "attack", "table", "attacks.query_failures:query_set_attack", "other",
+        (), "Vanhoef (2012)", "differences of query sets", takes="*",
+    ),
+    Entry(
+        "auditing", "attack", "table", "attacks.query_failures:auditing_attack", "other",
+        (Parameter("group_size", "int", "[2, inf)", "records"),), "Vanhoef (2012)", "denials of an auditor",
+        takes="auditor",
+    ),
+    Entry(
+        "averaging", "attack", "table", "attacks.query_failures:averaging_attack", "other",
+        (Parameter("n_repeats", "int", "[1, inf)", "queries", start=100),), "Vanhoef (2012)",
+        "averages of noisy answers", takes="query",
+    ),
+    Entry(
+        "sampling_exposure", "attack", "table", "attacks.query_failures:sampling_exposure", "other",
+        (Parameter("rate", "float", "(0, 1]", start=0.1),), "Vanhoef (2012)", "unique records in a sample",
+        takes="table quasi",
+    ),
+    Entry(
+        "information_kept", "metric", "table", "metrics.utility:information_kept", "value utility", (),
+        "Domingo-Ferrer and Mateo-Sanz (2002)", "information kept (share)", takes="original release columns",
+    ),
+    Entry(
+        "correlations_kept", "metric", "table", "metrics.utility:correlations_kept", "value utility", (),
+        "mean absolute change of correlations", "correlations kept (share)", takes="original release columns",
+    ),
+    Entry(
+        "k_anonymity", "metric", "table", "metrics.disclosure:k_anonymity", "other", _MISSING,
+        "Sweeney (2002)", "k", takes="table quasi",
+    ),
+    Entry(
+        "l_diversity", "metric", "table", "metrics.disclosure:l_diversity", "other",
+        (
+            Parameter("kind", "choice", choices=("distinct", "entropy", "recursive")),
+            Parameter("c", "float", "(0, inf)"),
+            *_MISSING,
+        ),
+        "Machanavajjhala et al. (2007)", "l", takes="table quasi sensitive",
+    ),
+    Entry(
+        "recursive_c", "metric", "table", "metrics.disclosure:recursive_c", "other",
+        (Parameter("ell", "int", "[1, inf)", "values", start=2), *_MISSING),
+        "Machanavajjhala et al. (2007)", "c of recursive diversity", takes="table quasi sensitive",
+    ),
+    Entry(
+        "t_closeness", "metric", "table", "metrics.disclosure:t_closeness", "other",
+        (Parameter("distance", "choice", choices=("equal", "ordered")), *_MISSING),
+        "Li et al. (2007)", "t", takes="table quasi sensitive",
+    ),
+    Entry(
+        "equivalence_classes", "metric", "table", "metrics.disclosure:equivalence_classes", "other", _MISSING,
+        "Sweeney (2002)", "classes", takes="table quasi",
+    ),
+)  # fmt: skip

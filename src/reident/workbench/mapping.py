@@ -1,0 +1,387 @@
+"""One map for any methods, attacks and analyses of the registry."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._typing import Parameters
+from reident._validation import check_integer, check_real
+from reident.errors import ParameterError
+from reident.experiments import grid
+from reident.experiments.microdata import Intruder, Microdata, check_intruder, microdata
+from reident.experiments.release_trial import NONE, release_trial, run_release
+from reident.registry import Entry, entries, find
+from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
+
+__all__ = ["Plan", "claims", "code_for", "plan", "risk_utility"]
+
+Spec = str | Mapping[str, Any]
+
+#: Vertices of the product graph that an attack by distances is given by default, on average.
+_VERTICES = 2500
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A map to be: data, settings and the intruder, everything checked.
+
+    Attributes
+    ----------
+    data : Microdata
+    settings : list of dict
+        One a release: ``method`` and ``options``; the first is the original.
+    attacks, utilities : list of [name, settings]
+    intruder : Intruder
+    varying : mapping of str to list of str
+        Method -> the options that vary along its curve.
+    """
+
+    data: Microdata
+    settings: list[dict[str, Any]]
+    attacks: list[list[Any]]
+    utilities: list[list[Any]]
+    intruder: Intruder
+    varying: Mapping[str, list[str]]
+
+    def run(
+        self,
+        *,
+        settings: Sequence[Mapping[str, Any]] | None = None,
+        repetitions: int = 10,
+        seed: int = 0,
+        jobs: int = 1,
+        scheduler: str | None = None,
+        folder: str | Path | None = None,
+        progress: bool = True,
+    ) -> pd.DataFrame:
+        """Run the trials of all settings, or of some, and return them, one row each."""
+        with tempfile.TemporaryDirectory(prefix="reident-") as temporary:
+            place = Path(folder or temporary).resolve()
+            common = {
+                "folder": str(place),
+                "data": self.data.save(place),
+                "attacks": self.attacks,
+                "utilities": self.utilities,
+                "intruder": asdict(self.intruder),
+            }
+            return grid.run(
+                [{**setting, **common} for setting in (settings or self.settings)],
+                release_trial,
+                repetitions=repetitions,
+                seed=seed,
+                stem="risk-utility",
+                # The same persons, files and draws for every method: what differs is the method.
+                shared=("folder", "method", "options", "attacks", "utilities"),
+                folder=None if folder is None else place / "parts",
+                jobs=jobs,
+                scheduler=scheduler,
+                progress=progress,
+            )
+
+    def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
+        """Summarise trials as a risk-utility frame, one panel a pair of attack and utility, with both anchors.
+
+        Besides the frame's usual columns: ``setting`` (JSON of the options), ``precision``, ``recall`` and
+        ``incomplete``, the share of repetitions in which a search ended at its limit.
+        """
+        parts = [
+            self._panel(trials, name, settings, utility, options, level)
+            for (name, settings), (utility, options) in itertools.product(self.attacks, self.utilities)
+        ]
+        return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+    def _panel(
+        self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
+    ) -> pd.DataFrame:
+        measured = trials[trials[f"{name}_risk"].notna()].copy()
+        measured["setting"] = [json.dumps(option, sort_keys=True) for option in measured["options"]]
+        releases = measured[measured["method"] != NONE]
+        if releases.empty:
+            return pd.DataFrame(columns=COLUMNS)
+        entry = find(name, "attack")
+        frame = ru_frame(
+            releases,
+            method="method",
+            parameter="setting",
+            risk=f"{name}_risk",
+            utility=utility,
+            attack=_risk_label(entry, settings),
+            analysis=_labelled(find(utility, "metric"), options),
+            level=level,
+        ).rename(columns={"value": "setting"})
+        frame["value"] = [
+            _value(self.varying[m], json.loads(o)) for m, o in zip(frame["method"], frame["setting"], strict=True)
+        ]
+        frame["parameter"] = [", ".join(_with_unit(m, p) for p in self.varying[m]) for m in frame["method"]]
+        means = (
+            releases.assign(incomplete=1 - releases[f"{name}_complete"])
+            .rename(columns={f"{name}_precision": "precision", f"{name}_recall": "recall"})
+            .astype({"precision": float, "recall": float, "incomplete": float})
+            .groupby(["method", "setting"], sort=False)[["precision", "recall", "incomplete"]]
+            .mean()
+            .reset_index()
+        )
+        frame = frame.merge(means, on=["method", "setting"], how="left")
+        frame = frame[[*COLUMNS, "setting", "precision", "recall", "incomplete"]]
+        original = measured[measured["method"] == NONE]
+        if len(original):
+            frame = anchor(
+                frame, ORIGINAL, risk=float(original[f"{name}_risk"].mean()), utility=float(original[utility].mean())
+            )
+        return anchor(frame, NOTHING, risk=0.0, utility=0.0)
+
+
+def _risk_label(entry: Entry, settings: Parameters) -> str:
+    what = {"metric linkage": "", "label linkage": "", "record linkage": ""}
+    measure = f", {settings['measure']} of its claims" if entry.form in what else ", share of records"
+    return _labelled(entry, {k: v for k, v in settings.items() if k != "measure"}) + measure
+
+
+def _labelled(entry: Entry, settings: Parameters) -> str:
+    defaults = entry.defaults()
+    changed = [f"{name} {value}" for name, value in settings.items() if value != defaults[name]]
+    return f"{entry.label} ({', '.join(changed)})" if changed else entry.label
+
+
+def _with_unit(method: str, name: str) -> str:
+    unit = find(method).parameter(name).unit
+    return name if not unit or name.endswith(("_m", "_km", "_deg")) else f"{name}, {unit}"
+
+
+def _value(names: list[str], options: Parameters) -> str:
+    return ", ".join(f"{v:g}" if isinstance(v := options[name], int | float) else str(v) for name in names)
+
+
+def _expand(spec: Spec, role: str, data_kind: str) -> tuple[Entry, list[Parameters]]:
+    """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
+    if isinstance(spec, str):
+        spec = {"name": spec}
+    if not isinstance(spec, Mapping) or "name" not in spec:
+        raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
+    entry = find(spec["name"], role)
+    if entry.data != data_kind or entry.form == "other":
+        fitting = ", ".join(one.name for one in entries(role, data_kind, mapped=True))
+        raise ParameterError(
+            f"`{role}s` must be for {data_kind} and of a form that maps know, got {entry.name!r}: {fitting}"
+        )
+    given = {name: value for name, value in spec.items() if name != "name"}
+    if role == "anonymiser" and not given:
+        given = {parameter.name: list(parameter.grid) for parameter in entry.parameters if parameter.grid}
+    lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in given.items()}
+    lists = {name: [v.item() if isinstance(v, np.generic) else v for v in values] for name, values in lists.items()}
+    settings = [entry.check(dict(zip(lists, values, strict=True))) for values in itertools.product(*lists.values())]
+    if role != "anonymiser" and len(settings) > 1:
+        raise ParameterError(
+            f"`{role}s` must give one value a parameter, got several for {entry.name!r}: name it again"
+        )
+    return entry, settings
+
+
+def plan(
+    data: Any,
+    methods: Sequence[Spec] | None = None,
+    attacks: Sequence[Spec] | None = None,
+    utilities: Sequence[Spec] | None = None,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | None = None,
+    kind: str | None = None,
+    n_known: int | None = None,
+    overlap: float = 0.5,
+    n_released: int | None = None,
+    known: Any = None,
+    area: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Check everything about a map before anything runs; see `risk_utility` for the parameters."""
+    described = microdata(
+        data, quasi=quasi, sensitive=sensitive, kind=kind, area=area, hierarchies=hierarchies, known=known
+    )
+    overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
+    attacks = list(attacks or fitting_attacks(described))
+    chosen = [_expand(spec, "anonymiser", described.kind) for spec in methods or fitting_methods(described)]
+    tried = [_expand(spec, "attack", described.kind) for spec in attacks]
+    valued = [_expand(spec, "metric", described.kind) for spec in utilities or fitting_utilities(described)]
+    for role, found in (("attacks", tried), ("utilities", valued)):
+        names = [entry.name for entry, _ in found]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"`{role}` must name each once, got {names}")
+    settings: list[dict[str, Any]] = [{"method": NONE, "options": {}}]
+    varying: dict[str, list[str]] = {}
+    for entry, options in chosen:
+        own = settings[1:]
+        settings += [one for o in options if (one := {"method": entry.name, "options": o}) not in own]
+        every = [one["options"] for one in settings if one["method"] == entry.name]
+        differ = [name for name in every[0] if len({json.dumps(o[name]) for o in every}) > 1]
+        first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
+        varying[entry.name] = differ or first[:1]
+    intruder = _intruder(described, n_known, overlap, n_released, [entry.form for entry, _ in tried])
+    return Plan(
+        described, settings, [[e.name, s[0]] for e, s in tried], [[e.name, s[0]] for e, s in valued], intruder, varying
+    )
+
+
+def _intruder(
+    data: Microdata, n_known: int | None, overlap: float, n_released: int | None, forms: list[str]
+) -> Intruder:
+    """Fill in the sizes: for the attack by distances such that its product graph stays small enough to search."""
+    n = len(data.table)
+    if "metric linkage" in forms and (n_released is None or n_known is None):
+        labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
+        agree = float((labels**2).sum())
+        most = int(np.sqrt(2 * _VERTICES / agree))
+        if n_released is None:
+            n_released = max(8, min(most, 1000, n - (n // 4)))
+        n_known = n_known or max(4, min(n_released // 2, int(_VERTICES / agree / n_released)))
+    n_known = n_known or max(4, min(n // 4, 500))
+    if data.known is None:
+        check_integer(n_known, "n_known", low=1, high=n)
+    return check_intruder(data, n_known, overlap, n_released)
+
+
+def fitting_methods(data: Microdata) -> list[str]:
+    """Return the names of the anonymisers that can be applied to the data."""
+    found = entries("anonymiser", data.kind, mapped=True)
+    return [entry.name for entry in found if entry.form != "columns" or data.numeric]
+
+
+def fitting_attacks(data: Microdata) -> list[str]:
+    """Return the names of the attacks that say something about the data."""
+    found = entries("attack", data.kind, mapped=True)
+    found = [entry for entry in found if entry.form != "class disclosure" or data.sensitive is not None]
+    return [entry.name for entry in found if entry.form != "label linkage" or data.quasi]
+
+
+def fitting_utilities(data: Microdata) -> list[str]:
+    """Return the names of the utilities that can be measured on the data."""
+    found = entries("metric", data.kind, mapped=True)
+    if data.kind == "table" and len(data.numeric) < 2:
+        found = [entry for entry in found if entry.name != "correlations_kept"]
+    return [entry.name for entry in found]
+
+
+def risk_utility(
+    data: Any,
+    methods: Sequence[Spec] | None = None,
+    attacks: Sequence[Spec] | None = None,
+    utilities: Sequence[Spec] | None = None,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | None = None,
+    kind: str | None = None,
+    n_known: int | None = None,
+    overlap: float = 0.5,
+    n_released: int | None = None,
+    known: Any = None,
+    area: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    repetitions: int = 10,
+    seed: int = 0,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    folder: str | Path | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Protect data by several methods over a grid, attack every release, and return the points of a map.
+
+    In each repetition persons are drawn from the data into two files: one is released, the other is what the intruder
+    knows, and only a stated share of the intruder's persons is in the release. All methods see the same files, and the
+    intruder knows the method and its parameters (not its random numbers). What is measured is the success of these
+    attacks by this intruder; it is no bound for others.
+
+    Parameters
+    ----------
+    data : GeoDataFrame or DataFrame
+        Points with a CRS, a table with the columns ``lat_deg`` and ``lon_deg``, or a table.
+    methods, attacks, utilities : sequence of str or mapping, optional
+        Names in the registry (`reident.registry.methods_table`), or mappings with "name" and a value, for methods also
+        a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
+        only named is tried over the registry's grid. Default: all that fit the data. Attacks that return links take
+        the option ``measure``, "precision" (how many claims are right) or "recall" (how many common persons are
+        found), as the risk; the attack by distances takes ``alpha``, the share of deviations it tolerates.
+    quasi : str or sequence of str
+        The columns that the intruder knows. Places are known in any case.
+    sensitive : str, optional
+        The column that attacks on classes try to learn.
+    kind : {"places", "table"}, optional
+        Default: "places" if the data have them.
+    n_known : int, optional
+        Persons that the intruder knows. Default: such that the attack by distances stays searchable, else a quarter
+        of the records, at most 500.
+    overlap : float, default 0.5
+        The share of these persons who are in the release.
+    n_released : int, optional
+        Records released in each repetition, drawn from the data. Default: all that are not kept for the intruder; for
+        the attack by distances such that its product graph has about 2,500 vertices.
+    known : GeoDataFrame or DataFrame, optional
+        The intruder's real file instead of a simulated one; equal index labels tell who is who.
+    area : polygon, optional
+        Where reference places of an embedding are drawn; default the convex hull of the data.
+    hierarchies : mapping of str to Hierarchy, optional
+        For generalisation; made automatically by default.
+    repetitions, seed, jobs, scheduler, folder, progress
+        As for `reident.experiments.grid.run`: `folder` keeps finished trials, and a copy of the data.
+
+    Returns
+    -------
+    DataFrame
+        As `reident.ru_frame`, one panel a pair of attack and utility, with the anchors "original" and "nothing
+        released", and the columns ``setting`` (all options as JSON), ``precision``, ``recall``, ``incomplete``
+        (share of repetitions whose search ended at its limit; the risk is then what the best match so far gave).
+
+    Raises
+    ------
+    ParameterError, DataError
+        Before anything runs, if a name, a parameter or a column is wrong or the sizes do not fit.
+
+    Notes
+    -----
+    Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
+    """
+    made = plan(
+        data, methods, attacks, utilities, quasi=quasi, sensitive=sensitive, kind=kind, n_known=n_known,
+        overlap=overlap, n_released=n_released, known=known, area=area, hierarchies=hierarchies,
+    )  # fmt: skip
+    trials = made.run(
+        repetitions=repetitions, seed=seed, jobs=jobs, scheduler=scheduler, folder=folder, progress=progress
+    )
+    return made.frame(trials)
+
+
+def claims(made: Plan, trials: pd.DataFrame, row: int, *, seed: int = 0) -> dict[str, pd.DataFrame]:
+    """Run one trial again and return what each attack claimed: links with the column ``right``, or breached records."""
+    trial = trials.iloc[row]
+    params = {
+        "method": trial["method"],
+        "options": trial["options"],
+        "attacks": made.attacks,
+        "utilities": [],
+        "intruder": asdict(made.intruder),
+    }
+    return run_release(made.data, params, grid.trial_rng(seed, trial["seed_key"]))[1]
+
+
+def code_for(method: str, options: Mapping[str, Any]) -> str:
+    """Return the Python code that makes a release by a method with these options."""
+    entry = find(method, "anonymiser")
+    arguments = ", ".join(f"{name}={value!r}" for name, value in entry.arguments(options).items() if value is not None)
+    data = {
+        "coordinates": "lat_deg, lon_deg",
+        "points": "points",
+        "candidates": "points, candidates",
+        "distances": "distances_km",
+        "embedding": "lat_deg, lon_deg, area=area",
+        "columns": "table, columns",
+        "classes": "table, quasi, hierarchies=hierarchies",
+        "graph": "graph",
+    }.get(entry.form, "...")
+    return f"import reident\n\nrelease = {entry.call}({', '.join(part for part in (data, arguments) if part)})"

@@ -1,0 +1,138 @@
+"""One map over registered methods: the same rows however it runs, honest anchors, checked arguments."""
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.errors import DataError, ParameterError
+from reident.workbench.mapping import claims, code_for, plan
+
+SMALL = {"n_known": 10, "overlap": 0.5, "n_released": 30, "repetitions": 2, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def places():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], 80),
+            "age": rng.integers(2, 7, 80) * 10,
+            "lat_deg": rng.uniform(50, 52, 80),
+            "lon_deg": rng.uniform(8, 11, 80),
+        }
+    )
+
+
+METHODS = [{"name": "coordinate_noise", "sigma_deg": [0.001, 0.3]}, "rigid_motion"]
+ATTACKS = ["common_subgraph", "label_linkage"]
+
+
+def test_places_map(places):
+    frame = rd.risk_utility(places, METHODS, ATTACKS, ["neighbours_kept"], quasi=["sex", "age"], **SMALL)
+    assert len(frame) == 2 * (2 + 1 + 2)
+    one = frame[frame["attack"].str.contains("distances")].set_index(["method", "value"])
+    # Moving all places together hides nobody from an attack by distances; so does nothing at all.
+    assert one.loc[("rigid_motion", "100000"), "risk"] == 1
+    assert one.loc[("original", ""), "risk"] == 1
+    assert one.loc[("nothing released", ""), "risk"] == 0
+    noise = one.loc["coordinate_noise"]
+    assert noise.loc["0.001", "utility"] > noise.loc["0.3", "utility"]
+    assert noise.loc["0.001", "recall"] >= noise.loc["0.3", "recall"]
+    rd.plot_ru_map(frame[frame["attack"].str.contains("distances")], risk_limit=0.25)
+
+
+def test_geodataframe_gives_the_same(places):
+    metric = gpd.GeoDataFrame(
+        places[["sex", "age"]], geometry=gpd.points_from_xy(places["lon_deg"], places["lat_deg"], crs="EPSG:4326")
+    )
+    ours = [
+        rd.risk_utility(data, METHODS[1:], ATTACKS[1:], ["neighbours_kept"], quasi="sex", area=None, **SMALL)
+        for data in (places, metric)
+    ]
+    pd.testing.assert_frame_equal(*ours)
+
+
+def test_given_known_file(places):
+    known = places.iloc[:12]
+    frame = rd.risk_utility(
+        places, METHODS[1:], ATTACKS[:1], ["neighbours_kept"], quasi=["sex", "age"], known=known, n_released=80,
+        repetitions=1, progress=False,
+    )  # fmt: skip
+    assert frame.loc[frame["method"] == "rigid_motion", "recall"].tolist() == [1.0]
+
+
+def test_table_map_and_claims():
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(
+        {"age": rng.integers(18, 90, 120), "pay": rng.normal(size=120), "ill": rng.choice(["a", "b"], 120)}
+    )
+    made = plan(
+        table, [{"name": "mondrian", "k": [2, 20]}, {"name": "additive_noise", "amount": 0.01}], quasi=["age", "pay"],
+        sensitive="ill", n_known=30,
+    )  # fmt: skip
+    trials = made.run(repetitions=2, progress=False)
+    frame = made.frame(trials).set_index(["attack", "analysis", "method", "value"])
+    near = frame.xs("information kept (share)", level="analysis").filter(like="nearest", axis=0).droplevel(0)
+    assert near.loc[("original", ""), "risk"] == pytest.approx(0.5)
+    assert (
+        near.loc[("mondrian", "20"), "risk"] < near.loc[("mondrian", "2"), "risk"] < near.loc[("original", ""), "risk"]
+    )
+    # A perturbed table has no classes, so that risks inside classes say nothing about it.
+    assert "additive_noise" not in frame.filter(like="classes", axis=0).index.get_level_values("method")
+    links = claims(made, trials, 0)["record_linkage"]
+    assert links["right"].sum() / len(links) == pytest.approx(trials.loc[0, "record_linkage_precision"])
+
+
+def test_folder_resumes(places, tmp_path):
+    arguments = (places, METHODS, ATTACKS[1:], ["distances_kept"])
+    first = rd.risk_utility(*arguments, quasi="sex", folder=tmp_path, **SMALL)
+    again = rd.risk_utility(*arguments, quasi="sex", folder=tmp_path, **SMALL)
+    fresh = rd.risk_utility(*arguments, quasi="sex", **SMALL)
+    pd.testing.assert_frame_equal(first, again)
+    pd.testing.assert_frame_equal(first, fresh)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"methods": ["blur"]}, "there are"),
+        ({"methods": ["mondrian"]}, "must be for places"),
+        ({"methods": [{"name": "donut", "radius": 3}]}, "no parameter 'radius'"),
+        ({"methods": [{"sigma_deg": 3}]}, 'with a "name"'),
+        ({"attacks": [{"name": "common_subgraph", "alpha": 2.0}]}, "`alpha`"),
+        ({"attacks": [{"name": "common_subgraph", "alpha": [0.1, 0.2]}]}, "one value a parameter"),
+        ({"utilities": ["linkage_quality"]}, "of a form that maps know"),
+        ({"quasi": "shoe"}, "`quasi` must name columns"),
+        ({"overlap": 0.0}, "`overlap`"),
+        ({"n_known": 300}, "`n_known`"),
+        ({"n_released": 79}, "must fit the data"),
+        ({"kind": "net"}, "`kind`"),
+    ],
+)
+def test_bad_input(places, changes, message):
+    arguments = {
+        "methods": METHODS,
+        "attacks": ATTACKS,
+        "utilities": ["distances_kept"],
+        "quasi": "sex",
+        **SMALL,
+        **changes,
+    }
+    with pytest.raises((ParameterError, DataError), match=message):
+        rd.risk_utility(places, **arguments)
+
+
+def test_missing_quasi_is_named(places):
+    broken = places.assign(sex=places["sex"].mask(places.index == 3))
+    with pytest.raises(DataError, match="'sex': 1"):
+        plan(broken, METHODS, quasi="sex")
+
+
+def test_code_runs():
+    code = code_for("donut", {"inner_m": 10.0, "outer_m": 20.0})
+    points = pd.DataFrame({"lat_deg": [50.0], "lon_deg": [8.0]})
+    space = {"points": points}
+    exec(code, space)
+    assert len(space["release"]) == 1
