@@ -13,8 +13,9 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @jit
-def _slot_of(key, bits):
-    return np.int64((np.uint64(key) * _SPREAD) >> np.uint64(64 - bits))
+def _first_slots(keys, bits):
+    """Return the slot at which the search for each key starts; products of arrays wrap around without a word."""
+    return ((keys.astype(np.uint64) * _SPREAD) >> np.uint64(64 - bits)).astype(np.int64)
 
 
 @jit
@@ -61,13 +62,14 @@ def group_tuples(tuples, weights, maps, node, strides):
         bits += 1
     mask = (1 << bits) - 1
     keys = _keys(tuples, maps, node, strides)
+    first_slots = _first_slots(keys, bits)
     slots = np.full(1 << bits, -1, dtype=np.int32)
     group = np.empty(m, dtype=np.int64)
     first = np.empty(m, dtype=np.int64)
     sizes = np.zeros(m, dtype=np.int64)
     n_groups = 0
     for i in range(m):
-        slot = _slot_of(keys[i], bits)
+        slot = first_slots[i]
         while slots[slot] >= 0 and keys[first[slots[slot]]] != keys[i]:
             slot = (slot + 1) & mask
         g = slots[slot]

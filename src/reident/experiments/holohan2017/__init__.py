@@ -65,7 +65,7 @@ def run(
     Returns
     -------
     Results
-        Frames: classes, noise, noise_summary, errors, times, modes, minimality, ru.
+        Frames: classes, noise, noise_summary, errors, times, modes, minimality, lattice, ru.
     """
     chosen = PROFILES[check_choice(profile, "profile", tuple(PROFILES))]
     common: dict[str, list[Any]] = {"data_seed": [seed], "small": [bool(chosen["small"])]}
@@ -116,6 +116,7 @@ def run(
         "times": times,
         "modes": modes,
         "minimality": minimality,
+        "lattice": summaries.lattice(seed, small=bool(chosen["small"])),
         "ru": summaries.ru(noise, modes),
     }
     results = Results(STUDY, profile, seed, frames, summaries.comparison(frames, small=bool(chosen["small"])))

@@ -14,7 +14,7 @@ from reident.experiments import grid
 from reident.experiments.holohan2017.cases import CASES, METHODS, anonymous, case
 from reident.metrics.class_noise import expected_relative_error
 
-__all__ = ["comparison", "error_distributions", "noise_summary", "ru"]
+__all__ = ["comparison", "error_distributions", "lattice", "noise_summary", "ru"]
 
 _BY = ["dataset", "method", "k", "epsilon"]
 
@@ -79,14 +79,14 @@ def error_distributions(seed: int, *, small: bool) -> pd.DataFrame:
 
 
 #: What the maps show of the grid, so that their points can be told apart.
-_MAP_K, _MAP_EPSILON = (2, 10, 100), 0.5
+_MAP_K, _MAP_EPSILON = (2, 20), 0.5
 
 
 def ru(noise: pd.DataFrame, modes: pd.DataFrame) -> pd.DataFrame:
     """Return the risk-utility frame: (k, epsilon) by both methods on each data set, and the two modes on Adult.
 
     Risk is the linking risk. Utility is 1 - mean relative error, and 1 - share of the bits lost for the modes. Shown
-    are k = 2, 10 and 100, and epsilon from .5 on: below, the noise is larger than the value.
+    are k = 2 and 20 and epsilon from .5 on, for the modes k = 2 and 50 and epsilon from 4 on: below, little is left.
     """
     shown = noise[noise["k"].isin(_MAP_K) & (noise["epsilon"] >= _MAP_EPSILON)]
     panels = [
@@ -96,10 +96,9 @@ def ru(noise: pd.DataFrame, modes: pd.DataFrame) -> pd.DataFrame:
         )
         for dataset, one in shown.groupby("dataset", sort=False)
     ]
-    both = modes.assign(curve=modes["mode"] + ", k = " + modes["k"].astype(str), utility=1 - modes["bits_lost"])
-    panels.append(
-        _panel(both, "share of the bits of height kept, adult (class range: not DP; public bounds: local DP)")
-    )
+    both = modes[modes["k"].isin([2, 50]) & (modes["epsilon"] >= 4)]
+    both = both.assign(curve=both["mode"] + ", k = " + both["k"].astype(str), utility=1 - both["bits_lost"])
+    panels.append(_panel(both, "bits of height kept, adult (class range: not DP)"))
     return pd.concat(panels, ignore_index=True)
 
 
@@ -115,6 +114,14 @@ def _panel(trials: pd.DataFrame, analysis: str) -> pd.DataFrame:
     )
     frame = rumap.anchor(frame, rumap.ORIGINAL, risk=1.0, utility=1.0)
     return rumap.anchor(frame, rumap.NOTHING, risk=0.0, utility=0.0)
+
+
+def lattice(seed: int, *, small: bool) -> pd.DataFrame:
+    """Return every node of Adult's lattice at k = 10, the chosen one marked."""
+    release = anonymous("adult", "ola", _K_OF_FIGURE_2, seed, small)
+    frame = release.lattice
+    chosen = (frame[list(release.quasi)] == release.node).all(axis=1)
+    return frame.assign(chosen=chosen, k=_K_OF_FIGURE_2)
 
 
 def comparison(frames: dict[str, pd.DataFrame], *, small: bool) -> pd.DataFrame:
