@@ -145,12 +145,9 @@ def _simulated_rows(frames: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
     }
     for table, measure in (("Table 4", "precision"), ("Table 5", "recall")):
         columns = [f"{measure}_published", measure, f"{measure}_low", f"{measure}_high"]
-        rows += [
-            within(
-                f"{table}: {measure}, sigma {row['sigma_deg']:.3f}, alpha {row['alpha']:.1f}",
-                *row[columns],
-                over_ties.get((row["sigma_deg"], row["alpha"]), "") if measure == "precision" else "",
-            )
-            for _, row in frames["summary"].iterrows()
-        ]
+        for _, row in frames["summary"].iterrows():
+            item = f"{table}: {measure}, sigma {row['sigma_deg']:.3f}, alpha {row['alpha']:.1f}"
+            printed, reproduced, low, high = row[columns]
+            note = over_ties.get((row["sigma_deg"], row["alpha"]), "") if measure == "precision" else ""
+            rows.append(within(item, printed, reproduced, low, high, note))
     return rows
