@@ -19,7 +19,7 @@ __all__ = ["DistanceDeviation", "distance_deviation_quantiles", "perturb_coordin
 
 
 def perturb_coordinates(
-    lat_deg: ArrayLike, lon_deg: ArrayLike, *, sigma_deg: float, rng: RNGLike = None
+    lat: ArrayLike, lon: ArrayLike, *, sigma_deg: float, rng: RNGLike = None
 ) -> tuple[FloatArray, FloatArray]:
     """Add independent normal noise to latitudes and longitudes.
 
@@ -29,8 +29,8 @@ def perturb_coordinates(
 
     Parameters
     ----------
-    lat_deg, lon_deg : array_like of float, shape (n,)
-        Degrees. Not modified.
+    lat, lon : array_like of float, shape (n,)
+        Latitudes and longitudes, degrees. Not modified.
     sigma_deg : float
         Standard deviation of the noise, degrees, at least 0.
     rng : Generator, int or None
@@ -38,8 +38,8 @@ def perturb_coordinates(
 
     Returns
     -------
-    lat_deg, lon_deg : ndarray of float64, shape (n,)
-        Masked coordinates: a point pushed over a pole comes down on the other side, longitudes lie in
+    lat, lon : ndarray of float64, shape (n,)
+        Masked coordinates, degrees: a point pushed over a pole comes down on the other side, longitudes lie in
         [-180, 360].
 
     Raises
@@ -51,7 +51,7 @@ def perturb_coordinates(
     -----
     Kroll (2015), section 5, "Perturbation technique".
     """
-    lat, lon = check_coordinates(lat_deg, lon_deg)
+    lat, lon = check_coordinates(lat, lon, lat_name="lat", lon_name="lon")
     sigma_deg = check_real(sigma_deg, "sigma_deg", low=0)
     rng = check_rng(rng)
     return _on_sphere(lat + rng.normal(0, sigma_deg, lat.size), lon + rng.normal(0, sigma_deg, lon.size))
