@@ -16,8 +16,8 @@ from reident._paths import data_folder
 
 _PACKAGE = Path(__file__).resolve().parent
 
-#: Modules above the experiments: by the layers' rule no trial can reach them, so they change no row of a sweep.
-_ABOVE = ("plotting", "runner", "rumap", "cli", "batch", "report")
+#: Modules that no experiment may import, as a test of the layers makes sure: they change no row of a sweep.
+_ABOVE = ("plotting", "runner", "cli")
 
 #: Libraries whose version may change a number.
 _NUMERICAL = ("numpy", "scipy", "numba", "pandas", "scikit-learn", "highspy", "networkx", "shapely", "geopandas")
@@ -34,7 +34,7 @@ def _digest(files: Iterable[Path], root: Path) -> str:
 def package_digest(*, trials_only: bool = False) -> str:
     """Hash the package's sources and the registry of its data, as they are on disk now.
 
-    `trials_only` leaves out the layers above the experiments, which no trial reads.
+    `trials_only` leaves out what no trial reads: figures, the runner and the command line.
     """
     files = [file for file in _PACKAGE.rglob("*.py") if "__pycache__" not in file.parts]
     if trials_only:

@@ -221,6 +221,8 @@ def study_runs(
     """
     check_choice(profile, "profile", ("smoke", "quick", "full"))
     jobs = check_integer(jobs, "jobs", low=1)
+    if seed is not None:
+        seed = check_integer(seed, "seed", low=0, why="a seed has no sign")
     others = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
     of_studies = {study.notebook: study for study in available_studies()}
     asked = [of_studies[name].name if name in of_studies else name for name in names]

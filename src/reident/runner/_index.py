@@ -145,10 +145,11 @@ def _comparison_table(comparison: pd.DataFrame | None) -> str:
     if comparison is None or comparison.empty:
         return ""
     summary = f"{len(comparison)} printed numbers: {verdicts_text(comparison)}"
-    opened = " open" if len(comparison) <= 12 else ""
+    differing = comparison[comparison["verdict"] != "agrees"]
+    shown = "" if differing.empty else f"<p>Those that differ:</p>{comparison_rows(differing)}"
     return (
-        f"<h3>Published against reproduced</h3><p>{summary}</p>"
-        f"<details{opened}><summary>all numbers</summary>{comparison_rows(comparison)}</details>"
+        f"<h3>Published against reproduced</h3><p>{summary}</p>{shown}"
+        f"<details><summary>all numbers</summary>{comparison_rows(comparison)}</details>"
     )
 
 

@@ -16,13 +16,15 @@ h1 { font-size: 1.7rem; line-height: 1.2; margin: .6rem 0; } h2 { font-size: 1.3
 h3 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; } p { margin: .5rem 0; max-width: 52rem; }
 a { color: var(--link); } .meta, figcaption { color: var(--soft); font-size: .9rem; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
-table { border-collapse: collapse; font-size: .9rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+table { border: 0; border-collapse: collapse; font-size: .9rem; margin: .6rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: .28rem .7rem; border: 0; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; }
 td.number, th.number { text-align: right; white-space: nowrap; } thead th { border-bottom: 2px solid var(--line); }
 tr.differs td { background: var(--band); } .wide { overflow-x: auto; }
 details { margin: .8rem 0; } summary { cursor: pointer; color: var(--link); }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1.2rem; margin: 1rem 0; }
-figure { margin: 0; } figure img { width: 100%; height: auto; background: #fff; border: 1px solid var(--line); }
+.figures { columns: 20rem; column-gap: 1.2rem; margin: 1rem 0; }
+figure { margin: 0 0 1.2rem; break-inside: avoid; }
+figure img { width: 100%; height: auto; background: #fff; border: 1px solid var(--line); }
 pre { background: var(--band); padding: .7rem; overflow-x: auto; font-size: .85rem; white-space: pre-wrap; }
 .notebook img { max-width: 100%; height: auto; background: #fff; } .notebook svg { max-width: 100%; background: #fff; }
 .notebook .prompt, .notebook .anchor-link { display: none; }

@@ -1,0 +1,97 @@
+"""The command line, as a user starts it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import reident
+from reident.experiments.study import Results
+
+
+def command(*arguments, **kws):
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "COLUMNS": "120"}
+    return [sys.executable, "-m", "reident.cli", *map(str, arguments)], {"env": env, "text": True, **kws}
+
+
+def reident_command(*arguments, cwd=None):
+    line, kws = command(*arguments, capture_output=True, cwd=cwd)
+    return subprocess.run(line, **kws, check=False)
+
+
+def test_help_names_the_commands():
+    done = reident_command("--help")
+    assert done.returncode == 0
+    for name in ("list", "reproduce", "figures"):
+        assert name in done.stdout
+    assert "reproduce" in reident_command().stderr
+
+
+def test_version():
+    assert reident_command("--version").stdout == f"reident {reident.__version__}\n"
+
+
+def test_list_shows_studies_notebooks_and_figures():
+    done = reident_command("list")
+    assert done.returncode == 0, done.stderr
+    assert "kroll2015" in done.stdout
+    assert "00-tour" in done.stdout
+    assert "figure-8-ru-map" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reproduce", "nonsense"], "`stem` must be one of"),
+        (["reproduce", "--profile", "fast"], "`profile` must be one of 'smoke', 'quick', 'full', got 'fast'"),
+        (["reproduce", "--jobs", "-1"], "`jobs` must be at least 1"),
+        (["reproduce", "kroll2015", "--out", "file"], "`out` must be a folder that can be written"),
+        (["reproduce", "kroll2015", "--seed", "-1"], "`seed` must be at least 0"),
+        (["figures", "nonsense"], "`stem` must be one of"),
+        (["reproduce", "--nonsense"], "No such option"),
+    ],
+)
+def test_a_wrong_call_is_one_clear_line_and_code_2(tmp_path, arguments, message):
+    (tmp_path / "file").write_text("")
+    done = reident_command(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_a_study_is_reproduced_interrupted_resumed_and_drawn_again(tmp_path):
+    line, kws = command("reproduce", "kroll2015", "--profile", "smoke", "--jobs", 1, "--out", tmp_path / "out")
+    first = subprocess.Popen(line, **kws, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.rglob("cells.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(first.pid, signal.SIGINT)
+    _, said = first.communicate(timeout=120)
+    assert first.returncode == 130, said
+    assert "the same command goes on from there" in said
+    assert not (tmp_path / "out" / "kroll2015").exists()
+
+    line, kws = command("reproduce", "kroll2015", "--profile", "smoke", "--jobs", 1, "--out", tmp_path / "out")
+    done = subprocess.run(line, **kws, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"index page: {tmp_path / 'out' / 'index.html'}" in done.stdout
+    assert "1 of 1 notebooks" in done.stderr
+    folder = tmp_path / "out" / "kroll2015"
+    assert Results.load(folder).profile == "smoke"
+    figures = sorted((folder / "figures").iterdir())
+    assert len(figures) >= 16
+    assert "kroll2015" in (tmp_path / "out" / "index.html").read_text()
+
+    drawn = {path.name: path.read_bytes() for path in figures if path.suffix == ".svg"}
+    for path in figures:
+        path.unlink()
+    done = reident_command("figures", "kroll2015", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    again = {path.name: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
+    assert set(again) >= set(drawn)
