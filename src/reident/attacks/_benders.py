@@ -1,0 +1,206 @@
+"""Combinatorial Benders: which blocks to give up, found between conflicts and a covering problem."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+
+from reident._typing import BoolArray, FloatArray, IntArray
+from reident.attacks._learning_problem import LearningProblem
+from reident.attacks._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
+
+__all__ = ["Solution", "solve_benders"]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a search found, in places of `LearningProblem.blocks`.
+
+    Attributes
+    ----------
+    x : ndarray of float64
+        The best weights or measure found.
+    given_up : int
+        Blocks that miss eps at x, the impossible ones not counted.
+    lower_bound : int
+        No x gives up fewer.
+    conflicts : list of tuple of int
+        Irreducible sets of blocks that cannot all reach eps.
+    """
+
+    x: FloatArray
+    given_up: int
+    lower_bound: int
+    conflicts: list[tuple[int, ...]]
+
+
+def solve_benders(
+    problem: LearningProblem,
+    deadline: float,
+    rng: np.random.Generator,
+    *,
+    costs: IntArray | None = None,
+    conflicts: Iterable[tuple[int, ...]] = (),
+) -> Solution:
+    """Find the x that gives up the fewest blocks, and prove it, or return the best at the deadline.
+
+    `costs` counts a block several times or not at all, as a resample does; `conflicts` known from an earlier search of
+    the same rows are taken over.
+
+    Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
+    each refusal into a new irreducible conflict. Cheap random picks come first; the covering problem solved by HiGHS
+    gives the lower bound. The search ends where the bound meets the best x.
+    """
+    each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
+    return _Search(problem, deadline, rng, each, conflicts).run()
+
+
+class _Search:
+    def __init__(
+        self,
+        problem: LearningProblem,
+        deadline: float,
+        rng: np.random.Generator,
+        costs: IntArray,
+        conflicts: Iterable[tuple[int, ...]],
+    ) -> None:
+        self.problem = problem
+        self.costs = costs
+        self.deadline = deadline
+        self.rng = rng
+        self.n = problem.blocks.size
+        self.best_x = problem.even()
+        self.best = int(costs.sum()) + 1
+        self.lower = 0
+        self.conflicts: list[tuple[int, ...]] = []
+        self.known: set[tuple[int, ...]] = set()
+        self.cover = _Cover(costs)
+        self.oracle = MarginOracle(problem, deadline, self.watch)
+        self.watch(self.best_x, problem.margins(self.best_x)[0])
+        for conflict in conflicts:
+            self.remember(conflict)
+
+    def watch(self, x: FloatArray, margins: FloatArray) -> None:
+        """Keep the best x seen, whatever it was computed for."""
+        missed = int(self.costs[margins < self.problem.eps].sum())
+        if missed < self.best:
+            self.best, self.best_x = missed, x.copy()
+
+    def run(self) -> Solution:
+        try:
+            if self.best > 0:
+                self.explore(self.costs == 0)
+            while self.lower < self.best:
+                for _ in range(3):
+                    self.explore(self.greedy_pick())
+                self.lower, pick = self.cover.solve(self.best, self.lower, self.deadline)
+                if self.lower < self.best:
+                    self.explore(pick)
+            self.widen()
+        except OutOfTimeError:
+            pass
+        return Solution(self.best_x, self.best, self.lower, self.conflicts)
+
+    def explore(self, dropped: BoolArray) -> None:
+        """Drop more blocks until the others hold together, then take back all that fit: every refusal is a conflict."""
+        active = ~dropped
+        while True:
+            answer = self.oracle.test(active)
+            if not isinstance(answer, list):
+                break
+            conflict = self.learn(answer)
+            active[list(conflict)] = False
+        held = answer[1] >= self.problem.eps
+        for block in self.rng.permutation(np.flatnonzero(~held)):
+            if held[block]:
+                continue
+            trial = held.copy()
+            trial[block] = True
+            answer = self.oracle.test(trial)
+            if isinstance(answer, list):
+                self.learn(answer)
+            else:
+                held = (answer[1] >= self.problem.eps) | trial
+
+    def learn(self, blocks: list[int]) -> tuple[int, ...]:
+        """Shrink a conflict until every block in it is needed, and remember it."""
+        for block in self.rng.permutation(blocks):
+            if block not in blocks or len(blocks) == 1:
+                continue
+            active = np.zeros(self.n, dtype=bool)
+            active[[other for other in blocks if other != block]] = True
+            answer = self.oracle.test(active)
+            if isinstance(answer, list):
+                blocks = answer
+        conflict = tuple(sorted(blocks))
+        self.remember(conflict)
+        return conflict
+
+    def remember(self, conflict: tuple[int, ...]) -> None:
+        """Add a conflict to the covering problem, once."""
+        if conflict not in self.known:
+            self.known.add(conflict)
+            self.conflicts.append(conflict)
+            self.cover.add(conflict)
+
+    def greedy_pick(self) -> BoolArray:
+        """Hit all conflicts greedily at low cost, ties broken at random."""
+        picked = np.zeros(self.n, dtype=bool)
+        matrix = np.zeros((len(self.conflicts), self.n), dtype=bool)
+        for row, conflict in enumerate(self.conflicts):
+            matrix[row, list(conflict)] = True
+        counts = matrix.sum(axis=0).astype(float)
+        while matrix.shape[0]:
+            block = int(np.argmax((counts + 0.9 * self.rng.random(self.n)) / (self.costs + 1e-3)))
+            picked[block] = True
+            hit = matrix[:, block]
+            counts -= matrix[hit].sum(axis=0)
+            matrix = matrix[~hit]
+        return picked
+
+    def widen(self) -> None:
+        """Replace the best x by the one with the widest margin among those that link the same blocks."""
+        held = self.problem.margins(self.best_x)[0] >= self.problem.eps
+        x = self.oracle.widest(held)
+        if (self.problem.margins(x)[0][held] >= self.problem.eps).all():
+            self.best_x = x
+
+
+class _Cover:
+    """The fewest blocks that hit every conflict."""
+
+    def __init__(self, costs: IntArray) -> None:
+        self.n = n = costs.size
+        self.model = quiet_solver()
+        for cost in costs:
+            self.model.addCol(float(cost), 0.0, 1.0, 0, np.array([], np.int32), np.array([]))
+        kinds = np.full(n, highspy.HighsVarType.kInteger)
+        self.model.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
+
+    def add(self, conflict: tuple[int, ...]) -> None:
+        blocks = np.array(conflict, np.int32)
+        self.model.addRow(1.0, highspy.kHighsInf, blocks.size, blocks, np.ones(blocks.size))
+
+    def solve(self, best: int, lower: int, deadline: float) -> tuple[int, BoolArray]:
+        """Return a lower bound, and a pick below `best` if there is one.
+
+        A pick below the best known number is enough to go on with, so the search for a smaller one stops there.
+        """
+        left = deadline - time.perf_counter()
+        if left <= 0:
+            raise OutOfTimeError
+        self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
+        self.model.setOptionValue("objective_target", best - 1.0)
+        self.model.run()
+        bound = self.model.getInfo().mip_dual_bound
+        if math.isfinite(bound):
+            lower = max(lower, math.ceil(bound - 1e-6))
+        values = np.array(self.model.getSolution().col_value)
+        if values.size != self.n or not self.model.getInfo().primal_solution_status:
+            raise OutOfTimeError
+        return lower, values > 0.5

@@ -1,0 +1,307 @@
+"""Learned linkage: optimality by brute force, by the other formulation, and by its own certificate."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from naive_linkage import as_measure, choquet, sets, standardise
+from reident import (
+    DataError,
+    FuzzyMeasure,
+    ParameterError,
+    SearchLimitWarning,
+    learn_linkage,
+    link_records,
+    microaggregate,
+)
+from reident.kernels.linkage_rows import choquet_rows, mean_rows, rivals
+
+
+def files(n, p, seed, noise=0.6):
+    rng = np.random.default_rng(seed)
+    columns = [f"v{i}" for i in range(p)]
+    original = pd.DataFrame(rng.lognormal(size=(n, p)), columns=columns, index=[f"r{i}" for i in range(n)])
+    spread = noise * np.exp(rng.normal(size=p))
+    return original * np.exp(rng.normal(size=(n, p)) * spread), original
+
+
+def squares(release, original):
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    return (a[:, None] - b[None]) ** 2
+
+
+def linked(distances):
+    """How many records are strictly nearest to their own."""
+    others = distances + np.where(np.eye(len(distances), dtype=bool), np.inf, 0)
+    return int((np.diag(distances) < others.min(axis=1)).sum())
+
+
+def measures_on_a_grid(n, steps):
+    """All fuzzy measures with values in multiples of 1 / steps."""
+    inner = [s for s in sets(n) if 0 < len(s) < n]
+    for levels in product(range(steps + 1), repeat=len(inner)):
+        measure = dict(zip(inner, levels, strict=True)) | {frozenset(): 0, frozenset(range(n)): steps}
+        if all(measure[s] <= measure[t] for s in measure for t in measure if s < t):
+            yield {s: level / steps for s, level in measure.items()}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_measure_on_a_grid_links_more(seed):
+    release, original = files(7, 2, seed)
+    d = squares(release, original)
+    for model in ("weighted_mean", "choquet"):
+        learned = learn_linkage(release, original, model=model)
+        assert learned.is_optimal
+        best = 0
+        for measure in measures_on_a_grid(2, 20):
+            if model == "weighted_mean" and abs(measure[frozenset({0})] + measure[frozenset({1})] - 1) > 1e-9:
+                continue
+            best = max(best, linked(np.array([[choquet(list(pair), measure) for pair in row] for row in d])))
+        assert learned.ratio * 7 >= best
+
+
+@pytest.mark.slow
+def test_no_measure_of_three_variables_on_a_grid_links_more():
+    release, original = files(6, 3, 11)
+    d = squares(release, original)
+    learned = learn_linkage(release, original, model="choquet")
+    best = max(
+        linked(np.array([[choquet(list(pair), measure) for pair in row] for row in d]))
+        for measure in measures_on_a_grid(3, 3)
+    )
+    assert learned.ratio * 6 >= best
+
+
+def feasible(blocks, release, original, model, eps):
+    """Whether these blocks reach the margin together, by scipy on all rivals' scaled rows."""
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    block, rival = rivals(a, b, np.array(sorted(blocks)))
+    p = a.shape[1]
+    if model == "weighted_mean":
+        index, value, _, _ = mean_rows(a, b, block, rival)
+        size, equality, order = p, [[1.0] * p + [0.0]], []
+    else:
+        index, value, _, _ = choquet_rows(a, b, block, rival)
+        size = 2**p
+        equality = [[0.0] * (size - 1) + [1.0, 0.0], [1.0] + [0.0] * size]
+        order = [(s, s | 1 << c) for s in range(size) for c in range(p) if not s >> c & 1]
+    rows = np.zeros((len(block), size + 1))
+    np.add.at(rows, (np.arange(len(block))[:, None], index), value)
+    rows[:, -1] = -1.0
+    monotone = np.zeros((len(order), size + 1))
+    for k, (small, large) in enumerate(order):
+        monotone[k, large], monotone[k, small] = 1.0, -1.0
+    total = linprog(
+        [0.0] * size + [-1.0],
+        A_ub=-np.vstack([rows, monotone]),
+        b_ub=np.zeros(len(block) + len(order)),
+        A_eq=equality,
+        b_eq=[1.0, 0.0][: len(equality)],
+        bounds=[(0, 1)] * size + [(-2, 1)],
+        method="highs-ds",
+    )
+    return -total.fun > eps
+
+
+def _least_hitting_set(conflicts, n):
+    rows = np.array([[float(i in conflict) for i in range(n)] for conflict in conflicts])
+    found = milp(np.ones(n), constraints=LinearConstraint(rows, 1), integrality=np.ones(n), bounds=Bounds(0, 1))
+    return round(found.fun)
+
+
+@pytest.mark.parametrize(("model", "seed"), [("weighted_mean", 1), ("weighted_mean", 2), ("choquet", 3)])
+def test_certificate_proves_the_bound(model, seed):
+    release, original = files(14, 3, seed, noise=0.9)
+    learned = learn_linkage(release, original, model=model)
+    assert learned.is_optimal
+    place = {label: i for i, label in enumerate(original.index)}
+    conflicts = [frozenset(place[label] for label in conflict) for conflict in learned.certificate]
+    for conflict in conflicts:
+        assert not feasible(conflict, release, original, model, learned.eps)
+        for block in conflict:
+            rest = conflict - {block}
+            assert not rest or feasible(rest, release, original, model, learned.eps)
+    least = _least_hitting_set(conflicts, 14)
+    assert round(learned.upper_bound * 14) == 14 - least == round(learned.ratio * 14)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(4, 9),
+    p=st.integers(1, 3),
+    model=st.sampled_from(["weighted_mean", "choquet"]),
+)
+def test_both_formulations_agree(seed, n, p, model):
+    release, original = files(n, p, seed, noise=1.0)
+    fast = learn_linkage(release, original, model=model)
+    plain = learn_linkage(release, original, model=model, method="milp")
+    assert fast.is_optimal
+    assert plain.is_optimal
+    assert fast.ratio == plain.ratio
+    assert fast.upper_bound == pytest.approx(plain.upper_bound)
+    assert plain.certificate == []
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 40), p=st.integers(1, 4), k=st.integers(1, 4))
+def test_richer_models_link_no_fewer(seed, n, p, k):
+    _, original = files(n, p, seed)
+    release = microaggregate(original, [[c] for c in original.columns], min(k, n)).table
+    if np.ptp(release.to_numpy(), axis=0).max() == 0:
+        return
+    ratios = [link_records(release, original).ratio]
+    for model in ("weighted_mean", "choquet"):
+        learned = learn_linkage(release, original, model=model)
+        assert learned.is_optimal
+        assert learned.lower_bound <= learned.upper_bound
+        ratios.append(learned.ratio)
+    assert ratios == sorted(ratios)
+
+
+@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
+def test_ratio_is_that_of_linking(model):
+    release, original = files(30, 3, 5)
+    learned = learn_linkage(release, original, model=model)
+    assert link_records(release, original, distance=learned).ratio == learned.ratio
+    assert link_records(release, original, distance=learned.measure).ratio == learned.ratio
+    assert (learned.weights is None) == (model == "choquet")
+    other = files(20, 3, 6)
+    assert 0 <= link_records(*other, distance=learned).ratio <= 1
+
+
+def test_perfect_column_is_found():
+    release, original = files(25, 3, 8, noise=3)
+    release["v1"] = original["v1"]
+    for model in ("weighted_mean", "choquet"):
+        learned = learn_linkage(release, original, model=model)
+        assert learned.ratio == 1
+        assert learned.certificate == []
+
+
+def test_order_of_records_does_not_matter_and_the_seed_repeats():
+    release, original = files(25, 3, 9)
+    first = learn_linkage(release, original, model="choquet", rng=3)
+    shuffled = learn_linkage(release.sample(frac=1, random_state=1), original, model="choquet", rng=3)
+    assert first.measure == shuffled.measure
+    assert first.certificate == shuffled.certificate
+
+
+def test_constant_column_gets_no_weight():
+    release, original = files(20, 2, 1)
+    for model in ("weighted_mean", "choquet"):
+        learned = learn_linkage(release.assign(c=1.0), original.assign(c=3.0), model=model)
+        assert learned.ignored == ["c"]
+        assert learned.ratio == learn_linkage(release, original, model=model).ratio
+        assert learned.measure.shapley()["c"] == pytest.approx(0)
+        assert link_records(release.assign(c=1.0), original.assign(c=3.0), distance=learned).ratio == learned.ratio
+
+
+def test_duplicates_can_never_be_linked():
+    release, original = files(12, 2, 4)
+    original = original.copy()
+    original.iloc[3] = original.iloc[7]
+    learned = learn_linkage(release, original, model="choquet")
+    assert {("r3",), ("r7",)} <= set(learned.certificate)
+
+
+def test_rows_reach_their_stated_range():
+    release, original = files(10, 4, 2)
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    block, rival = rivals(a, b, np.arange(10))
+    index, value, low, high = choquet_rows(a, b, block, rival)
+    assert np.maximum(-low, high) == pytest.approx(1)
+    rng = np.random.default_rng(0)
+    # Measures with values 0 and 1 are the corners of the polytope: the extremes lie there.
+    corners = []
+    for _ in range(400):
+        seeds = [int(s) for s in rng.integers(1, 16, size=rng.integers(1, 4))]
+        corners.append([float(any(s & seed == seed for seed in seeds) or s == 15) for s in range(16)])
+    values = np.array([(value * np.asarray(corner)[index]).sum(axis=1) for corner in corners])
+    assert (values >= low - 1e-9).all()
+    assert (values <= high + 1e-9).all()
+    assert (values.min(axis=0) < low + 1e-9).mean() > 0.9
+
+
+def test_row_is_the_difference_of_two_integrals():
+    release, original = files(6, 3, 3)
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    block, rival = rivals(a, b, np.arange(6))
+    index, value, _, _ = choquet_rows(a, b, block, rival)
+    by_mask = np.array([0, 0.1, 0.3, 0.6, 0.2, 0.5, 0.4, 1])
+    assert FuzzyMeasure(by_mask, list("abc"))[["a", "b"]] == 0.6
+    rows = (value * by_mask[index]).sum(axis=1)
+    d = (a[:, None] - b[None]) ** 2
+    values = as_measure(by_mask, 3)
+    ref = [choquet(list(d[i, j]), values) - choquet(list(d[i, i]), values) for i, j in zip(block, rival, strict=True)]
+    assert (np.sign(rows) == np.sign(ref)).all()
+    ratio = rows / ref
+    raw, _, _, _ = mean_rows(a, b, block, rival)
+    assert raw.shape == (len(block), 3)
+    assert (ratio > 0).all()
+
+
+def test_rivals_are_the_undominated_ones():
+    release, original = files(30, 2, 6)
+    a, b = standardise(release.to_numpy()), standardise(original.to_numpy())
+    block, rival = rivals(a, b, np.arange(30))
+    d = (a[:, None] - b[None]) ** 2
+    for i in range(30):
+        others = [j for j in range(30) if j != i]
+        ref = {j for j in others if not any((d[i, h] <= d[i, j]).all() and h != j for h in others)}
+        assert set(rival[block == i]) == ref
+
+
+def test_time_limit_returns_the_best_so_far_with_bounds():
+    rng = np.random.default_rng(0)
+    original = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    release = original + 1.5 * rng.normal(size=(120, 5))
+    for method in ("benders", "milp"):
+        with pytest.warns(SearchLimitWarning, match="time limit"):
+            learned = learn_linkage(release, original, model="choquet", method=method, time_limit_s=1e-3)
+        assert not learned.is_optimal
+        assert learned.lower_bound <= learned.ratio <= learned.upper_bound
+        assert learned.ratio >= link_records(release, original).ratio - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda r, o: learn_linkage(r, o, model="owa"), ParameterError, "`model`"),
+        (lambda r, o: learn_linkage(r, o, method="cplex"), ParameterError, "`method`"),
+        (lambda r, o: learn_linkage(r, o, eps=0.0), ParameterError, "`eps`"),
+        (lambda r, o: learn_linkage(r, o, time_limit_s=0), ParameterError, "`time_limit_s`"),
+        (lambda r, o: learn_linkage(r, o, columns=["v9"]), ParameterError, "v9"),
+        (lambda r, o: learn_linkage(r.iloc[1:], o), DataError, "same records, got 9 and 10"),
+        (lambda r, o: learn_linkage(r.reset_index(drop=True), o), DataError, "order of the records is unknown"),
+        (lambda r, o: learn_linkage(r.set_axis([0] * 10), o), DataError, "must be unique"),
+        (lambda r, o: learn_linkage(r.assign(v0="x"), o), DataError, "'v0' of `release` must be numeric"),
+        (lambda r, o: learn_linkage(r, o.assign(v0=np.nan)), DataError, "'v0' of `original`.*missing"),
+        (lambda r, o: learn_linkage(r * 0, o), DataError, "constant"),
+        (lambda r, o: learn_linkage(r.iloc[:1], o.iloc[:1]), DataError, "at least 2"),
+        (lambda r, o: learn_linkage(r.to_numpy(), o), DataError, "DataFrame"),
+    ],
+)
+def test_bad_input(call, error, message):
+    with pytest.raises(error, match=message):
+        call(*files(10, 2, 0))
+
+
+def test_more_than_eight_variables_for_choquet():
+    release, original = files(10, 9, 0)
+    with pytest.raises(ParameterError, match="at most 8"):
+        learn_linkage(release, original, model="choquet")
+    assert learn_linkage(release, original).is_optimal
+
+
+@pytest.mark.slow
+def test_eight_variables():
+    release, original = files(40, 8, 1, noise=0.3)
+    learned = learn_linkage(release, original, model="choquet", time_limit_s=600)
+    assert len(learned.measure.table()) == 256
+    assert learned.ratio >= learn_linkage(release, original).ratio
