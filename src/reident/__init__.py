@@ -69,6 +69,7 @@ _MODULES = {
     "workbench.mapping": "risk_utility",
     "anonymisers.microaggregation": "Microaggregation microaggregate",
     "anonymisers.perturbation": "add_noise round_values swap_ranks",
+    "attacks.attribute_leakage": "AttributeLeakage attribute_leakage",
     "attacks.choquet_linkage": "LearnedLinkage learn_linkage",
     "attacks.fuzzy_measure": "FuzzyMeasure",
     "attacks.record_linkage": "RecordLinkage link_records",

@@ -15,6 +15,7 @@ from reident import (
     FuzzyMeasure,
     ParameterError,
     SearchLimitWarning,
+    attribute_leakage,
     learn_linkage,
     link_records,
     microaggregate,
@@ -177,11 +178,12 @@ def test_ratio_is_that_of_linking(model):
 
 def test_perfect_column_is_found():
     release, original = files(25, 3, 8, noise=3)
+    original["v1"] = np.linspace(1, 3, 25)
     release["v1"] = original["v1"]
     for model in ("weighted_mean", "choquet"):
         learned = learn_linkage(release, original, model=model)
         assert learned.ratio == 1
-        assert learned.certificate == []
+        assert learned.upper_bound == 1
 
 
 def test_order_of_records_does_not_matter_and_the_seed_repeats():
@@ -305,3 +307,26 @@ def test_eight_variables():
     learned = learn_linkage(release, original, model="choquet", time_limit_s=600)
     assert len(learned.measure.table()) == 256
     assert learned.ratio >= learn_linkage(release, original).ratio
+
+
+def test_leakage_ranks_the_intact_column_first():
+    release, original = files(30, 3, 12, noise=1.0)
+    original["v2"] = np.linspace(1, 3, 30)
+    release["v2"] = original["v2"] * 1.001
+    leakage = attribute_leakage(release, original, resamples=8)
+    assert leakage.proven == 8
+    assert leakage.replicates.shape == (8, 3)
+    table = leakage.table.set_index("variable")
+    assert leakage.table["shapley"].is_monotonic_decreasing
+    assert leakage.table["shapley"].sum() == pytest.approx(1)
+    assert table["share_first"].sum() == pytest.approx(1)
+    assert (table["low"] <= table["high"]).all()
+    again = attribute_leakage(release, original, resamples=8)
+    pd.testing.assert_frame_equal(again.replicates, leakage.replicates)
+
+
+def test_leakage_says_what_it_did_not_prove():
+    release, original = files(80, 4, 12, noise=1.5)
+    with pytest.warns(SearchLimitWarning, match="of 3 resamples"):
+        leakage = attribute_leakage(release, original, resamples=3, time_limit_s=1e-3)
+    assert leakage.proven < 3

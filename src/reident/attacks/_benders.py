@@ -129,12 +129,13 @@ class _Search:
 
     def learn(self, blocks: list[int]) -> tuple[int, ...]:
         """Shrink a conflict until every block in it is needed, and remember it."""
+        oracle = self.oracle.narrowed(blocks)
         for block in self.rng.permutation(blocks):
             if block not in blocks or len(blocks) == 1:
                 continue
             active = np.zeros(self.n, dtype=bool)
             active[[other for other in blocks if other != block]] = True
-            answer = self.oracle.test(active)
+            answer = oracle.test(active)
             if isinstance(answer, list):
                 blocks = answer
         conflict = tuple(sorted(blocks))

@@ -51,10 +51,11 @@ class LearningProblem:
         """Return the length of x."""
         return self.n_variables if self.model == "weighted_mean" else 2**self.n_variables
 
-    def margins(self, x: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Return each block's least row value at x, and the row where it is."""
-        margins, worst = np.empty(self.blocks.size), np.empty(self.blocks.size, np.int64)
-        block_margins(self.index, self.value, self.starts, x, margins, worst)
+    def margins(self, x: FloatArray, wanted: IntArray | None = None) -> tuple[FloatArray, IntArray]:
+        """Return each block's least row value at x and its row; infinity for blocks that are not `wanted`."""
+        margins, worst = np.full(self.blocks.size, np.inf), np.full(self.blocks.size, -1, np.int64)
+        wanted = np.arange(self.blocks.size) if wanted is None else wanted
+        block_margins(self.index, self.value, self.starts, wanted, x, margins, worst)
         return margins, worst
 
     def block_of(self, row: int) -> int:

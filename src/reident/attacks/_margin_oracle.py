@@ -37,34 +37,46 @@ class MarginOracle:
     """
 
     def __init__(
-        self, problem: LearningProblem, deadline: float, watch: Callable[[FloatArray, FloatArray], None]
+        self,
+        problem: LearningProblem,
+        deadline: float,
+        watch: Callable[[FloatArray, FloatArray], None],
+        template: highspy.HighsLp | None = None,
     ) -> None:
         self.problem = problem
         self.deadline = deadline
         self.watch = watch
-        self.n_solved = 0
-        self._model = structure(problem)
+        self._template = structure(problem) if template is None else template
+        self._model = lp_solver(self._template)
         self._t = problem.n_columns
-        self._model.addCol(-1.0, -2.0, 1.0, 0, np.array([], np.int32), np.array([]))
         self._first_row = self._model.getNumRow()
         self._pool: list[int] = []
         self._pooled: set[int] = set()
+        self._known: list[list[int]] = [[] for _ in problem.blocks]
         self._rows_of: list[list[int]] = [[] for _ in problem.blocks]
         self._active = np.zeros(problem.blocks.size, dtype=bool)
+
+    def narrowed(self, blocks: list[int]) -> MarginOracle:
+        """Return an oracle that knows the rows of these blocks only: questions about few blocks are cheaper."""
+        oracle = MarginOracle(self.problem, self.deadline, self.watch, self._template)
+        oracle._add(np.array([row for block in blocks for row in self._known[block]], np.int64), limit=None)
+        return oracle
 
     def test(self, active: BoolArray) -> tuple[FloatArray, FloatArray] | list[int]:
         """Return (x, margins of all blocks) if the active blocks reach eps together, else a set of them that cannot."""
         eps = self.problem.eps
         self._activate(active)
+        asked = np.flatnonzero(active)
         while True:
             x, t, dual = self._solve()
             if t <= eps:
                 return self._conflict(dual)
-            margins, worst = self.problem.margins(x)
-            self.watch(x, margins)
-            short = np.flatnonzero(active & (margins < eps))
+            margins, worst = self.problem.margins(x, asked)
+            short = asked[margins[asked] < eps]
             # A row that is in the model already misses eps by the solver's tolerance only; t says it is as good as met.
             if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
+                margins, _ = self.problem.margins(x)
+                self.watch(x, margins)
                 return x, margins
 
     def widest(self, active: BoolArray) -> FloatArray:
@@ -81,7 +93,6 @@ class MarginOracle:
         if time.perf_counter() > self.deadline:
             raise OutOfTimeError
         self._model.run()
-        self.n_solved += 1
         solution = self._model.getSolution()
         values = np.array(solution.col_value)
         return values[: self._t].copy(), float(values[self._t]), np.array(solution.row_dual)
@@ -97,8 +108,8 @@ class MarginOracle:
                 self._model.changeRowBounds(row, 0.0 if active[block] else -highspy.kHighsInf, highspy.kHighsInf)
         self._active = active.copy()
 
-    def _add(self, rows: IntArray) -> bool:
-        new = [int(row) for row in rows[:_ROWS_AT_ONCE] if int(row) not in self._pooled]
+    def _add(self, rows: IntArray, limit: int | None = _ROWS_AT_ONCE) -> bool:
+        new = [int(row) for row in rows[:limit] if int(row) not in self._pooled]
         for row in new:
             block = self.problem.block_of(row)
             used = self.problem.value[row] != 0.0
@@ -108,6 +119,7 @@ class MarginOracle:
             low = 0.0 if self._active[block] else -highspy.kHighsInf
             self._model.addRow(low, highspy.kHighsInf, columns.size, columns, values)
             self._pool.append(block)
+            self._known[block].append(row)
             self._pooled.add(row)
         return bool(new)
 
@@ -120,13 +132,20 @@ def quiet_solver() -> highspy.Highs:
     return model
 
 
-def structure(problem: LearningProblem) -> highspy.Highs:
-    """Return a model of the polytope of x: a simplex of weights, or the monotone measures from 0 to 1."""
+def lp_solver(template: highspy.HighsLp) -> highspy.Highs:
+    """Return a solver of a copy of `template` that keeps its basis from one run to the next."""
     model = quiet_solver()
     for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-        model.setOptionValue(name, 1e-9)
+        model.setOptionValue(name, 1e-10)
     model.setOptionValue("presolve", "off")
     model.setOptionValue("solver", "simplex")
+    model.passModel(template)
+    return model
+
+
+def structure(problem: LearningProblem) -> highspy.HighsLp:
+    """Return "maximise t" over the polytope of x, without rows: a simplex of weights, or the monotone measures."""
+    model = quiet_solver()
     none, no_values = np.array([], np.int32), np.array([])
     size = problem.n_columns
     choquet = problem.model == "choquet"
@@ -140,4 +159,5 @@ def structure(problem: LearningProblem) -> highspy.Highs:
         if large != size - 1:
             pair = np.array([large, small], np.int32)
             model.addRow(0.0, highspy.kHighsInf, 2, pair, np.array([1.0, -1.0]))
-    return model
+    model.addCol(-1.0, -2.0, 1.0, 0, none, no_values)
+    return model.getLp()

@@ -83,7 +83,7 @@ def learn_linkage(
     model: str = "weighted_mean",
     method: str = "benders",
     time_limit_s: float = 60.0,
-    eps: float = 1e-6,
+    eps: float = 1e-7,
     rng: RNGLike = 0,
 ) -> LearnedLinkage:
     """Learn the weights or fuzzy measure under which nearest-record linkage identifies the most records.
@@ -106,7 +106,7 @@ def learn_linkage(
         Seconds after which the best result so far is returned with its bounds.
     eps : float
         Margin by which a linked record's true partner must be nearer than every rival, relative to the row's range
-        over all weights; between 1e-7 and 1e-2. It stands for the strict inequality.
+        over all weights; between 1e-8 and 1e-2. It stands for the strict inequality.
     rng : Generator, int or None
         Order of the search; a different order may find another of several equally good results.
 
@@ -131,8 +131,8 @@ def learn_linkage(
     Abril et al. (2012), section 3. A block is one released record against all originals, as in their definition of the
     files; their sentence on blocks says the reverse, under which records of one cluster tie and cannot be linked.
     Columns are standardised in each file (DBRL1). Optimal measures are rarely unique: among those that link the same
-    records the widest margin is taken, and sets that no inequality involves keep arbitrary values. The worst-case time is exponential in
-    the number of records; on microaggregated files of 400 to 1,080 records it is seconds.
+    records the widest margin is taken, and sets that no inequality involves keep arbitrary values. The worst-case time
+    is exponential in the number of records; on microaggregated files of 400 records it is seconds.
 
     Examples
     --------
@@ -147,9 +147,7 @@ def learn_linkage(
     check_choice(model, "model", MODELS)
     check_choice(method, "method", ("benders", "milp"))
     limit = check_real(time_limit_s, "time_limit_s", low=0.0, open_low=True)
-    margin = check_real(
-        eps, "eps", low=1e-7, high=1e-2, why="below it is the solver's rounding, above it a real distance"
-    )
+    margin = check_real(eps, "eps", low=1e-8, high=1e-2, why="below is the solver's rounding, above a real distance")
     generator = check_rng(rng)
     release, listed = aligned(release, original, columns, model)
     a, b = check_numeric(release, listed, "release"), check_numeric(original, listed, "original")

@@ -189,7 +189,7 @@ def choquet_rows(release, known, block, rival):
 
 @jit
 def _add_chain(index, value, used, gaps, order, masks, sign):
-    """Add the terms (c_(k) - c_(k-1)) mu(A_(k)) to a sparse row; terms on one set are summed. Returns the entries used."""
+    """Add the terms (c_(k) - c_(k-1)) mu(A_(k)) to a sparse row, summed by set; returns the entries used."""
     below = 0.0
     for k in range(gaps.size):
         step = gaps[order[k]] - below
@@ -207,9 +207,9 @@ def _add_chain(index, value, used, gaps, order, masks, sign):
 
 
 @jit
-def block_margins(index, value, starts, x, margins, worst):
-    """Write each block's least row value at x, and the row where it is; both arrays are modified in place."""
-    for b in range(margins.size):
+def block_margins(index, value, starts, blocks, x, margins, worst):
+    """Write the listed blocks' least row values at x, and their rows; both arrays are modified in place."""
+    for b in blocks:
         margins[b] = np.inf
         worst[b] = -1
         for r in range(starts[b], starts[b + 1]):
