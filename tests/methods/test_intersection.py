@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, Hierarchy, ParameterError, intersection_attack, k_anonymise
+from reident import DataError, Hierarchy, ParameterError, intersection_attack, intersection_course, k_anonymise
 from reident.attacks.labels import LabelReader
 
 TREE = {"clerk": "office", "manager": "office", "farmer": "field", "fisher": "field"}
@@ -89,10 +89,12 @@ def test_the_true_value_is_never_lost_for_people_in_all_releases(method):
     parts = [pd.concat([common, table.iloc[100:].sample(100, random_state=i)]) for i in range(4)]
     releases = [k_anonymise(part, ["age", "job"], k=4, hierarchies=HIERARCHIES, method=method) for part in parts]
     previous = None
-    for n in range(1, 5):
-        attack = intersection_attack(
+    course = intersection_course(releases, common, quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES)
+    for n, attack in enumerate(course, start=1):
+        alone = intersection_attack(
             releases[:n], common, quasi=["age", "job"], sensitive="ill", hierarchies=HIERARCHIES
         )
+        pd.testing.assert_frame_equal(attack.table, alone.table)
         quality = attack.assess(common["ill"])
         assert quality.contradicted == 0
         assert quality.perfect == quality.perfect_correct
@@ -219,6 +221,7 @@ def test_bad_input(releases, population, error, message):
 
 def test_bad_options():
     population = pd.DataFrame({"age": [25]})
+    assert len(intersection_course([RELEASE] * 3, population, quasi="age", sensitive="ill")) == 3
     with pytest.raises(ParameterError, match="`locate`"):
         intersection_attack([RELEASE], population, quasi="age", sensitive="ill", locate="x")
     with pytest.raises(ParameterError, match="`partial_limit`"):

@@ -16,7 +16,7 @@ from reident.attacks.labels import LabelReader
 from reident.errors import DataError, ParameterError
 from reident.kernels.location import gather_classes, nearest_class
 
-__all__ = ["IntersectionAttack", "IntersectionQuality", "intersection_attack"]
+__all__ = ["IntersectionAttack", "IntersectionQuality", "intersection_attack", "intersection_course"]
 
 
 @dataclass(frozen=True)
@@ -183,6 +183,25 @@ def intersection_attack(
     >>> attack.candidates("Alice")
     ['cancer']
     """
+    options: dict[str, Any] = {"hierarchies": hierarchies, "locate": locate, "partial_limit": partial_limit}
+    return intersection_course(releases, population, quasi=quasi, sensitive=sensitive, **options)[-1]
+
+
+def intersection_course(
+    releases: Sequence[Any],
+    population: pd.DataFrame,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    hierarchies: Mapping[str, Any] | None = None,
+    locate: str = "covering",
+    partial_limit: int = 3,
+) -> list[IntersectionAttack]:
+    """Return what the attacker knows after the first release, the first two, and so on.
+
+    Parameters and errors are those of `intersection_attack`. The sensitive values are those of all releases from the
+    start.
+    """
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
     check_choice(locate, "locate", ("covering", "nearest"))
     check_integer(partial_limit, "partial_limit", low=1)
@@ -196,7 +215,13 @@ def intersection_attack(
         _gather(table, combinations, coded, sensitive, values, hierarchies or {}, locate, n_combinations)
         for table in tables
     ]
-    return _combine(found, tables, sensitive, values, population.index, person, partial_limit)
+    pooled = np.cumsum(
+        [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables], axis=0
+    )
+    return [
+        _combine(found[: n + 1], pooled[n] / pooled[n].sum(), values, population.index, person, partial_limit)
+        for n in range(len(found))
+    ]
 
 
 def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[pd.DataFrame]:
@@ -283,16 +308,15 @@ def _pack(matrix: BoolArray) -> Any:
 
 def _combine(
     found: list[tuple[IntArray, IntArray]],
-    tables: list[pd.DataFrame],
-    sensitive: str,
+    shares: FloatArray,
     values: pd.Index,
     index: pd.Index,
     person: IntArray,
     partial_limit: int,
 ) -> IntersectionAttack:
     n_combinations = len(found[0][1])
-    pooled = pd.concat([table[sensitive].astype(object) for table in tables]).value_counts()
-    prior = np.log(pooled.reindex(values).to_numpy(np.float64) / pooled.sum())
+    with np.errstate(divide="ignore"):
+        prior = np.log(shares)
     possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
     weight = np.tile(prior, (n_combinations, 1))
     n_located = np.zeros(n_combinations, dtype=np.int64)
@@ -301,8 +325,9 @@ def _combine(
         located = n_covering > 0
         possible[located] &= counts[located] > 0
         with np.errstate(divide="ignore"):
-            shares = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
-        weight[located] += shares - prior
+            inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
+        # A value that no release so far has is impossible in any case: no matter what it is divided by.
+        weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
         n_located += located
         n_classes = np.maximum(n_classes, n_covering)
     top = weight.max(axis=1, keepdims=True)

@@ -85,18 +85,20 @@ class LabelReader:
         above = np.where(self._with_low, numbers >= self._low, numbers > self._low)
         below = np.where(self._with_high, numbers <= self._high, numbers < self._high)
         covered: BoolArray = above & below
-        for place, label in enumerate(self.labels):
-            covered[:, place] |= self._equal_or_above(label)
+        self._mark_equal_or_above(covered)
         for place in self._others:
             covered[:, place] |= np.fromiter(map(_test(self.labels[place]), self._texts), bool, len(self._texts))
         covered[self._missing] = True
         return covered
 
-    def _equal_or_above(self, label: Any) -> BoolArray:
-        text = text_of(label)
-        return np.fromiter(
-            (own == text or text in self._ancestors.get(own, ()) for own in self._texts), bool, len(self._texts)
-        )
+    def _mark_equal_or_above(self, covered: BoolArray) -> None:
+        places: dict[str, list[int]] = {}
+        for place, label in enumerate(self.labels):
+            places.setdefault(text_of(label), []).append(place)
+        for row, own in enumerate(self._texts):
+            for text in (own, *self._ancestors.get(own, ())):
+                if text in places:
+                    covered[row, places[text]] = True
 
     def distance(self, covered: BoolArray) -> FloatArray:
         """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""

@@ -25,7 +25,7 @@ class PrivateDegrees:
 
     Attributes
     ----------
-    values : ndarray of float64
+    released : ndarray of float64
         The answer after post-processing: degrees in decreasing order, or the number of nodes of degree 0, 1, 2, ...
     noisy : ndarray of float64
         The same with its noise as drawn.
@@ -39,7 +39,7 @@ class PrivateDegrees:
         False if the noise was seeded.
     """
 
-    values: FloatArray
+    released: FloatArray
     noisy: FloatArray
     kind: str
     epsilon: float
@@ -103,13 +103,13 @@ def private_degree_sequence(
     true = np.sort(degrees)[::-1] if kind == "sequence" else np.bincount(degrees, minlength=n)
     sensitivity = 2 * k if kind == "sequence" else 4 * k
     noisy = (true + grid_noise(exact / Fraction(sensitivity), n, source)).astype(np.float64)
-    values = noisy
+    released = noisy
     if postprocess and kind == "sequence":
-        values = np.clip(isotonic_regression(noisy, increasing=False).x, 0, n - 1)
+        released = np.clip(isotonic_regression(noisy, increasing=False).x, 0, n - 1)
     elif postprocess:
-        values = np.clip(noisy, 0, n)
+        released = np.clip(noisy, 0, n)
     return PrivateDegrees(
-        values, noisy, kind, float(exact), float(sensitivity), float(sensitivity / exact), k, rng is None
+        released, noisy, kind, float(exact), float(sensitivity), float(sensitivity / exact), k, rng is None
     )
 
 
