@@ -74,7 +74,7 @@ def list_() -> None:
         print(f"  {path.stem:<34} {notebook_title(path)}")
     print("\nFigures (reident figures STEM)")
     for study in available_studies():
-        for name in _plots(study).FIGURES:
+        for name in _figure_names(study):
             print(f"  {study.name:<22} {name}")
 
 
@@ -114,6 +114,36 @@ def reproduce(
 
 
 @app.command()
+def batch(
+    sweep: Annotated[Path, typer.Argument(help="A YAML file: notebook, parameters, grid, repetitions, seed, pages.")],
+    jobs: Jobs = 0,
+    out: Out = Path("results/batch"),
+    force: Force = False,
+    retry_failed: Retry = True,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a notebook over a grid of its parameters, several at once, with a page over all runs.
+
+    A parameter that the notebook does not have, or of another type, is refused before anything runs.
+    """
+    from reident.runner.batch import batch as run_batch
+
+    with _resumable(out):
+        records = run_batch(
+            sweep,
+            out,
+            jobs=_processors(jobs),
+            scheduler=scheduler,
+            force=force,
+            retry_failed=retry_failed,
+            progress=not quiet,
+        )
+    print(f"{sum(record['status'] == 'ok' for record in records)} of {len(records)} runs ended well")
+    _end(records, out)
+
+
+@app.command()
 def figures(
     stem: Annotated[list[str], typer.Argument(help="Studies or documents.")],
     out: Out = Path("results"),
@@ -149,6 +179,21 @@ def figures(
         print(f"{study.name}: {len(_plots(study).FIGURES)} figures ({results.profile}) in {folder / 'figures'}")
 
 
+def _figure_names(study: Study) -> list[str]:
+    """Read the names of a study's figures from its source, since importing all that draws takes seconds."""
+    import ast
+
+    home = Path(reident.__file__).parent / "plotting"
+    for file in (home / f"{study.name}.py", home / study.name / "__init__.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body if file.is_file() else []:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            named = any(isinstance(target, ast.Name) and target.id == "FIGURES" for target in targets)
+            value = getattr(node, "value", None)
+            if named and isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
+                return [str(key.value) for key in value.keys if isinstance(key, ast.Constant)]
+    return list(_plots(study).FIGURES)
+
+
 def _plots(study: Study) -> ModuleType:
     import importlib
 
@@ -164,7 +209,7 @@ def _processors(jobs: int) -> int:
 def _end(records: list[dict[str, Any]], out: Path) -> None:
     """Say where the results are; exit with 1 if a notebook failed."""
     failed = [record for record in records if record["status"] != "ok"]
-    for record in failed:
+    for record in failed[:10]:
         _say(f"{record['name']} failed: {record['error']['type']}: {record['error']['message']}")
         _say(f"  the notebook with its error: {out / record['name'] / 'notebook.ipynb'}")
     for record in records:

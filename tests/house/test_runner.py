@@ -15,31 +15,7 @@ from reident.experiments import comparison, grid
 from reident.experiments.study import Results
 from reident.runner import NotebookRun, check_parameters, run_notebooks, write_index
 from reident.runner._execute import WORK
-
-DEFAULTS = "count = 3\nrate: float = 0.5\nname = 'a'\nflag = False\nlist_ = [1]\ntable = {}\nnothing = None\nout = ''"
-
-
-def write_notebook(path, *cells, parameters=DEFAULTS, title="A small notebook"):
-    def cell(source, **metadata):
-        return {
-            "cell_type": "code",
-            "id": f"c{abs(hash(source)) % 10**8}",
-            "metadata": metadata,
-            "source": source,
-            "outputs": [],
-            "execution_count": None,
-        }
-
-    heading = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": f"# {title}\nWhat it *shows*."}
-    code = [cell(parameters, tags=["parameters"])] if parameters is not None else []
-    notebook = {
-        "cells": [heading, *code, *map(cell, cells)],
-        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    path.write_text(json.dumps(notebook))
-    return path
+from small_notebooks import write_notebook
 
 
 @pytest.fixture
@@ -190,7 +166,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
 @pytest.mark.parametrize("step", ["complete, not published", "replaced, not removed"])
 def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     out = tmp_path / "out"
-    spec = runner._spec(NotebookRun("a", notebook), out)
+    spec = runner._specs([NotebookRun("a", notebook)], out)[0]
     folder = out / WORK / "a" if step.startswith("complete") else out / "a"
     folder.mkdir(parents=True)
     (folder / "record.json").write_text(json.dumps({"name": "a", "key": spec["key"], "status": "ok"}))
@@ -204,12 +180,12 @@ def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
 def test_jobs_and_place_do_not_make_another_run(tmp_path):
     path = write_notebook(tmp_path / "n.ipynb", parameters="jobs = 1\nout = ''\nseed = 0")
     keys = {
-        runner._spec(NotebookRun("a", path, {"jobs": jobs}), tmp_path / where)["key"]
+        runner._specs([NotebookRun("a", path, {"jobs": jobs})], tmp_path / where)[0]["key"]
         for jobs in (1, 2)
         for where in ("x", "y")
     }
     assert len(keys) == 1
-    assert runner._spec(NotebookRun("a", path, {"seed": 1}), tmp_path)["key"] not in keys
+    assert runner._specs([NotebookRun("a", path, {"seed": 1})], tmp_path)[0]["key"] not in keys
 
 
 def test_parts_of_an_earlier_run_are_taken_over(tmp_path):

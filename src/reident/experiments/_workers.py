@@ -114,22 +114,26 @@ def _portable(outcome: Outcome) -> Outcome:
     return Outcome(outcome.task, error=described, traceback=outcome.traceback)
 
 
-def on_workers(trial: TrialFunction, tasks: list[Task], client: Any, digest: str) -> Iterator[Outcome]:
-    """Run the trials on dask's workers, in batches sized by how long trials take.
+def on_workers(
+    trial: TrialFunction, tasks: list[Task], client: Any, digest: str, *, at_once: int | None = None
+) -> Iterator[Outcome]:
+    """Run the trials on dask's workers, in batches sized by how long trials take, or `at_once` of them one by one.
 
     A batch whose worker died is redone by dask elsewhere. What was on several dying workers is run once more, one
     trial at a time and alone at the end, so that the trial at fault can be named and no other suffers for it.
     """
-    return _Dispatch(trial, tasks, client, digest).outcomes()
+    return _Dispatch(trial, tasks, client, digest, at_once).outcomes()
 
 
 class _Dispatch:
     """The state of one sweep on workers: what waits, what flies, what is suspected of killing workers."""
 
-    def __init__(self, trial: TrialFunction, tasks: list[Task], client: Any, digest: str) -> None:
+    def __init__(
+        self, trial: TrialFunction, tasks: list[Task], client: Any, digest: str, at_once: int | None = None
+    ) -> None:
         from distributed import as_completed
 
-        self._trial, self._client, self._digest = trial, client, digest
+        self._trial, self._client, self._digest, self._at_once = trial, client, digest, at_once
         self._queue = deque(tasks)
         self._suspects: deque[Task] = deque()
         self._solo = False
@@ -160,8 +164,8 @@ class _Dispatch:
     def _launch(self) -> None:
         if time.monotonic() - self._looked > 2.0:
             self._threads, self._looked = max(1, sum(self._client.nthreads().values())), time.monotonic()
-        while self._queue and len(self._flying) < 2 * self._threads:
-            size = _batch_size(len(self._queue), self._threads, self._recent)
+        while self._queue and len(self._flying) < (self._at_once or 2 * self._threads):
+            size = 1 if self._at_once else _batch_size(len(self._queue), self._threads, self._recent)
             self._submit([self._queue.popleft() for _ in range(size)])
         if not self._flying:
             self._solo = True

@@ -16,6 +16,7 @@ import hashlib
 import itertools
 import json
 import logging
+import os
 import re
 import sys
 import uuid
@@ -41,6 +42,9 @@ __all__ = ["close_workers", "expand", "run", "summarise", "trial_rng"]
 _LOG = logging.getLogger("reident")
 
 Settings = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
+
+#: The address of a dask scheduler named here is used by sweeps that are given none.
+SCHEDULER = "REIDENT_SCHEDULER"
 
 _RESERVED = {*BOOKKEEPING, "repetition", "seed_key"}
 
@@ -158,7 +162,8 @@ def run(
     jobs : int, default 1
         1 runs in this process, more on that many local worker processes with one thread each.
     scheduler : str, optional
-        The address of a dask scheduler that is running; its workers are used and `jobs` is ignored.
+        The address of a dask scheduler that is running; its workers are used and `jobs` is ignored. Default: that in
+        the environment variable ``REIDENT_SCHEDULER``, if there is one.
     progress : bool, default True
         Show a progress bar with the time left.
 
@@ -191,6 +196,7 @@ def run(
     if not callable(trial):
         raise ParameterError(f"`trial` must be a function of (params, rng), got {trial!r}")
     jobs = check_integer(jobs, "jobs", low=1)
+    scheduler = scheduler or os.environ.get(SCHEDULER) or None
     if scheduler is not None and not isinstance(scheduler, str):
         raise ParameterError(f"`scheduler` must be an address such as 'tcp://host:8786' or None, got {scheduler!r}")
     if stem is None:

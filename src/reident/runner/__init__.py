@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -112,8 +113,8 @@ def run_notebooks(
     """
     at_once = check_integer(at_once, "at_once", low=1)
     out = Path(out)
-    specs = [_spec(run, out) for run in runs]
     _check_names([run.name for run in runs])
+    specs = _specs(runs, out, scheduler)
     _open_folder(out)
     records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
     missing = [spec for spec in specs if records[spec["name"]] is None]
@@ -133,7 +134,7 @@ def _execute(tasks: list[_workers.Task], at_once: int, scheduler: str | None) ->
         yield from _workers.in_process(run_notebook, tasks)
         return
     with _workers.connected(at_once, scheduler, "notebooks") as client:
-        yield from _workers.on_workers(run_notebook, tasks, client, _code.IMPORTED_DIGEST)
+        yield from _workers.on_workers(run_notebook, tasks, client, _code.IMPORTED_DIGEST, at_once=at_once)
 
 
 def _lost(outcome: Any, name: str) -> dict[str, Any]:
@@ -146,9 +147,9 @@ def _check_names(names: list[str]) -> None:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
             raise ParameterError(f"`name` must be letters, digits, '_', '-' and '.', got {name!r}: it names a folder")
-    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-    if twice:
-        raise ParameterError(f"`runs` must have different names, got {sorted(twice)[0]!r} more than once")
+    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+    if times > 1:
+        raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
 
 
 def _open_folder(out: Path) -> None:
@@ -164,27 +165,36 @@ def _open_folder(out: Path) -> None:
         ) from error
 
 
-def _spec(run: NotebookRun, out: Path) -> dict[str, Any]:
-    """Check a run and write down all that a worker needs, as plain JSON."""
-    defaults = notebook_defaults(run.notebook)
-    parameters = check_parameters(run.notebook, run.parameters)
-    if "out" in defaults and "out" not in parameters:
-        parameters["out"] = str((out / WORK / run.name).resolve())
-    versions = _versions()
-    sources = [cell["source"] for cell in notebook_cells(run.notebook)]
-    telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-    identity = json.dumps([sources, telling, _code.package_digest(), versions], sort_keys=True)
-    return {
-        "name": run.name,
-        "notebook": str(Path(run.notebook).resolve()),
-        "parameters": parameters,
-        "out": str(out.resolve()),
-        "key": hashlib.sha256(identity.encode()).hexdigest(),
-        "versions": versions,
-        "title": notebook_title(run.notebook),
-        "cells": len(sources) + bool(parameters),  # papermill adds one with the parameters
-        "page": run.page,
-    }
+def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
+    """Check the runs and write down all that a worker needs for each, as plain JSON."""
+    versions, package = _versions(), _code.package_digest()
+    read: dict[Path, tuple[dict[str, Any], list[str], str]] = {}
+    specs = []
+    for run in runs:
+        if run.notebook not in read:
+            sources = [cell["source"] for cell in notebook_cells(run.notebook)]
+            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook)
+        defaults, sources, title = read[run.notebook]
+        parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+        if "out" in defaults and "out" not in parameters:
+            parameters["out"] = str((out / WORK / run.name).resolve())
+        telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
+        identity = json.dumps([sources, telling, package, versions], sort_keys=True)
+        specs.append(
+            {
+                "name": run.name,
+                "notebook": str(Path(run.notebook).resolve()),
+                "parameters": parameters,
+                "out": str(out.resolve()),
+                "key": hashlib.sha256(identity.encode()).hexdigest(),
+                "versions": versions,
+                "title": title,
+                "cells": len(sources) + bool(parameters),  # papermill adds one with the parameters
+                "page": run.page,
+                "scheduler": scheduler,
+            }
+        )
+    return specs
 
 
 def _versions() -> dict[str, str]:

@@ -20,6 +20,7 @@ import numpy as np
 
 import reident
 from reident._progress import RELAY
+from reident.experiments.grid import SCHEDULER
 from reident.runner._style import page
 
 #: Inside an output folder: where runs work until they are published.
@@ -41,6 +42,8 @@ def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, An
 
     The spec is plain JSON: name, notebook, parameters, out (the output folder), key, versions, title, page.
     """
+    if spec["scheduler"]:
+        _make_way()
     out = Path(spec["out"])
     work = _workplace(out, spec["name"])
     started = datetime.now(UTC)
@@ -66,6 +69,14 @@ def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, An
     (work / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     publish(out, spec["name"])
     return record
+
+
+def _make_way() -> None:
+    """Give our place on the worker free: the sweeps of the notebook run on the same cluster and need it."""
+    import distributed
+
+    with contextlib.suppress(ValueError, AttributeError):  # not on a worker
+        distributed.secede()
 
 
 def _workplace(out: Path, name: str) -> Path:
@@ -120,7 +131,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     for attempt in (1, 2):
         try:
             with (
-                _kernel_environment(work),
+                _kernel_environment(work, spec["scheduler"]),
                 tempfile.TemporaryDirectory(prefix="reident-") as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
@@ -159,13 +170,15 @@ def _literally(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _kernel_environment(work: Path) -> Iterator[None]:
+def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[None]:
     """Let kernels import the same package as this process and report their progress to us."""
     home = str(Path(reident.__file__).resolve().parent.parent)
     ours = {
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
         RELAY: str(work / PROGRESS),
     }
+    if scheduler:
+        ours[SCHEDULER] = scheduler
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)
     try:

@@ -74,10 +74,13 @@ def _literal(node: ast.expr | None) -> Any:
         return _UNKNOWN
 
 
-def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def check_parameters(
+    notebook: str | Path, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
 
-    A whole number is taken where the default is a float; a default of None takes any plain JSON value.
+    `defaults` are those of the notebook where they have been read before. A whole number is taken where the default
+    is a float; a default of None takes any plain JSON value.
 
     Raises
     ------
@@ -86,7 +89,8 @@ def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dic
     DataError
         If the file is no notebook with one parameters cell.
     """
-    defaults = notebook_defaults(notebook)
+    if defaults is None:
+        defaults = notebook_defaults(notebook)
     name_of_notebook = Path(notebook).name
     for name, value in parameters.items():
         if name not in defaults:

@@ -1,0 +1,172 @@
+"""A sweep over a notebook's parameters, described in a YAML file.
+
+The file names a notebook and the values of its parameters::
+
+    notebook: 01-kroll2015-graph-linkage   # a notebook of the house, or a path from this file
+    parameters: {profile: smoke}           # the same for all runs
+    grid:                                  # the product of these values, or a list of settings
+      seed: [1, 2, 3]
+    repetitions: 1                         # more give each run a `seed` of its own
+    seed: 0                                # the root of those seeds
+    pages: true                            # render every run as a page, too
+
+It is read by safe loading: it holds values, never code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import yaml
+
+from reident._paths import notebooks_folder
+from reident._random import trial_seed
+from reident._validation import check_integer
+from reident.errors import DataError, ParameterError
+from reident.experiments.grid import expand
+from reident.runner import NotebookRun, notebook_defaults, read_records, run_notebooks
+from reident.runner._execute import NOTEBOOK, PAGE
+from reident.runner._style import page
+
+__all__ = ["batch", "read_sweep"]
+
+_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages")
+
+
+def read_sweep(file: str | Path) -> list[NotebookRun]:
+    """Read a sweep's file and return its runs, each named by its settings.
+
+    Raises
+    ------
+    DataError
+        If the file is not there or no YAML.
+    ParameterError
+        If it has unknown entries, no notebook, a bad grid, or repetitions of a notebook without `seed`.
+    """
+    file = Path(file)
+    asked = _load(file)
+    unknown = sorted(set(asked) - set(_KEYS))
+    if unknown:
+        raise ParameterError(f"`{unknown[0]}` must be one of the entries {', '.join(_KEYS)} of {file.name}")
+    notebook = _find(asked.get("notebook"), file)
+    fixed = asked.get("parameters") or {}
+    if not isinstance(fixed, Mapping):
+        raise ParameterError(f"`parameters` must give a value for each name, got {fixed!r}")
+    settings = expand(asked["grid"]) if asked.get("grid") else [{}]
+    repetitions = check_integer(asked.get("repetitions", 1), "repetitions", low=1)
+    seed = check_integer(asked.get("seed", 0), "seed", low=0)
+    pages = asked.get("pages", True)
+    if not isinstance(pages, bool):
+        raise ParameterError(f"`pages` must be true or false, got {pages!r}")
+    if repetitions > 1 and "seed" not in notebook_defaults(notebook):
+        raise ParameterError(f"`repetitions` above 1 need a parameter `seed` in {notebook.name}: they would be alike")
+    runs = []
+    for setting in settings:
+        twice = sorted(set(setting) & set(fixed))
+        if twice:
+            raise ParameterError(f"`{twice[0]}` must stand either in `parameters` or in `grid`, got both")
+        for repetition in range(repetitions):
+            parameters = {**fixed, **setting}
+            if repetitions > 1:
+                if "seed" in parameters:
+                    raise ParameterError("`seed` must not be a parameter where `repetitions` give each run its own")
+                parameters["seed"] = int(trial_seed(seed, notebook.stem, parameters, repetition).generate_state(1)[0])
+            runs.append(NotebookRun(_name(setting, repetition, parameters), notebook, parameters, page=pages))
+    return runs
+
+
+def _load(file: Path) -> dict[str, Any]:
+    try:
+        asked = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"`sweep` must be a file that can be read, got {str(file)!r}: {error}") from error
+    except yaml.YAMLError as error:
+        raise DataError(f"`sweep` must be a YAML file of plain values, got {str(file)!r}: {error}") from error
+    if not isinstance(asked, dict):
+        raise DataError(f"`sweep` must hold entries such as 'notebook: ...', got {type(asked).__name__} in {file.name}")
+    return asked
+
+
+def _find(named: Any, file: Path) -> Path:
+    if not isinstance(named, str):
+        raise ParameterError(f"`notebook` must name a notebook in {file.name}, got {named!r}")
+    for path in (file.parent / named, notebooks_folder() / f"{named}.ipynb"):
+        if path.is_file():
+            return path
+    raise ParameterError(f"`notebook` must be a path from {file.name} or a notebook of the house, got {named!r}")
+
+
+def _name(setting: Mapping[str, Any], repetition: int, parameters: Mapping[str, Any]) -> str:
+    """Name a run by its settings, readably and without doubles, the same in a larger sweep."""
+    words = [f"{name}-{value}" for name, value in setting.items()] + [f"{repetition}"]
+    readable = re.sub(r"[^A-Za-z0-9_.-]+", "", "_".join(words)).strip("-._")[:60]
+    identity = json.dumps([dict(parameters), repetition], sort_keys=True)
+    return f"{readable}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
+
+
+def batch(
+    file: str | Path,
+    out: str | Path,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    force: bool = False,
+    retry_failed: bool = True,
+    progress: bool = True,
+) -> list[dict[str, Any]]:
+    """Run a sweep over a notebook, resume one that was interrupted, and write its index page.
+
+    `jobs` notebooks run at once. See `reident.runner.run_notebooks` for the other parameters.
+    """
+    runs = read_sweep(file)
+    try:
+        return run_notebooks(
+            runs,
+            out,
+            at_once=jobs,
+            scheduler=scheduler,
+            force=force,
+            retry_failed=retry_failed,
+            progress=progress,
+            label=Path(file).stem,
+        )
+    finally:
+        if Path(out).is_dir():
+            write_table(out, title=Path(file).stem)
+
+
+def write_table(out: str | Path, *, title: str) -> Path:
+    """Write ``index.html`` as one table: a line a run with its parameters, state, time and pages."""
+    out = Path(out)
+    records = read_records(out)
+    names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
+    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ["run", *names, "state", "time"])
+    rows = "\n".join(_row(out, record, names) for record in records)
+    failed = sum(record["status"] != "ok" for record in records)
+    state = f'<span class="bad">{failed} failed</span>' if failed else '<span class="good">all ended well</span>'
+    body = (
+        f"<h1>{html.escape(title)}</h1><p>{len(records)} runs, {state}.</p>"
+        f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+    target, temporary = out / "index.html", out / ".index.tmp"
+    temporary.write_text(page(title, body), encoding="utf-8")
+    temporary.replace(target)
+    return target
+
+
+def _row(out: Path, record: dict[str, Any], names: list[str]) -> str:
+    name = record["name"]
+    shown = PAGE if (out / name / PAGE).is_file() else NOTEBOOK
+    cells = [f'<a href="{quote(name)}/{shown}">{html.escape(name)}</a>']
+    cells += [html.escape(str(record["parameters"].get(parameter, ""))) for parameter in names]
+    error = record["error"]
+    said = "ok" if error is None else html.escape(f"{error['type']}: {error['message']}"[:200])
+    cells += [f'<span class="{"good" if error is None else "bad"}">{said}</span>', f"{record['seconds']:.1f} s"]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

@@ -1,0 +1,152 @@
+"""Sweeps over a notebook's parameters from a YAML file."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from reident import DataError, ParameterError
+from reident.experiments import grid
+from reident.runner.batch import batch, read_sweep
+from small_notebooks import write_notebook
+
+PARAMETERS = "x = 1\nname = 'a'\nseed = 0"
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    """Give a function that writes a sweep's file beside its notebook."""
+    write_notebook(tmp_path / "n.ipynb", "print('x is', x, 'seed is', seed)", parameters=PARAMETERS)
+
+    def write(text):
+        (tmp_path / "sweep.yaml").write_text(text)
+        return tmp_path / "sweep.yaml"
+
+    return write
+
+
+def test_runs_are_settings_times_repetitions(sweep):
+    runs = read_sweep(sweep("notebook: n.ipynb\nparameters: {name: b}\ngrid: {x: [1, 2]}\nrepetitions: 2\nseed: 5"))
+    assert [run.parameters["x"] for run in runs] == [1, 1, 2, 2]
+    assert {run.parameters["name"] for run in runs} == {"b"}
+    assert len({run.parameters["seed"] for run in runs}) == 4
+    assert len({run.name for run in runs}) == 4
+    larger = read_sweep(
+        sweep("notebook: n.ipynb\nparameters: {name: b}\ngrid: {x: [3, 1, 2]}\nrepetitions: 3\nseed: 5")
+    )
+    assert {run.name for run in runs} < {run.name for run in larger}
+    seeds = {run.name: run.parameters["seed"] for run in larger}
+    assert all(seeds[run.name] == run.parameters["seed"] for run in runs)
+
+
+def test_a_grid_may_list_settings_or_be_absent(sweep):
+    runs = read_sweep(sweep("notebook: n.ipynb\ngrid: [{x: 1}, {x: 2, name: c}]"))
+    assert [run.parameters for run in runs] == [{"x": 1}, {"x": 2, "name": "c"}]
+    (run,) = read_sweep(sweep("notebook: n.ipynb"))
+    assert run.parameters == {}
+    (run,) = read_sweep(sweep("notebook: 00-tour\npages: false"))
+    assert run.notebook.stem == "00-tour"
+    assert not run.page
+
+
+def test_names_of_runs_are_safe_folders(sweep):
+    runs = read_sweep(sweep("notebook: n.ipynb\ngrid: {name: ['../../etc', 'a b', '', 'ü']}"))
+    for run in runs:
+        assert Path(run.name).name == run.name
+        assert not run.name.startswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", DataError, "must hold entries"),
+        ("[1]", DataError, "must hold entries"),
+        ("a: [", DataError, "a YAML file of plain values"),
+        ("notebook: !!python/object/apply:os.abort []", DataError, "a YAML file of plain values"),
+        ("grid: {x: [1]}", ParameterError, "`notebook` must name a notebook"),
+        ("notebook: absent", ParameterError, "`notebook` must be a path"),
+        ("notebook: n.ipynb\ngird: {x: [1]}", ParameterError, "`gird` must be one of the entries"),
+        ("notebook: n.ipynb\ngrid: {x: 1}", ParameterError, "`grid` must give a list of values for 'x'"),
+        ("notebook: n.ipynb\ngrid: {x: [2020-01-01]}", ParameterError, "`x` must be a plain JSON value"),
+        ("notebook: n.ipynb\ngrid: {x: [1, 1]}", ParameterError, "each setting once"),
+        ("notebook: n.ipynb\nrepetitions: 0", ParameterError, "`repetitions` must be at least 1"),
+        ("notebook: n.ipynb\nseed: a", ParameterError, "`seed` must be a whole number"),
+        ("notebook: n.ipynb\npages: 3", ParameterError, "`pages` must be true or false"),
+        ("notebook: n.ipynb\nparameters: [x]", ParameterError, "`parameters` must give a value"),
+        ("notebook: n.ipynb\nparameters: {x: 1}\ngrid: {x: [2]}", ParameterError, "`x` must stand either"),
+        ("notebook: n.ipynb\nparameters: {seed: 1}\nrepetitions: 2", ParameterError, "`seed` must not be a parameter"),
+    ],
+)
+def test_a_bad_sweep_is_refused(sweep, text, error, message):
+    with pytest.raises(error, match=message):
+        read_sweep(sweep(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("notebook: n.ipynb\ngrid: {y: [1]}", "`y` must be a parameter of"), ("notebook: n.ipynb\ngrid: {x: [a]}", "`x`")],
+)
+def test_wrong_parameters_are_refused_before_anything_runs(sweep, tmp_path, text, message):
+    with pytest.raises(ParameterError, match=message):
+        batch(sweep(text), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unreadable_file_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="`sweep` must be a file that can be read"):
+        read_sweep(tmp_path / "absent.yaml")
+
+
+def workers_of(cluster):
+    return [worker.process.pid for worker in cluster.workers.values() if worker.process]
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
+    """Each notebook holds a sweep of its own on the same cluster; a worker is killed in the middle."""
+    from distributed import LocalCluster
+
+    ledger = tmp_path / "ledger"
+    ledger.mkdir()
+    write_notebook(
+        tmp_path / "n.ipynb",
+        "import time\nfrom pathlib import Path\nfrom reident.experiments import grid\n"
+        "def trial(params, rng):\n    return {'draw': rng.random()}",
+        "frame = grid.run({'i': [1, 2, 3]}, trial, repetitions=4, seed=x, stem='inner', folder=Path(out, 'parts'))\n"
+        "time.sleep(1.0)\nframe.to_csv(Path(out, 'rows.csv'), index=False)\n"
+        f"Path({str(ledger)!r}, f'{{x}}-{{time.time_ns()}}').touch()",
+        parameters="x = 1\nout = ''",
+    )
+    (tmp_path / "sweep.yaml").write_text("notebook: n.ipynb\ngrid: {x: [1, 2, 3, 4]}\npages: false")
+    out = tmp_path / "out"
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with LocalCluster(**options) as cluster:
+        import threading
+
+        def kill_one():
+            deadline = time.monotonic() + 90
+            while not list(ledger.iterdir()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            os.kill(workers_of(cluster)[0], signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        records = batch(tmp_path / "sweep.yaml", out, jobs=2, scheduler=cluster.scheduler_address, progress=False)
+        killer.join()
+    grid.close_workers()
+    assert [record["status"] for record in records] == ["ok"] * 4, records
+    assert [record["parameters"]["x"] for record in records] == [1, 2, 3, 4]
+    assert len(list(out.glob("*/rows.csv"))) == len(list(out.glob("*/record.json"))) == 4
+    for record in records:
+        rows = (out / record["name"] / "rows.csv").read_text().splitlines()
+        assert len(rows) == 13
+    written = json.loads((out / records[0]["name"] / "record.json").read_text())
+    assert written["parameters"] == {"x": 1}
+    done = len(list(ledger.iterdir()))
+    assert batch(tmp_path / "sweep.yaml", out, progress=False) == records
+    assert len(list(ledger.iterdir())) == done, "a finished run was executed again"
+    assert (out / "index.html").read_text().count("notebook.ipynb") == 4
