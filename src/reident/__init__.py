@@ -68,6 +68,8 @@ _MODULES = {
     "metrics.linkage": "LinkageQuality linkage_quality",
     "metrics.utility": "correlations_kept distance_precision distances_kept information_kept neighbours_kept",
     "workbench.mapping": "risk_utility",
+    "workbench.assessing": "Assessment assess",
+    "workbench.protecting": "protect",
     "anonymisers.microaggregation": "Microaggregation microaggregate",
     "anonymisers.perturbation": "add_noise round_values swap_ranks",
     "attacks.attribute_leakage": "AttributeLeakage attribute_leakage",

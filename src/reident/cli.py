@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import reident
+from reident.workbench.commands import add_commands
 
 if TYPE_CHECKING:
     from reident.papers import Study
@@ -41,6 +42,9 @@ Scheduler = Annotated[
     str | None,
     typer.Option(help="A running dask scheduler, such as tcp://host:8786, to run on instead of this machine."),
 ]
+
+
+add_commands(app)
 
 
 def _version(asked: bool) -> None:

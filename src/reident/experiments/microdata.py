@@ -44,6 +44,8 @@ class Microdata:
         The area, in degrees, in which the custodian draws reference places; empty without places.
     known : DataFrame or None
         The intruder's real file, if there is one; who is who is told by equal index labels.
+    epsilon_quasi : sequence of str
+        Numeric quasi-identifiers that may get noise inside classes.
     """
 
     kind: str
@@ -54,6 +56,7 @@ class Microdata:
     hierarchies: Mapping[str, Hierarchy]
     area_wkt: str
     known: pd.DataFrame | None
+    epsilon_quasi: Sequence[str] = ()
 
     def save(self, folder: str | Path) -> str:
         """Write the data below `folder`, named by their content, and return that name."""
@@ -66,6 +69,7 @@ class Microdata:
                 name: json.loads(one.to_frame().to_json(orient="values")) for name, one in self.hierarchies.items()
             },
             "area_wkt": self.area_wkt,
+            "epsilon_quasi": list(self.epsilon_quasi),
         }
         digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
         for table in (self.table, self.known):
@@ -103,6 +107,7 @@ def microdata(
     area: Any = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     known: Any = None,
+    epsilon_quasi: str | Sequence[str] = (),
 ) -> Microdata:
     """Read the roles of a table's columns, and complete what is not said.
 
@@ -121,6 +126,8 @@ def microdata(
         For tables; default `automatic_hierarchy` of each quasi-identifier.
     known : GeoDataFrame or DataFrame, optional
         The intruder's file with the same columns.
+    epsilon_quasi : str or sequence of str
+        Those of the numeric quasi-identifiers, not all, that may get noise inside classes.
 
     Raises
     ------
@@ -157,6 +164,11 @@ def microdata(
     for column in listed:
         if column not in numeric:
             kept[column] = kept[column].astype(str)
+    noisy = check_columns(table, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
+    if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
+        raise ParameterError(
+            f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
+        )
     other = None
     if known is not None:
         shown = _plain(known, "known")
@@ -169,7 +181,7 @@ def microdata(
     trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in listed}
     return Microdata(
         kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees,
-        _area_wkt(kept, area) if kind == "places" else "", other,
+        _area_wkt(kept, area) if kind == "places" else "", other, noisy,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from reident._typing import FloatArray
 from reident.attacks.labels import LabelReader
 from reident.attacks.tolerance_intervals import tolerance_intervals
-from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.errors import DataError, ParameterError, PrivacyWarning, SearchLimitWarning
 from reident.experiments.microdata import LAT, LON, Intruder, Microdata, draw_files, load_microdata, places_of
 from reident.metrics.distances import great_circle_km
 from reident.metrics.linkage import linkage_quality
@@ -85,12 +85,30 @@ def protect(
             arguments["rng"] = rng
         masked = entry.function(original, data.numeric, **arguments)
         return Release(masked.table, None, form, len(original))
+    if form == "classes and noise":
+        return Release(_with_noise(data, entry, arguments, original, rng), None, form, len(original))
     if form != "classes":
         raise ParameterError(f"`methods` must be for tables here, got {method!r}, which is for {entry.data}")
     if arguments.get("ell") is not None or arguments.get("t") is not None:
         arguments["sensitive"] = data.sensitive
     made = entry.function(original, data.quasi, hierarchies=data.hierarchies, **arguments)
     return Release(made.table, None, form, len(original))
+
+
+def _with_noise(
+    data: Microdata, entry: Entry, arguments: Mapping[str, Any], original: pd.DataFrame, rng: np.random.Generator
+) -> pd.DataFrame:
+    if not data.epsilon_quasi:
+        raise ParameterError(f"`epsilon_quasi` must name a column for the method {entry.name!r}, got none")
+    classes = [column for column in data.quasi if column not in data.epsilon_quasi]
+    with warnings.catch_warnings():
+        # A trial's random numbers come from its seed and its ranges from the data: it is no release.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        made = entry.function(
+            original, k_quasi=classes, epsilon_quasi=list(data.epsilon_quasi), hierarchies=data.hierarchies, rng=rng,
+            **arguments,
+        )  # fmt: skip
+    return made.table.set_axis(original.index[made.source]).sort_index()
 
 
 def _signature(function: Callable[..., Any]) -> Mapping[str, Any]:

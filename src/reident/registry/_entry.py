@@ -28,6 +28,7 @@ FORMS = {
     "embedding": "f(lat, lon, area=, **options, rng=) -> distances_km",
     "columns": "f(table, columns, **options, rng=) -> result with a `table`",
     "classes": "f(table, quasi, hierarchies=, **options) -> result with a `table` of generalised labels",
+    "classes and noise": "f(table, k_quasi=, epsilon_quasi=, hierarchies=, **options, rng=) -> table and source",
     "graph": "f(graph, **options, rng=) -> result with a `network`",
     "metric linkage": "f(release, known, quasi=, window_km= or intervals_km=, **options, rng=) -> result with `links`",
     "label linkage": "f(release, known, quasi=, **options, rng=) -> result with `links`",
@@ -59,7 +60,8 @@ class Parameter:
     start : plain value, optional
         What the workbench takes where the function itself has no default.
     grid : tuple
-        The values that the workbench tries by itself, weakest protection first.
+        The values that the workbench tries by itself, weakest protection first; lengths are for a country with a
+        median distance of 250 km between records and are scaled to the data.
     choices : tuple
         For a choice.
     """

@@ -15,26 +15,26 @@ _LIMITS = (
 PLACES: tuple[Entry, ...] = (
     Entry(
         "coordinate_noise", "anonymiser", "places", "anonymisers.coordinate_noise:perturb_coordinates", "coordinates",
-        (Parameter("sigma_deg", "float", _ANY, "degrees", start=0.02, grid=(0.005, 0.02, 0.05, 0.1)),),
+        (Parameter("sigma_deg", "float", _ANY, "degrees", start=0.02, grid=(0.01, 0.05, 0.2, 0.6)),),
         "Kroll (2015), section 5", "noise on coordinates", takes="lat_deg lon_deg",
     ),
     Entry(
         "disc", "anonymiser", "places", "anonymisers.masks:mask_disc", "points",
-        (Parameter("radius_m", "float", _ANY, "m", start=2000.0, grid=(1000.0, 5000.0, 15000.0)),),
+        (Parameter("radius_m", "float", _ANY, "m", start=2000.0, grid=(2000.0, 20000.0, 80000.0)),),
         "the uniform mask of geography", "disc", takes="points",
     ),
     Entry(
         "donut", "anonymiser", "places", "anonymisers.masks:mask_donut", "points",
         (
             Parameter("inner_m", "float", _ANY, "m", start=500.0),
-            Parameter("outer_m", "float", _ANY, "m", start=2000.0, grid=(2000.0, 8000.0, 20000.0)),
+            Parameter("outer_m", "float", _ANY, "m", start=2000.0, grid=(5000.0, 30000.0, 100000.0)),
         ),
         "Hampton et al. (2010), with fixed radii", "donut", takes="points",
     ),
     Entry(
         "grid", "anonymiser", "places", "anonymisers.masks:mask_grid", "points",
         (
-            Parameter("cell_m", "float", _ABOVE, "m", start=5000.0, grid=(2000.0, 10000.0, 40000.0)),
+            Parameter("cell_m", "float", _ABOVE, "m", start=5000.0, grid=(5000.0, 40000.0, 120000.0)),
             Parameter("min_count", "int", "[1, inf)", "records"),
         ),
         "official statistics' grid cells", "grid cells", takes="points",
@@ -43,7 +43,7 @@ PLACES: tuple[Entry, ...] = (
         "swap", "anonymiser", "places", "anonymisers.masks:swap_locations", "candidates",
         (
             Parameter("inner_m", "float", _ANY, "m"),
-            Parameter("outer_m", "float", _ANY, "m", start=10000.0, grid=(5000.0, 20000.0)),
+            Parameter("outer_m", "float", _ANY, "m", start=10000.0, grid=(10000.0, 60000.0)),
         ),
         "location swapping; the candidates are the other records' places", "swapped places", takes="points candidates",
     ),
@@ -57,13 +57,13 @@ PLACES: tuple[Entry, ...] = (
     ),
     Entry(
         "distance_noise", "anonymiser", "places", "anonymisers.distance_noise:perturb_distances", "distances",
-        (Parameter("sigma_km", "float", _ANY, "km", start=5.0, grid=(1.0, 5.0, 20.0)),),
+        (Parameter("sigma_km", "float", _ANY, "km", start=5.0, grid=(2.0, 20.0, 100.0)),),
         "Kroll (2015), end of section 5", "noise on distances", takes="distances_km",
     ),
     Entry(
         "lipschitz_embedding", "anonymiser", "places", "anonymisers.lipschitz_embedding:embed_distances", "embedding",
         (
-            Parameter("n_reference_sets", "int", "[1, inf)", "sets", start=20, grid=(80, 20, 5)),
+            Parameter("n_reference_sets", "int", "[1, inf)", "sets", start=20, grid=(40, 10, 3)),
             Parameter("reference_set_size", "int", "[1, inf)", "places", start=10),
         ),
         "Kroll and Schnell (2016)", "Lipschitz embedding", takes="lat lon area",

@@ -34,6 +34,19 @@ TABLES: tuple[Entry, ...] = (
         takes=f"{_GENERALISED} suppression_limit charge_suppressed",
     ),
     Entry(
+        "k_epsilon", "anonymiser", "table", "anonymisers.k_epsilon:k_epsilon_anonymise", "classes and noise",
+        (
+            _K,
+            Parameter("epsilon", "float", "(0, inf)", start=1.0, grid=(2.0, 0.5)),
+            Parameter("method", "choice", choices=("mondrian", "ola", "optimal")),
+            Parameter("suppression_limit", "float", "[0, 1]", "share of the records"),
+            Parameter("loss", "choice", choices=("precision", "discernibility", "entropy", "ncp")),
+            Parameter("strict", "bool"),
+        ),
+        "Holohan et al. (2017), Algorithm 1", "(k, epsilon)-anonymity",
+        takes="table k_quasi epsilon_quasi identifiers hierarchies bounds granularity criteria",
+    ),
+    Entry(
         "microaggregation", "anonymiser", "table", "anonymisers.microaggregation:microaggregate", "columns",
         (
             Parameter("k", "int", "[1, inf)", "records", start=5, grid=(3, 10, 25, 50)),

@@ -17,9 +17,10 @@ from reident._typing import Parameters
 from reident._validation import check_integer, check_real
 from reident.errors import ParameterError
 from reident.experiments import grid
-from reident.experiments.microdata import Intruder, Microdata, check_intruder, microdata
+from reident.experiments.microdata import Intruder, Microdata, check_intruder, microdata, places_of
 from reident.experiments.release_trial import NONE, release_trial, run_release
-from reident.registry import Entry, entries, find
+from reident.metrics.distances import great_circle_km
+from reident.registry import Entry, Parameter, entries, find
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 
 __all__ = ["Plan", "claims", "code_for", "plan", "risk_utility"]
@@ -161,7 +162,24 @@ def _value(names: list[str], options: Parameters) -> str:
     return ", ".join(f"{v:g}" if isinstance(v := options[name], int | float) else str(v) for name in names)
 
 
-def _expand(spec: Spec, role: str, data_kind: str) -> tuple[Entry, list[Parameters]]:
+def _grid(parameter: Parameter, scale: float) -> list[Any]:
+    """Return the values to try, lengths scaled to the data and rounded to one digit."""
+    if parameter.unit not in ("m", "km", "degrees") or parameter.name == "shift_m":
+        return list(parameter.grid)
+    return [float(f"{value * scale:.1g}") for value in parameter.grid]
+
+
+def _scale(data: Microdata) -> float:
+    """Return how far apart the records lie, against a country of 250 km median distance."""
+    if data.kind != "places":
+        return 1.0
+    shown = data.table.iloc[np.linspace(0, len(data.table) - 1, min(400, len(data.table))).astype(int)]
+    distances = great_circle_km(*places_of(shown))
+    median = float(np.median(distances[np.triu_indices(len(shown), 1)]))
+    return median / 250 if median > 0 else 1.0
+
+
+def _expand(spec: Spec, role: str, data_kind: str, scale: float = 1.0) -> tuple[Entry, list[Parameters]]:
     """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
     if isinstance(spec, str):
         spec = {"name": spec}
@@ -175,7 +193,9 @@ def _expand(spec: Spec, role: str, data_kind: str) -> tuple[Entry, list[Paramete
         )
     given = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not given:
-        given = {parameter.name: list(parameter.grid) for parameter in entry.parameters if parameter.grid}
+        given = {parameter.name: _grid(parameter, scale) for parameter in entry.parameters if parameter.grid}
+        if entry.name == "donut":  # the hole must fit into the smallest ring
+            given["inner_m"] = float(f"{0.1 * min(given['outer_m']):.1g}")
     lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in given.items()}
     lists = {name: [v.item() if isinstance(v, np.generic) else v for v in values] for name, values in lists.items()}
     settings = [entry.check(dict(zip(lists, values, strict=True))) for values in itertools.product(*lists.values())]
@@ -201,14 +221,17 @@ def plan(
     known: Any = None,
     area: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
+    epsilon_quasi: str | Sequence[str] = (),
 ) -> Plan:
     """Check everything about a map before anything runs; see `risk_utility` for the parameters."""
     described = microdata(
-        data, quasi=quasi, sensitive=sensitive, kind=kind, area=area, hierarchies=hierarchies, known=known
-    )
+        data, quasi=quasi, sensitive=sensitive, kind=kind, area=area, hierarchies=hierarchies, known=known,
+        epsilon_quasi=epsilon_quasi,
+    )  # fmt: skip
     overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
+    scale = _scale(described)
     attacks = list(attacks or fitting_attacks(described))
-    chosen = [_expand(spec, "anonymiser", described.kind) for spec in methods or fitting_methods(described)]
+    chosen = [_expand(spec, "anonymiser", described.kind, scale) for spec in methods or fitting_methods(described)]
     tried = [_expand(spec, "attack", described.kind) for spec in attacks]
     valued = [_expand(spec, "metric", described.kind) for spec in utilities or fitting_utilities(described)]
     for role, found in (("attacks", tried), ("utilities", valued)):
@@ -251,7 +274,8 @@ def _intruder(
 def fitting_methods(data: Microdata) -> list[str]:
     """Return the names of the anonymisers that can be applied to the data."""
     found = entries("anonymiser", data.kind, mapped=True)
-    return [entry.name for entry in found if entry.form != "columns" or data.numeric]
+    left_out = (() if data.numeric else ("columns",)) + (() if data.epsilon_quasi else ("classes and noise",))
+    return [entry.name for entry in found if entry.form not in left_out]
 
 
 def fitting_attacks(data: Microdata) -> list[str]:
@@ -284,6 +308,7 @@ def risk_utility(
     known: Any = None,
     area: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
+    epsilon_quasi: str | Sequence[str] = (),
     repetitions: int = 10,
     seed: int = 0,
     jobs: int = 1,
@@ -305,7 +330,7 @@ def risk_utility(
     methods, attacks, utilities : sequence of str or mapping, optional
         Names in the registry (`reident.registry.methods_table`), or mappings with "name" and a value, for methods also
         a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
-        only named is tried over the registry's grid. Default: all that fit the data. Attacks that return links take
+        only named is tried over the registry's grid, its lengths scaled to the data. Default: all that fit the data. Attacks that return links take
         the option ``measure``, "precision" (how many claims are right) or "recall" (how many common persons are
         found), as the risk; the attack by distances takes ``alpha``, the share of deviations it tolerates.
     quasi : str or sequence of str
@@ -328,6 +353,8 @@ def risk_utility(
         Where reference places of an embedding are drawn; default the convex hull of the data.
     hierarchies : mapping of str to Hierarchy, optional
         For generalisation; made automatically by default.
+    epsilon_quasi : str or sequence of str
+        Numeric quasi-identifiers that "k_epsilon" gives noise instead of generalising them.
     repetitions, seed, jobs, scheduler, folder, progress
         As for `reident.experiments.grid.run`: `folder` keeps finished trials, and a copy of the data.
 
@@ -350,6 +377,7 @@ def risk_utility(
     made = plan(
         data, methods, attacks, utilities, quasi=quasi, sensitive=sensitive, kind=kind, n_known=n_known,
         overlap=overlap, n_released=n_released, known=known, area=area, hierarchies=hierarchies,
+        epsilon_quasi=epsilon_quasi,
     )  # fmt: skip
     trials = made.run(
         repetitions=repetitions, seed=seed, jobs=jobs, scheduler=scheduler, folder=folder, progress=progress
@@ -381,6 +409,7 @@ def code_for(method: str, options: Mapping[str, Any]) -> str:
         "distances": "distances_km",
         "embedding": "lat_deg, lon_deg, area=area",
         "columns": "table, columns",
+        "classes and noise": "table, k_quasi=k_quasi, epsilon_quasi=epsilon_quasi, hierarchies=hierarchies",
         "classes": "table, quasi, hierarchies=hierarchies",
         "graph": "graph",
     }.get(entry.form, "...")

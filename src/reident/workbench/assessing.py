@@ -1,0 +1,201 @@
+"""Assess one's own data: profile, simulated intruder, fitting protections and attacks, one report."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reident._validation import check_choice, check_columns, check_integer, check_real
+from reident.errors import DataError, ParameterError
+from reident.experiments.microdata import LAT, LON
+from reident.rumap import ORIGINAL, frontier
+from reident.workbench.mapping import Plan, plan
+from reident.workbench.profiling import DataProfile, complete_records, profile_data
+
+__all__ = ["REPETITIONS", "Assessment", "assess"]
+
+#: Repetitions of every release: quick for a first look, full for a decision.
+REPETITIONS = {"smoke": 2, "quick": 10, "full": 30}
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What was found about a file.
+
+    Attributes
+    ----------
+    profile : DataProfile
+    maps : mapping of str to DataFrame
+        "places", "table" and "network", as far as the data have them: risk-utility frames.
+    plans : mapping of str to Plan
+        What was tried for places and tables.
+    advice : DataFrame
+        One row an attack and a utility: the most useful release with a risk within the limit, as ``method``,
+        ``parameter``, ``value``, ``risk``, ``risk_high``, ``utility`` and a sentence; none fitting says so.
+    limit : float
+        The tolerable risk.
+    repetitions, seed : int
+    data_sha256 : str
+        Of the values that were assessed.
+    """
+
+    profile: DataProfile
+    maps: Mapping[str, pd.DataFrame]
+    plans: Mapping[str, Plan]
+    advice: pd.DataFrame
+    limit: float
+    repetitions: int
+    seed: int
+    data_sha256: str
+
+    def assumptions(self) -> list[str]:
+        """Say what was assumed, a sentence each."""
+        told = []
+        for kind, made in self.plans.items():
+            one = made.intruder
+            told.append(
+                f"{'Places' if kind == 'places' else 'Table'}: the intruder knows {one.n_known} persons, "
+                f"{one.n_common} of whom are in the release ({one.overlap:.0%}); the release attacked has "
+                f"{one.n_released} of the {self.profile.n_complete} complete records, drawn anew in each of "
+                f"{self.repetitions} repetitions."
+            )
+            known = [*made.data.quasi, *(["the place"] if kind == "places" else [])]
+            told.append(f"The intruder knows {', '.join(known)} of these persons exactly: the worst case.")
+        told += [
+            "The intruder knows the method and its parameters, not its random numbers.",
+            "A search for the largest consistent match that ends at its limit counts with its best match so far; the "
+            "column `incomplete` of the table of points says how often that was so.",
+            "A measured risk is the success of these attacks by this intruder. It bounds no other attack.",
+        ]
+        return told
+
+    def save(self, out: str | Path, *, command: str = "") -> Path:
+        """Write ``report.html``, the points of the maps and the advice (CSV) and the figures; return the report."""
+        from reident.workbench.report import write_report
+
+        return write_report(self, Path(out), command=command)
+
+
+def assess(
+    data: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    lat: str | None = None,
+    lon: str | None = None,
+    sensitive: str | None = None,
+    epsilon_quasi: str | Sequence[str] = (),
+    network: Any = None,
+    limit: float = 0.25,
+    methods: Mapping[str, Sequence[Any]] | None = None,
+    n_known: int | None = None,
+    overlap: float = 0.5,
+    profile: str = "quick",
+    seed: int = 0,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    folder: str | Path | None = None,
+    progress: bool = True,
+) -> Assessment:
+    """Profile data, simulate an intruder, and map the risk and utility of the protections that fit.
+
+    Parameters
+    ----------
+    data : DataFrame or GeoDataFrame
+    quasi : str or sequence of str
+        The columns that an intruder may know.
+    lat, lon : str, optional
+        The columns with latitudes and longitudes, degrees; a GeoDataFrame has its own places.
+    sensitive : str, optional
+        The column whose value must not become known.
+    epsilon_quasi : str or sequence of str, optional
+        Numeric quasi-identifiers that may get noise inside classes instead of being generalised.
+    network : graph or path of an edge list, optional
+        Relations between the persons: its degrees are assessed as a further map.
+    limit : float, default 0.25
+        The tolerable risk.
+    methods : mapping, optional
+        "places" and "table" to lists as `risk_utility` takes them; default: all that fit.
+    n_known, overlap
+        As for `risk_utility`.
+    profile : {"smoke", "quick", "full"}
+        2, 10 or 30 repetitions.
+    seed, jobs, scheduler, folder, progress
+        As for `risk_utility`.
+
+    Returns
+    -------
+    Assessment
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column is absent, there is nothing to assess (no quasi-identifier, place or network), or fewer than 20
+        complete records remain.
+    """
+    from reident.workbench.files import with_places
+
+    repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
+    limit = check_real(limit, "limit", low=0, high=1)
+    check_integer(seed, "seed", low=0)
+    data = with_places(data, lat, lon)
+    listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
+    noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
+    listed += [column for column in noisy if column not in listed]
+    places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
+    if not (listed or places or network is not None):
+        raise ParameterError("`quasi`, `lat` and `lon` or `network` must be given: nothing says what an intruder knows")
+    told = profile_data(data, listed, sensitive)
+    complete = complete_records(data, listed)
+    if len(complete) < 20:
+        raise DataError(
+            f"`data` must have at least 20 records with every quasi-identifier and a valid place, got {len(complete)}"
+        )
+    shared: dict[str, Any] = {"quasi": listed, "sensitive": sensitive, "n_known": n_known, "overlap": overlap}
+    chosen = methods or {}
+    plans: dict[str, Plan] = {}
+    if places:
+        plans["places"] = plan(complete, chosen.get("places"), **{**shared, "sensitive": None})
+    if listed:
+        kept = complete if sensitive is None else complete[complete[sensitive].notna()]
+        plans["table"] = plan(kept, chosen.get("table"), kind="table", epsilon_quasi=noisy, **shared)
+    running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
+    maps: dict[str, pd.DataFrame] = {}
+    for kind, made in plans.items():
+        maps[kind] = made.frame(made.run(folder=folder, progress=progress, **running))
+    if network is not None:
+        from reident.workbench.networks import map_network
+
+        maps["network"] = map_network(network, repetitions=repetitions, seed=seed, jobs=jobs, progress=progress)
+    digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
+    return Assessment(told, maps, plans, _advice(maps, limit), limit, repetitions, seed, digest.hexdigest())
+
+
+def _advice(maps: Mapping[str, pd.DataFrame], limit: float) -> pd.DataFrame:
+    rows = []
+    for kind, frame in maps.items():
+        for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False):
+            best = frontier(panel, risk_limit=limit)
+            below = best[best["risk"] <= limit]
+            head = {"data": kind, "attack": attack, "analysis": analysis}
+            if below.empty:
+                rows.append({**head, "advice": f"no release tried keeps the risk within {limit:.0%}"})
+                continue
+            row = below.iloc[0]
+            original = panel[panel["method"] == ORIGINAL]["risk"]
+            before = f", against {original.iloc[0]:.0%} for the data as they are" if len(original) else ""
+            spread = (
+                "" if row["risk_high"] <= limit else f"; one repetition in ten may exceed it ({row['risk_high']:.0%})"
+            )
+            sentence = (
+                f"{row['method']} with {row['parameter'] or 'its defaults'} = {row['value']}: the most useful release "
+                f"tried with a risk within {limit:.0%} ({row['risk']:.0%}{before}{spread})"
+            )
+            rows.append(
+                {**head, **row[["method", "parameter", "value", "risk", "risk_high", "utility"]], "advice": sentence}
+            )
+    return pd.DataFrame(rows)

@@ -1,0 +1,73 @@
+"""The map of a network: an intruder who knows degrees against what remains of the edges."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.errors import ParameterError
+from reident.experiments import grid
+from reident.networks import Network, as_network, network_from_edges, read_graph
+from reident.registry import entries, find
+from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+
+__all__ = ["map_network", "network_trial"]
+
+
+@lru_cache(maxsize=2)
+def _load(path: str) -> Network:
+    edges = np.load(path, allow_pickle=False)
+    return network_from_edges(edges[0, 1:], edges[1, 1:], int(edges[0, 0]))
+
+
+def degree_risk(network: Network) -> float:
+    """Return the mean chance to pick a person's node among those with its degree: classes / nodes."""
+    return np.unique(network.degrees).size / network.n_nodes
+
+
+def network_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Anonymise the network by a registered method; measure the risk by degrees and the edges kept."""
+    original = _load(params["path"])
+    entry = find(params["method"], "anonymiser")
+    release = entry.function(original, **entry.arguments(params["options"]), rng=rng)
+    kept = release.edges_kept / max(1, original.n_edges) if hasattr(release, "edges_kept") else 1.0
+    return {"risk": degree_risk(release.network), "edges_kept": kept}
+
+
+def map_network(
+    network: Any, *, repetitions: int = 10, seed: int = 0, jobs: int = 1, progress: bool = True
+) -> pd.DataFrame:
+    """Return the risk-utility frame of the registered network methods; `network` is a graph or a file.
+
+    The intruder knows the degree of a person and picks one of the nodes that have it: a guarantee about degrees, not
+    about neighbourhoods.
+    """
+    graph = read_graph(network) if isinstance(network, str | Path) else as_network(network)
+    if graph.n_nodes < 10:
+        raise ParameterError(f"`network` must have at least 10 nodes, got {graph.n_nodes}")
+    settings = []
+    for entry in entries("anonymiser", "network", mapped=True):
+        grids = [(p.name, [v for v in p.grid if v <= graph.n_nodes // 2]) for p in entry.parameters if p.grid]
+        options = [{name: value} for name, values in grids for value in values] or [{}]
+        settings += [{"method": entry.name, "options": entry.check(one)} for one in options]
+    with TemporaryDirectory(prefix="reident-") as folder:
+        path = str(Path(folder).resolve() / "edges.npy")
+        u, v = graph.edges()
+        first = np.array([[graph.n_nodes], [0]])
+        np.save(path, np.column_stack([first, np.stack([u, v])]), allow_pickle=False)
+        trials = grid.run(
+            [{**one, "path": path} for one in settings], network_trial, repetitions=repetitions, seed=seed, jobs=jobs,
+            stem="network", shared=("path", "method", "options"), progress=progress,
+        )  # fmt: skip
+    trials["k"] = [str(options.get("k", "")) for options in trials["options"]]
+    frame = ru_frame(
+        trials, method="method", parameter="k", risk="risk", utility="edges_kept",
+        attack="degree known, chance to pick the right node", analysis="edges kept (share)",
+    )  # fmt: skip
+    frame = anchor(frame, ORIGINAL, risk=degree_risk(graph), utility=1.0)
+    return anchor(frame, NOTHING, risk=0.0, utility=0.0)

@@ -1,0 +1,194 @@
+"""An assessment from file to report: kinds of files, checks, advice, the command line."""
+
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.errors import DataError, ParameterError
+from reident.workbench.files import read_file, write_file
+from reident.workbench.profiling import profile_data
+
+METHODS = {"places": [{"name": "donut", "outer_m": [2000.0, 30000.0]}], "table": [{"name": "mondrian", "k": [2, 10]}]}
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(4)
+    n = 80
+    return pd.DataFrame(
+        {
+            "name": [f"<b>{i}</b>" for i in range(n)],
+            "sex": rng.choice(["f", "m"], n),
+            "age": rng.integers(2, 9, n) * 10,
+            "ill": rng.choice(["flu", "gout"], n),
+            "LAT": rng.uniform(50, 51, n),
+            "LON": rng.uniform(8, 9, n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    broken = people.copy()
+    broken.loc[3, "LAT"] = np.nan
+    broken.loc[5, "LON"] = 500.0
+    return rd.assess(
+        broken, quasi=["sex", "age"], lat="LAT", lon="LON", sensitive="ill", methods=METHODS, profile="smoke",
+        limit=0.3, progress=False,
+    )  # fmt: skip
+
+
+def test_profile_tells_what_is_wrong(found):
+    checks = found.profile.checks.set_index("check")
+    assert found.profile.n_records == 80
+    assert found.profile.n_complete == 78
+    assert checks.loc["coordinates missing", "finding"] == "1 records"
+    assert checks.loc["coordinates out of range", "verdict"] == "risk"
+    assert "name" in checks.loc["direct identifiers", "finding"]
+    roles = found.profile.columns.set_index("column")["role"]
+    assert roles.loc[["age", "ill", "lat_deg", "name"]].tolist() == [
+        "quasi-identifier",
+        "sensitive",
+        "place",
+        "not used",
+    ]
+
+
+def test_advice_keeps_the_limit(found):
+    assert set(found.maps) == {"places", "table"}
+    told = found.advice.dropna(subset=["method"])
+    assert (told["risk"] <= 0.3).all()
+    for _, row in told.iterrows():
+        frame = found.maps[row["data"]]
+        panel = frame[(frame["attack"] == row["attack"]) & (frame["analysis"] == row["analysis"])]
+        rivals = panel[~panel["method"].isin(["original", "nothing released"]) & (panel["risk"] <= 0.3)]
+        assert row["utility"] == rivals["utility"].max()
+
+
+class _Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.sources, self.text, self.stack = [], "", []
+
+    def handle_starttag(self, tag, attrs):
+        self.sources += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta", "img"):
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_report_stands_alone(found, tmp_path):
+    path = found.save(tmp_path, command="reident assess 'a b.csv' --out <x>")
+    page = _Page()
+    page.feed(path.read_text())
+    assert page.stack == []
+    assert page.sources
+    assert all(source.startswith("data:image/png;base64,") for source in page.sources)
+    for text in (
+        "reident assess 'a b.csv' --out <x>",
+        "the intruder knows",
+        "worst case",
+        found.data_sha256,
+        "pandas ",
+    ):
+        assert text in page.text
+    points = pd.read_csv(tmp_path / "points-places.csv")
+    assert len(points) == len(found.maps["places"])
+    assert list((tmp_path / "figures").glob("map-table-*.svg"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.xlsx"])
+def test_files_are_read(people, tmp_path, name):
+    people.to_csv(tmp_path / name, index=False) if "csv" in name else write_file(people, tmp_path / name)
+    pd.testing.assert_frame_equal(read_file(tmp_path / name), people, check_dtype=False)
+
+
+@pytest.mark.parametrize("name", ["a.gpkg", "a.geojson", "a.parquet"])
+def test_geographic_files_are_read(people, tmp_path, name):
+    points = gpd.GeoDataFrame(
+        people[["sex"]], geometry=gpd.points_from_xy(people["LON"], people["LAT"], crs="EPSG:4326")
+    )
+    write_file(points, tmp_path / name)
+    read = read_file(tmp_path / name)
+    assert read.crs == points.crs
+    assert np.allclose(read.geometry.x, points.geometry.x)
+    checks = profile_data(read, ["sex"]).checks.set_index("check")
+    assert checks.loc["CRS", "verdict"] == "ok"
+
+
+def test_network_map(people):
+    import networkx as nx
+
+    graph = nx.barabasi_albert_graph(40, 2, seed=1)
+    frame = rd.assess(people, network=graph, profile="smoke", progress=False).maps["network"]
+    k = frame[frame["method"] == "degree_anonymity"].set_index("value")["risk"]
+    original = frame[frame["method"] == "original"]["risk"].iloc[0]
+    assert original == len(set(dict(graph.degree).values())) / 40
+    assert k["10"] <= 1 / 10
+    assert k["10"] <= k["2"] <= original
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "nothing says what an intruder knows"),
+        ({"quasi": "shoe"}, "`quasi`"),
+        ({"quasi": "sex", "limit": 2}, "`limit`"),
+        ({"quasi": "sex", "profile": "fast"}, "`profile`"),
+        ({"lat": "LAT"}, "together"),
+        ({"lat": "LAT", "lon": "LOM"}, "`lon` must name a column"),
+        ({"quasi": ["age"], "epsilon_quasi": "sex"}, "`epsilon_quasi`"),
+    ],
+)
+def test_bad_input(people, arguments, message):
+    with pytest.raises((ParameterError, DataError), match=message):
+        rd.assess(people, **arguments, progress=False)
+
+
+def test_bad_files(tmp_path, people):
+    (tmp_path / "a.docx").write_text("x")
+    (tmp_path / "b.xlsx").write_text("x")
+    (tmp_path / "c.csv").write_text("a,b\n")
+    for name, message in (("none.csv", "exists"), ("a.docx", "must be one of"), ("b.xlsx", "XLSX"), ("c.csv", "empty")):
+        with pytest.raises(DataError, match=message):
+            read_file(tmp_path / name)
+    with pytest.raises(DataError, match="at least 20 records"):
+        rd.assess(people.head(9), quasi="sex", progress=False)
+
+
+@pytest.mark.slow
+def test_command_line(people, tmp_path):
+    people.to_csv(tmp_path / "people.csv", index=False)
+
+    def call(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "reident.cli", *arguments], cwd=tmp_path, capture_output=True, text=True,
+            env={**os.environ}, check=False,
+        )  # fmt: skip
+
+    named = ["people.csv", "--quasi", "sex,age"]
+    done = call("assess", *named, "--profile", "smoke", "--jobs", "1", "--out", "report")
+    assert done.returncode == 0, done.stderr
+    assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
+    assert "trials" in done.stderr
+    release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
+    done = call(*release)
+    assert done.returncode == 0, done.stderr
+    assert len(pd.read_csv(tmp_path / "release/release.csv")) == 80
+    done = call(*release)
+    assert done.returncode == 2
+    assert "never overwritten" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "sigma_deg" in call("methods", "anonymiser").stdout

@@ -1,0 +1,176 @@
+"""A release gives nothing away that its method does not: no file holds a true place, a name, a seed, the old order."""
+
+import json
+from pathlib import Path
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.errors import DataError, ParameterError
+from reident.workbench.files import read_file
+
+N = 60
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "name": [f"Person-{i:04d}" for i in range(N)],
+            "sex": rng.choice(["f", "m"], N),
+            "age": rng.integers(20, 90, N),
+            "pay": rng.normal(50_000, 9_000, N).round(3) + 0.123,
+            "ill": rng.choice(["flu", "gout"], N),
+            "lat": rng.uniform(50, 51, N),
+            "lon": rng.uniform(8, 9, N),
+        }
+    )
+
+
+def _tokens(values):
+    """Return how a number may be written: in full, and with so many digits that it is no chance."""
+    return {form for value in values for form in (repr(float(value)), f"{value:.7f}", f"{value:.9f}")}
+
+
+def _leaks(folder: Path, secrets: set[str]) -> list[str]:
+    """Search the bytes of every file, and every value of every table and array, for secrets."""
+    found = []
+    for path in folder.rglob("*"):
+        texts = [path.read_bytes().decode("latin-1")]
+        if path.suffix == ".npy":
+            texts.append("\n".join(map(repr, np.load(path, allow_pickle=False).ravel().tolist())))
+        if path.suffix in (".parquet", ".gpkg", ".xlsx"):
+            table = read_file(path)
+            if hasattr(table, "to_crs"):
+                degrees = table.to_crs("EPSG:4326").geometry
+                table = pd.DataFrame(table.drop(columns=table.geometry.name)).assign(x=degrees.x, y=degrees.y)
+            texts.append("\n".join(repr(v) if isinstance(v, float) else str(v) for v in table.to_numpy().ravel()))
+        for text in texts:
+            found += [f"{path.name}: {secret}" for secret in secrets if secret in text]
+    return found
+
+
+PLACES = [
+    ("coordinate_noise", {"sigma_deg": 0.05}),
+    ("disc", {"radius_m": 3000.0}),
+    ("donut", {"inner_m": 500.0, "outer_m": 3000.0}),
+    ("grid", {"cell_m": 5000.0}),
+    ("rigid_motion", {}),
+    ("distance_noise", {"sigma_km": 3.0}),
+    ("lipschitz_embedding", {"n_reference_sets": 5}),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), PLACES)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_places_do_not_leak(people, tmp_path, method, options, suffix):
+    before = people.copy()
+    out = rd.protect(
+        people, tmp_path / "release", method=method, options=options, quasi=["sex"], lat="lat", lon="lon", suffix=suffix
+    )
+    pd.testing.assert_frame_equal(people, before)
+    secrets = _tokens(people["lat"]) | _tokens(people["lon"]) | set(people["name"]) | {str(tmp_path)}
+    assert _leaks(out, secrets) == []
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["method"] == method
+    assert manifest["parameters"].items() >= options.items()
+    assert not {"seed", "rng", "reference_sets", "area", "index", "file"} & set(manifest)
+    assert {path.name for path in tmp_path.iterdir()} == {"release"}
+    assert ("distances_km.npy" in {path.name for path in out.iterdir()}) == (
+        method in ("distance_noise", "lipschitz_embedding")
+    )
+
+
+def test_geopackage_does_not_leak(people, tmp_path):
+    points = gpd.GeoDataFrame(
+        people[["name", "sex"]], geometry=gpd.points_from_xy(people["lon"], people["lat"], crs="EPSG:4326")
+    ).to_crs("EPSG:25832")
+    out = rd.protect(points, tmp_path / "r", method="donut", quasi="sex", suffix=".gpkg")
+    secrets = _tokens(people["lat"]) | _tokens(people["lon"]) | set(people["name"])
+    secrets |= _tokens(points.geometry.x) | _tokens(points.geometry.y)
+    assert _leaks(out, secrets) == []
+    released = read_file(out / "release.gpkg")
+    assert released.crs == points.crs
+    moved = np.hypot(
+        released.geometry.x.to_numpy()[:, None] - points.geometry.x.to_numpy(),
+        released.geometry.y.to_numpy()[:, None] - points.geometry.y.to_numpy(),
+    )
+    assert moved.min() > 1
+
+
+TABLES = [
+    ("additive_noise", {"amount": 0.3}),
+    ("microaggregation", {"k": 5}),
+    ("mondrian", {"k": 5}),
+    ("k_anonymity_lattice", {"k": 5, "suppression_limit": 0.2}),
+    ("k_epsilon", {"k": 5, "epsilon": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), TABLES)
+def test_tables_do_not_leak(people, tmp_path, method, options):
+    noisy = ["pay"] if method == "k_epsilon" else []
+    out = rd.protect(
+        people, tmp_path / "release", method=method, options=options, quasi=["sex", "age", "pay"], sensitive="ill",
+        epsilon_quasi=noisy,
+    )  # fmt: skip
+    secrets = set(people["name"]) | _tokens(people["lat"])
+    if method not in ("mondrian",):  # the ends of Mondrian's intervals are true values of some record
+        secrets |= _tokens(people["pay"])
+    assert _leaks(out, secrets) == []
+    released = pd.read_csv(out / "release.csv")
+    assert set(released.columns) == {"sex", "age", "pay", "ill"}
+    if method == "mondrian":
+        assert rd.k_anonymity(released, ["sex", "age", "pay"]) >= 5
+
+
+def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
+    people["mark"] = np.arange(N)
+    both = [
+        pd.read_csv(
+            rd.protect(
+                people, tmp_path / name, method="coordinate_noise", quasi="sex", lat="lat", lon="lon", keep="mark"
+            )
+            / "release.csv"
+        )
+        for name in "ab"
+    ]
+    # 60 records in their old order, or twice in the same, by chance: 1 / 60!.
+    assert both[0]["mark"].tolist() != list(range(N))
+    assert both[0]["mark"].tolist() != both[1]["mark"].tolist()
+    matched = both[0].merge(both[1], on="mark")
+    assert (matched["lat_deg_x"] != matched["lat_deg_y"]).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"method": "blur"}, "there are"),
+        ({"method": "degree_anonymity"}, "for tables or places"),
+        ({"method": "swap"}, "`candidates`"),
+        ({"method": "donut", "lat": None, "lon": None}, "`lat` and `lon`"),
+        ({"method": "donut", "lon": None}, "together"),
+        ({"method": "donut", "lat": "name"}, "numbers"),
+        ({"method": "mondrian", "quasi": ()}, "`quasi`"),
+        ({"method": "additive_noise", "quasi": "sex"}, "numeric column"),
+        ({"method": "k_epsilon", "quasi": ["age"]}, "`epsilon_quasi`"),
+        ({"method": "donut", "options": {"inner_m": -1.0}}, "`inner_m`"),
+        ({"method": "donut", "keep": "shoe"}, "`keep`"),
+    ],
+)
+def test_bad_input_writes_nothing(people, tmp_path, changes, message):
+    arguments = {"quasi": ["sex"], "lat": "lat", "lon": "lon", **changes}
+    with pytest.raises((ParameterError, DataError), match=message):
+        rd.protect(people, tmp_path / "release", **arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_refuses_to_overwrite(people, tmp_path):
+    (tmp_path / "release").mkdir()
+    with pytest.raises(ParameterError, match="never overwritten"):
+        rd.protect(people, tmp_path / "release", method="donut", quasi="sex", lat="lat", lon="lon")
+    assert list((tmp_path / "release").iterdir()) == []
