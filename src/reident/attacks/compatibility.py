@@ -182,9 +182,13 @@ def shared_codes(codes_release: IntArray, codes_known: IntArray) -> tuple[IntArr
 
 def _check_bounds(bounds: Any, name: str, m: int, *, strict: bool) -> tuple[FloatArray, FloatArray]:
     """Return the lower and upper bounds for each two known records, as views of shape (m, m)."""
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+    try:
+        ends = tuple(bounds)
+    except TypeError:
+        ends = ()
+    if len(ends) != 2:
         raise ParameterError(f"`{name}` must be a pair (low, high), got {bounds!r}")
-    low, high = (_spread(bound, name, m) for bound in bounds)
+    low, high = (_spread(bound, name, m) for bound in ends)
     off_diagonal = ~np.eye(m, dtype=bool) if low.strides != (0, 0) or high.strides != (0, 0) else np.ones((m, m), bool)
     empty = off_diagonal & ((low >= high) if strict else (low > high))
     if empty.any():
