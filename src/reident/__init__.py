@@ -65,6 +65,7 @@ _MODULES = {
     "attacks.common_subgraph": "Linkage MetricMicrodata classical_linkage common_subgraph_attack",
     "attacks.compatibility": "CompatibilityGraph compatibility_graph",
     "metrics.privacy_loss": "privacy_loss_bound",
+    "attacks.quasi_cliques": "quasi_clique",
     "metrics.linkage": "LinkageQuality linkage_quality",
     "metrics.utility": "correlations_kept distance_precision distances_kept information_kept neighbours_kept",
     "workbench.mapping": "risk_utility",

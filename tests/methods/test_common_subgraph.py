@@ -4,7 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import classical_linkage, common_subgraph_attack, compatibility_graph, linkage_quality, max_cliques
+from reident import (
+    DataError,
+    ParameterError,
+    SearchLimitWarning,
+    classical_linkage,
+    common_subgraph_attack,
+    compatibility_graph,
+    linkage_quality,
+    max_cliques,
+)
 from reident.datasets import load_poets
 
 
@@ -56,3 +65,152 @@ def test_no_label_in_common_gives_an_empty_linkage():
     assert list(linkage.links.columns) == ["release", "known"]
     assert linkage.is_optimal
     assert linkage_quality(linkage, {0: "Tom"}).recall == 0
+
+
+def files(seed, n=14, common=6):
+    """Return a release and a known file of places on a plane with labels, and the truth."""
+    rng = np.random.default_rng(seed)
+    places = rng.random((2 * n - common, 2)) * 400
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], len(places)), "age": rng.integers(0, 3, len(places))})
+    rows = {
+        "release": rng.permutation(n),
+        "known": rng.permutation(np.r_[np.arange(common), np.arange(n, len(places))]),
+    }
+    result = []
+    for name, chosen in rows.items():
+        x = places[chosen]
+        distances = np.sqrt(((x[:, None] - x[None]) ** 2).sum(axis=2))
+        result.append((table.iloc[chosen].set_axis([f"{name[0]}{i}" for i in chosen]), (distances + distances.T) / 2))
+    return *result, {f"r{i}": f"k{i}" for i in range(common)}
+
+
+def as_pairs(linkage):
+    return set(linkage.links.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ties", ["random", "first", "all"])
+def test_unperturbed_release_gives_the_truth(seed, ties):
+    release, known, truth = files(seed)
+    linkage = common_subgraph_attack(release, known, quasi=["sex", "age"], window_km=(-1e-6, 1e-6), ties=ties, rng=seed)
+    assert as_pairs(linkage) == set(truth.items())
+    assert linkage.is_optimal
+    # By the distances alone as well.
+    alone = common_subgraph_attack(release, known, quasi=[], window_km=(-1e-6, 1e-6), ties=ties, rng=seed)
+    assert as_pairs(alone) == set(truth.items())
+    assert alone.n_candidates == 14 * 14
+
+
+def test_permuting_the_rows_permutes_the_links():
+    release, known, _ = files(1)
+    rng = np.random.default_rng(0)
+    plain = common_subgraph_attack(release, known, quasi=["sex", "age"], window_km=(-30, 30), ties="all")
+    order = rng.permutation(14)
+    shuffled = release[0].iloc[order], release[1][np.ix_(order, order)]
+    other = common_subgraph_attack(shuffled, known, quasi=["sex", "age"], window_km=(-30, 30), ties="all")
+    assert plain.n_edges == other.n_edges
+
+    def cliques(linkage):
+        return {
+            frozenset(part[["release", "known"]].itertuples(index=False, name=None))
+            for _, part in linkage.all_links.groupby("clique")
+        }
+
+    assert cliques(plain) == cliques(other)
+    assert plain.n_max_cliques == len(cliques(plain))
+
+
+def test_ties_are_drawn_evenly_and_counted():
+    # Two known records at one place with one label: each explains the release equally well.
+    release = pd.DataFrame({"sex": ["f", "m"]}), np.array([[0.0, 10], [10, 0]])
+    known = pd.DataFrame({"sex": ["f", "m", "m"]}), np.array([[0.0, 10, 10], [10, 0, 0], [10, 0, 0]])
+    options = {"quasi": "sex", "window_km": (-1, 1)}
+    every = common_subgraph_attack(release, known, ties="all", **options)
+    assert every.n_max_cliques == 2
+    assert every.is_enumerated
+    assert every.support()["share"].tolist() == [1.0, 0.5, 0.5]
+    drawn = [
+        common_subgraph_attack(release, known, ties="random", rng=seed, **options).links["known"].tolist()[1]
+        for seed in range(40)
+    ]
+    # Binomial(40, 1/2): outside 8..32 with probability 2e-4.
+    assert 8 <= drawn.count(1) <= 32
+    first = common_subgraph_attack(release, known, ties="first", rng=0, **options)
+    assert not first.is_enumerated
+    same = common_subgraph_attack(release, known, ties="first", rng=0, **options)
+    assert as_pairs(first) == as_pairs(same)
+
+
+def test_quasi_cliques_forgive_some_noise_on_distances():
+    release, known, truth = files(2, n=20, common=12)
+    noise = np.triu(np.random.default_rng(9).normal(0, 1, (20, 20)), 1)
+    noisy = np.abs(release[1] + noise + noise.T)
+    options = {"quasi": ["sex", "age"], "window_km": (-1.3, 1.3), "rng": 0}
+    strict = common_subgraph_attack((release[0], noisy), known, **options)
+    relaxed = common_subgraph_attack((release[0], noisy), known, gamma=0.6, **options)
+    assert len(relaxed) > len(strict)
+    assert linkage_quality(relaxed, truth).TP > linkage_quality(strict, truth).TP
+    assert not relaxed.is_optimal
+    assert not relaxed.is_enumerated
+    # One to one, and each match agrees with the stated share of the others.
+    assert relaxed.links["release"].is_unique
+    assert relaxed.links["known"].is_unique
+    d_release = pd.DataFrame(noisy, release[0].index, release[0].index).loc[
+        relaxed.links.release, relaxed.links.release
+    ]
+    d_known = pd.DataFrame(known[1], known[0].index, known[0].index).loc[relaxed.links.known, relaxed.links.known]
+    agree = np.abs(d_known.to_numpy() - d_release.to_numpy()) < 1.3
+    assert (agree.sum(axis=1) - 1 >= 0.6 * (len(relaxed) - 1) - 1e-9).all()
+    assert relaxed.clique.upper_bound >= len(relaxed)
+
+
+def test_labels_alone():
+    release = pd.DataFrame({"sex": ["f", "m", "m", None]}, index=list("abcd"))
+    known = pd.DataFrame({"sex": ["m", "f", None]}, index=list("xyz"))
+    every = classical_linkage(release, known, quasi="sex")
+    assert as_pairs(every) == {("a", "y"), ("b", "x"), ("c", "x")}
+    assert as_pairs(classical_linkage(release, known, quasi="sex", ties="unique")) == {("a", "y")}
+    drawn = classical_linkage(release, known, quasi="sex", ties="random", rng=0)
+    assert len(drawn) == 2
+    assert drawn.n_candidates == every.n_candidates == 3
+    assert classical_linkage(release, known.iloc[:0], quasi="sex").links.empty
+
+
+GOOD = pd.DataFrame({"sex": ["f", "m"]}), np.zeros((2, 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"release": GOOD[0]}, DataError, "`release` must be MetricMicrodata or a tuple"),
+        (
+            {"release": (GOOD[0], np.zeros((3, 3)))},
+            DataError,
+            "in `release`: `distances_km` must have one row a record",
+        ),
+        ({"known": (GOOD[0].set_axis(["a", "a"]), GOOD[1])}, DataError, "in `known`: .*unique"),
+        ({"known": (GOOD[0].set_axis(["a", None]), GOOD[1])}, DataError, "in `known`: .*missing"),
+        ({"quasi": "age"}, ParameterError, "`quasi` must name columns of `release`"),
+        ({"quasi": ["sex", "sex"]}, ParameterError, "`quasi` must name each column once"),
+        ({"known": (pd.DataFrame({"sex": [1, 2]}), GOOD[1])}, DataError, "'sex' must have one type"),
+        ({"ties": "best"}, ParameterError, "`ties` must be one of"),
+        ({"gamma": 0}, ParameterError, "`gamma`"),
+        ({"gamma": 1.2}, ParameterError, "`gamma`"),
+        ({"limit": 0}, ParameterError, "`limit`"),
+        ({"window_km": (1, 0)}, ParameterError, "`window_km` must have low < high"),
+        ({"window_km": None}, ParameterError, "exactly one of"),
+    ],
+)
+def test_bad_input(change, error, says):
+    arguments = {"release": GOOD, "known": GOOD, "quasi": "sex", "window_km": (-1, 1)} | change
+    with pytest.raises(error, match=says):
+        common_subgraph_attack(**arguments)
+
+
+def test_limit_is_told():
+    release, known, _ = files(3)
+    with pytest.warns(SearchLimitWarning):
+        linkage = common_subgraph_attack(release, known, quasi=[], window_km=(-60, 60), node_limit=1, rng=0)
+    assert not linkage.is_optimal
+    assert not linkage.is_enumerated
+    assert linkage.clique.upper_bound >= len(linkage)

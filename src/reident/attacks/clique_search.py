@@ -189,8 +189,9 @@ class CliqueSearch:
     def _first_climb(self) -> None:
         """Find a large clique fast: on the whole graph if it is dense, else around the vertices of largest degree."""
         graph = self._graph
-        if graph.n <= _WHOLE or (self._dense and isinstance(graph, BitsGraph)):
-            effort = 0.05 if graph.n <= _WHOLE else 4.0
+        if isinstance(graph, BitsGraph) and (graph.n <= _WHOLE or self._dense):
+            # Slices: the square of the order for small graphs, a moment for large ones.
+            effort = min(4.0, graph.n**2 / 5e5)
             while self._climbed < effort:
                 self._climb_whole()
                 self._check_limits()
@@ -219,7 +220,7 @@ class CliqueSearch:
         rows = self._graph.bits
         best = np.empty(rows.shape[0], dtype=np.int64)
         start = int(self._random[0] >> np.uint64(11)) % rows.shape[0]
-        size, moves = climb(rows, start, 2000, self._random, best)
+        size, moves = climb(rows, start, min(2000, 10 * rows.shape[0]), self._random, best)
         self._climbed += (moves * (size + 4) * rows.shape[1] + 1000) / SLICE
         if size > self.best.size:
             self.best = self._graph.order[best[:size]]

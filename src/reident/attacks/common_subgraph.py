@@ -19,11 +19,13 @@ from reident._validation import (
     check_distance_matrix,
     check_ids,
     check_integer,
+    check_real,
     check_table,
     encode_labels,
 )
 from reident.attacks.cliques import Clique, Cliques, max_clique, max_cliques
 from reident.attacks.compatibility import CompatibilityGraph, graph_of_codes, shared_codes
+from reident.attacks.quasi_cliques import quasi_clique
 from reident.errors import DataError
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
@@ -62,7 +64,7 @@ class MetricMicrodata:
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
-    """What a linkage attack claims.
+    """What a linkage attack claims: with `gamma` below 1 the clique is a quasi-clique, and nothing is proven.
 
     Attributes
     ----------
@@ -131,6 +133,7 @@ def common_subgraph_attack(
     window_km: tuple[Any, Any] | None = None,
     intervals_km: tuple[Any, Any] | None = None,
     ties: str = "random",
+    gamma: float = 1.0,
     limit: int = 100_000,
     time_limit_s: float | None = None,
     node_limit: int | None = None,
@@ -156,6 +159,9 @@ def common_subgraph_attack(
         Which of several maximum cliques to claim: ``"random"`` lists all and draws one, each equally likely;
         ``"first"`` takes the one that the search meets, which begins at vertices of large degree and so favours the
         truth; ``"all"`` lists all, draws none, and claims the first in lexicographic order.
+    gamma : float
+        Below 1, claim a gamma-quasi-clique instead: each match must be compatible with at least this share of the
+        others. Found by a heuristic (`quasi_clique`), never proven; `ties` then has no part. In (0, 1].
     limit : int
         List at most so many maximum cliques.
     time_limit_s, node_limit
@@ -208,7 +214,11 @@ def common_subgraph_attack(
     graph = graph_of_codes(
         codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
     )
-    listed = _search(graph, ties, limit, time_limit_s, node_limit, generator)
+    if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
+        relaxed = quasi_clique(graph, gamma=gamma, time_limit_s=time_limit_s, node_limit=node_limit, rng=generator)
+        listed = _listed(relaxed)
+    else:
+        listed = _search(graph, ties, limit, time_limit_s, node_limit, generator)
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
@@ -314,11 +324,13 @@ def _search(
     rng: np.random.Generator,
 ) -> Cliques:
     if ties == "first":
-        best = max_clique(graph, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng)
-        return Cliques(
-            (best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds
-        )
+        return _listed(max_clique(graph, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng))
     return max_cliques(graph, limit=limit, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng)
+
+
+def _listed(best: Clique) -> Cliques:
+    """Return one clique as a list that claims nothing about others."""
+    return Cliques((best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds)
 
 
 def _links(release: MetricMicrodata, known: MetricMicrodata, pairs: IntArray) -> pd.DataFrame:

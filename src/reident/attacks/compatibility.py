@@ -161,10 +161,10 @@ def encode_label_arrays(labels_release: ArrayLike, labels_known: ArrayLike) -> t
     """Code labels as 0..n_labels-1 where both files have them, in order of first appearance, else -1."""
     frames = []
     for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
-        column = pd.Series(np.asarray(labels) if not isinstance(labels, pd.Series) else labels.to_numpy())
         if np.ndim(labels) != 1:
             raise DataError(f"`{name}` must be one-dimensional, got shape {np.shape(labels)}")
-        frames.append(pd.DataFrame({"label": column}))
+        column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
+        frames.append(pd.Series(column).to_frame("label"))
     codes = encode_labels(frames, ["label"], ["labels_release", "labels_known"])
     return shared_codes(codes[0], codes[1])
 

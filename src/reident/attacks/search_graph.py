@@ -23,6 +23,7 @@ SLICE = 4e7
 # Rows of bits up to this many vertices (about 130 MB), unless lists are shorter by far.
 _BITS_VERTICES = 32_000
 _BITS_DENSITY = 1 / 250
+_SMALL = 1000
 # The rows that stay in the cache while the others stream past.
 _BLOCK = 1024
 # A reduction that removes a smaller share of the edges than this is not repeated.
@@ -171,8 +172,7 @@ def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
     rank[order] = np.arange(order.size)
     if adjacency.bits is not None:
         return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
-    small = adjacency.n_vertices <= 1000
-    if small or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
+    if adjacency.n_vertices <= _SMALL or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
         return BitsGraph(pack_lists(adjacency.indptr, adjacency.indices, rank), order)
     starts, prefixes = kernels.prefix_lists(adjacency.indptr, adjacency.indices, order, rank)
     return ListsGraph(starts, prefixes, order, adjacency)

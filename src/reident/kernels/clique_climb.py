@@ -13,7 +13,7 @@ _RING = 1024
 
 
 @jit
-def _random(state):
+def random_number(state):
     """Return a whole number below 2^53 from an xorshift generator, whose word of state moves on."""
     x = state[0]
     x ^= x << np.uint64(13)
@@ -97,11 +97,11 @@ def climb(rows, first, patience, state, best):
         out = -1
         n_add = _shared(addable, allowed)
         if n_add > 0:
-            v = _pick(addable, allowed, _random(state) % n_add)
+            v = _pick(addable, allowed, random_number(state) % n_add)
             most = -1
             # The best of a few draws: what leaves most candidates for the next move.
             for _ in range(min(3, n_add - 1)):
-                u = _pick(addable, allowed, _random(state) % n_add)
+                u = _pick(addable, allowed, random_number(state) % n_add)
                 if most < 0:
                     most = _shared(addable, rows[v])
                 shared = _shared(addable, rows[u])
@@ -123,15 +123,15 @@ def climb(rows, first, patience, state, best):
         n_swap = _shared(swappable, allowed)
         tenure = _DROPPED
         if n_swap > 0:
-            v = _pick(swappable, allowed, _random(state) % n_swap)
+            v = _pick(swappable, allowed, random_number(state) % n_swap)
             k = 0
             while has_bit(rows[v], clique[k]):
                 k += 1
             out = clique[k]
             clique[k] = v
-            tenure += _random(state) % (n_swap + 1)
+            tenure += random_number(state) % (n_swap + 1)
         elif size > 0:
-            k = _random(state) % size
+            k = random_number(state) % size
             out = clique[k]
             size -= 1
             clique[k] = clique[size]

@@ -1,0 +1,202 @@
+"""Maximum cliques of general graphs, against networkx, igraph and plain enumeration."""
+
+from itertools import combinations
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_cliques
+from reident import DataError, ParameterError, SearchLimitWarning, max_clique, max_cliques
+from reident.attacks import clique_search, search_graph
+
+
+@pytest.fixture(params=["whole", "vertex by vertex", "lists", "lists, vertex by vertex", "not reduced"])
+def route(request, monkeypatch):
+    """Run a test by each way through the search."""
+    if "vertex" in request.param:
+        monkeypatch.setattr(clique_search, "_WHOLE", 0)
+    if "lists" in request.param:
+        monkeypatch.setattr(search_graph, "_SMALL", 0)
+        monkeypatch.setattr(search_graph, "_BITS_VERTICES", 0)
+    monkeypatch.setattr(clique_search, "_DENSE", -1.0 if request.param == "not reduced" else 1.0)
+    return request.param
+
+
+@st.composite
+def graphs(draw):
+    """Small graphs of any density."""
+    n = draw(st.integers(0, 9))
+    edges = [edge for edge in combinations(range(n), 2) if draw(st.booleans())]
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(edges)
+    return graph
+
+
+@given(graphs())
+def test_all_maximum_cliques_by_definition(graph):
+    ref = naive_cliques.max_cliques(len(graph), graph.edges)
+    comp = max_cliques(graph, rng=0)
+    assert list(comp.cliques) == ref
+    assert comp.is_complete
+    assert comp.is_optimal
+    assert max_clique(graph, rng=1).vertices in ref
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_graphs_as_igraph(route, seed):
+    n = 30
+    graph = nx.gnp_random_graph(n, [0.1, 0.3, 0.5, 0.7, 0.9, 0.97][seed], seed=seed)
+    ref = {tuple(sorted(clique)) for clique in igraph.Graph(n, list(graph.edges)).largest_cliques()}
+    comp = max_cliques(graph, rng=seed)
+    assert set(comp.cliques) == ref
+    assert len(comp.cliques) == len(ref)
+    best = max_clique(graph, rng=seed)
+    assert best.vertices in ref
+    assert best.is_optimal
+    assert best.upper_bound == len(best) == comp.size
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hidden_clique_in_a_sparse_graph(route, seed):
+    rng = np.random.default_rng(seed)
+    graph = nx.gnp_random_graph(60, 0.1, seed=seed)
+    hidden = sorted(rng.permutation(60)[:8].tolist())
+    graph.add_edges_from(combinations(hidden, 2))
+    assert max_cliques(graph, rng=seed).cliques == (tuple(hidden),)
+    assert max_clique(graph, rng=seed).vertices == tuple(hidden)
+
+
+def hamming(bits, distance):
+    words = range(2**bits)
+    return nx.Graph([(a, b) for a, b in combinations(words, 2) if (a ^ b).bit_count() >= distance])
+
+
+def johnson(n, weight, distance):
+    words = [sum(1 << i for i in chosen) for chosen in combinations(range(n), weight)]
+    return nx.Graph([(a, b) for a, b in combinations(words, 2) if (a ^ b).bit_count() >= distance])
+
+
+# Clique numbers of the Second DIMACS Implementation Challenge.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("graph", "size"),
+    [
+        (hamming(6, 2), 32),
+        (hamming(6, 4), 4),
+        (hamming(8, 2), 128),
+        (hamming(8, 4), 16),
+        (johnson(8, 2, 4), 4),
+        (johnson(8, 4, 4), 14),
+        (johnson(16, 2, 4), 8),
+    ],
+    ids=["hamming6-2", "hamming6-4", "hamming8-2", "hamming8-4", "johnson8-2-4", "johnson8-4-4", "johnson16-2-4"],
+)
+def test_coding_graphs(graph, size):
+    found = max_clique(graph, rng=0)
+    assert found.is_optimal
+    assert len(found) == size
+
+
+@pytest.mark.slow
+def test_dense_random_graph():
+    graph = nx.gnp_random_graph(45, 0.9, seed=4)
+    ref = igraph.Graph(45, list(graph.edges)).clique_number()
+    assert len(max_clique(graph, rng=0)) == ref
+
+
+def test_kinds_of_graphs_and_names():
+    graph = nx.Graph([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("d", "d")])
+    ref = {"a", "b", "c"}
+    assert set(max_clique(graph).vertices) == ref
+    matrix = nx.to_numpy_array(graph, weight=None).astype(bool)
+    for kind in (matrix, matrix.astype(int), sp.csr_array(matrix), sp.coo_matrix(matrix)):
+        assert max_clique(kind).vertices == (0, 1, 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_graphs_without_edges(route, n):
+    graph = nx.empty_graph(n)
+    best = max_clique(graph)
+    assert len(best) == best.upper_bound == min(n, 1)
+    assert best.is_optimal
+    assert max_cliques(graph).cliques == (tuple((v,) for v in range(n)) or ((),))
+
+
+def test_complete_graph_is_one_clique(route):
+    assert max_clique(nx.complete_graph(20)).vertices == tuple(range(20))
+    assert len(max_cliques(nx.complete_graph(20))) == 1
+
+
+def test_same_seed_same_clique(route):
+    graph = nx.gnp_random_graph(40, 0.5, seed=2)
+    assert len({max_clique(graph, rng=5).vertices for _ in range(3)}) == 1
+
+
+def test_node_limit_gives_a_true_bound():
+    # With a limit of one node nothing is proven, but the bound holds.
+    graph = nx.gnp_random_graph(60, 0.8, seed=1)
+    size = len(max_clique(graph, rng=0))
+    with pytest.warns(SearchLimitWarning, match="ended at its limit"):
+        cut = max_clique(graph, node_limit=1, rng=0)
+    assert not cut.is_optimal
+    assert cut.n_nodes == 1
+    assert len(cut) <= size <= cut.upper_bound < 60
+    assert all(graph.has_edge(*pair) for pair in combinations(cut.vertices, 2))
+
+
+def test_time_limit(route):
+    graph = nx.gnp_random_graph(60, 0.8, seed=1)
+    size = len(max_clique(graph, rng=0))
+    with pytest.warns(SearchLimitWarning):
+        cut = max_clique(graph, time_limit_s=1e-6, rng=0)
+    assert len(cut) <= size <= cut.upper_bound
+    assert not cut.is_optimal
+    with pytest.warns(SearchLimitWarning):
+        listed = max_cliques(graph, time_limit_s=1e-6, rng=0)
+    assert not listed.is_complete
+    assert not listed.is_optimal
+
+
+def test_listing_limit():
+    # Three parts of three vertices each: 27 maximum cliques.
+    graph = nx.complete_multipartite_graph(3, 3, 3)
+    assert len(max_cliques(graph, limit=27)) == 27
+    with pytest.warns(SearchLimitWarning, match="only 26"):
+        cut = max_cliques(graph, limit=26)
+    assert len(cut) == 26
+    assert not cut.is_complete
+    assert cut.is_optimal
+    assert len(set(cut.cliques)) == 26
+
+
+@pytest.mark.parametrize(
+    ("graph", "error", "says"),
+    [
+        (nx.DiGraph([(0, 1)]), ParameterError, "`graph` must be undirected"),
+        ([[0, 1], [1, 0]], ParameterError, "`graph` must be a compatibility graph"),
+        (np.zeros((2, 3), dtype=bool), DataError, "`graph` must be a square"),
+        (np.array([[0, 1], [0, 0]], dtype=bool), DataError, "`graph` must be symmetric"),
+        (sp.csr_array(np.array([[0, 1], [0, 0]])), DataError, "`graph` must be symmetric"),
+        (np.array([[0, 0.5], [0.5, 0]]), DataError, "`graph` must be a boolean"),
+    ],
+)
+def test_bad_graphs(graph, error, says):
+    for search in (max_clique, max_cliques):
+        with pytest.raises(error, match=says):
+            search(graph)
+
+
+@pytest.mark.parametrize(
+    "options", [{"time_limit_s": 0}, {"time_limit_s": "1"}, {"node_limit": 0}, {"node_limit": 1.5}, {"rng": -1}]
+)
+def test_bad_limits(options):
+    with pytest.raises(ParameterError, match=f"`{next(iter(options))}`"):
+        max_clique(nx.path_graph(3), **options)
+    with pytest.raises(ParameterError, match="`limit`"):
+        max_cliques(nx.path_graph(3), limit=0)

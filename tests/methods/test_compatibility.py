@@ -1,0 +1,173 @@
+"""The product graph of a release and a known file."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_cliques
+from reident import DataError, ParameterError, compatibility_graph
+from reident.attacks import compatibility
+
+
+def distances(points):
+    points = np.asarray(points, dtype=float)
+    return np.abs(points[:, None] - points[None, :])
+
+
+# Whole and half kilometres on a line: many equal distances, zeros, and deviations exactly at the window's ends.
+places = st.lists(st.integers(0, 12).map(lambda x: x / 2), min_size=1, max_size=7)
+
+
+@st.composite
+def files(draw):
+    """Labels and distances of two small files."""
+    result = []
+    for _ in range(2):
+        points = draw(places)
+        labels = draw(st.lists(st.sampled_from("abc"), min_size=len(points), max_size=len(points)))
+        result += [labels, distances(points)]
+    return result
+
+
+def edges_of(graph):
+    return {tuple(sorted(edge)) for edge in graph.to_networkx().edges}
+
+
+@given(files(), st.integers(-4, 2), st.integers(1, 6))
+def test_agrees_with_the_definition(data, low, width):
+    ref = naive_cliques.compatibility_graph(*data, low / 2, (low + width) / 2)
+    comp = compatibility_graph(*data, window_km=(low / 2, (low + width) / 2))
+    assert [tuple(pair) for pair in comp.pairs.tolist()] == ref[0]
+    assert edges_of(comp) == ref[1]
+    assert comp.n_edges == len(ref[1])
+
+
+def test_both_forms_hold_the_same_graph(monkeypatch):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, (2, 12))
+    d_release, d_known = (distances(rng.random(12) * 9) for _ in range(2))
+    dense = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-2, 2))
+    monkeypatch.setattr(compatibility, "_BITS_VERTICES", 0)
+    sparse = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-2, 2))
+    assert dense.adjacency.bits is not None
+    assert sparse.adjacency.bits is None
+    assert edges_of(dense) == edges_of(sparse)
+    assert (
+        dense.degrees().tolist()
+        == sparse.degrees().tolist()
+        == [len(dense.neighbours(v)) for v in range(dense.n_vertices)]
+    )
+    assert (dense.to_sparse() != sparse.to_sparse()).nnz == 0
+    assert nx.to_scipy_sparse_array(dense.to_networkx(), weight=None).sum() == 2 * dense.n_edges
+    assert dense.density == pytest.approx(2 * dense.n_edges / (dense.n_vertices * (dense.n_vertices - 1)))
+
+
+def test_window_is_open_and_interval_closed():
+    d_release, d_known = [[0, 5], [5, 0]], [[0, 6], [6, 0]]
+    # Deviation +1 exactly.
+    for window, n_edges in (((-1, 1), 0), ((1, 2), 0), ((0.999, 1.001), 2)):
+        assert compatibility_graph([1, 1], d_release, [1, 1], d_known, window_km=window).n_edges == n_edges
+    for interval, n_edges in (((5, 5), 2), ((4, 5), 2), ((5.001, 9), 0)):
+        assert compatibility_graph([1, 1], d_release, [1, 1], d_known, intervals_km=interval).n_edges == n_edges
+
+
+def test_rounding_does_not_move_a_deviation_across_the_edge():
+    # 0.3 - 0.1 is just below 0.2 in floating point: inside (0, 0.2) as computed, whichever way the search goes.
+    d_release, d_known = [[0, 0.1], [0.1, 0]], [[0, 0.3], [0.3, 0]]
+    assert (0.3 - 0.1 < 0.2) == (
+        compatibility_graph([1, 1], d_release, [1, 1], d_known, window_km=(0, 0.2)).n_edges == 2
+    )
+
+
+def test_bounds_for_each_two_known_records():
+    rng = np.random.default_rng(5)
+    d_release, d_known = (distances(rng.random(6) * 9) for _ in range(2))
+    labels = ["x"] * 6
+    low = -np.abs(rng.normal(size=(6, 6))) - 0.1
+    low = low + low.T
+    high = -low + 0.3
+    graph = compatibility_graph(labels, d_release, labels, d_known, window_km=(low, high))
+    pairs = graph.pairs
+    ref = {
+        (a, b)
+        for a in range(len(pairs))
+        for b in range(a + 1, len(pairs))
+        for (v1, w1), (v2, w2) in [(pairs[a], pairs[b])]
+        if v1 != v2 and w1 != w2 and low[w1, w2] < d_known[w1, w2] - d_release[v1, v2] < high[w1, w2]
+    }
+    assert edges_of(graph) == ref
+    above = np.triu_indices(6, 1)
+    condensed = compatibility_graph(labels, d_release, labels, d_known, window_km=(low[above], high[above]))
+    assert edges_of(condensed) == ref
+    # The interval in which the released distance must lie says the same, but for its ends.
+    intervals = (d_known - high)[above], (d_known - low)[above]
+    assert edges_of(compatibility_graph(labels, d_release, labels, d_known, intervals_km=intervals)) == ref
+
+
+@given(files(), st.permutations(range(7)))
+def test_renaming_labels_changes_nothing(data, names):
+    renamed = {label: f"n{names['abc'.index(label)]}" for label in "abc"}
+    other = [[renamed[x] for x in part] if isinstance(part, list) else part for part in data]
+    one, two = (compatibility_graph(*each, window_km=(-1, 1.5)) for each in (data, other))
+    assert one.pairs.tolist() == two.pairs.tolist()
+    assert edges_of(one) == edges_of(two)
+
+
+def test_missing_labels_agree_with_nothing():
+    labels = np.array(["a", None, "a"], dtype=object)
+    graph = compatibility_graph(labels, np.zeros((3, 3)), labels, np.zeros((3, 3)), window_km=(-1, 1))
+    assert graph.pairs.tolist() == [[0, 0], [2, 0], [0, 2], [2, 2]]
+    numbers = pd.Series([1.0, np.nan])
+    assert compatibility_graph(numbers, np.zeros((2, 2)), [1, 1], np.zeros((2, 2)), window_km=(-1, 1)).n_vertices == 2
+
+
+def test_no_label_in_common():
+    graph = compatibility_graph([1, 2], np.zeros((2, 2)), [3], [[0]], window_km=(-1, 1))
+    assert (graph.n_vertices, graph.n_edges, graph.pairs.shape) == (0, 0, (0, 2))
+    assert graph.to_networkx().number_of_nodes() == 0
+
+
+ZERO = np.zeros((2, 2))
+NAN = np.array([[0, np.nan], [np.nan, 0]])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"d_release": np.zeros((2, 3))}, DataError, "`d_release` must be square"),
+        ({"d_release": np.zeros((3, 3))}, DataError, "`d_release` must have one row a record"),
+        ({"d_known": [[0, 1], [2, 0]]}, DataError, "`d_known` must be symmetric"),
+        ({"d_known": -np.ones((2, 2)) + np.eye(2)}, DataError, "`d_known` must not be negative"),
+        ({"d_known": NAN}, DataError, "`d_known` must be finite"),
+        ({"d_known": np.ones((2, 2))}, DataError, "`d_known` must have a zero diagonal"),
+        ({"d_known": [["a", 1], [1, 0]]}, DataError, "`d_known` must hold numbers"),
+        ({"labels_known": ["a", "b"]}, DataError, "one type"),
+        ({"labels_known": [[1, 2]]}, DataError, "`labels_known` must be one-dimensional"),
+        ({"window_km": (1, 1)}, ParameterError, "`window_km` must have low < high"),
+        ({"window_km": (2, 1)}, ParameterError, "`window_km` must have low < high"),
+        ({"window_km": (np.nan, 1)}, ParameterError, "`window_km` must not hold NaN"),
+        ({"window_km": ("a", 1)}, ParameterError, "`window_km` must hold numbers"),
+        ({"window_km": 5}, ParameterError, "`window_km` must be a pair"),
+        ({"window_km": (0, 1, 2)}, ParameterError, "`window_km` must be a pair"),
+        ({"window_km": (np.zeros((3, 3)), 1)}, ParameterError, "`window_km` must be numbers, or arrays"),
+        ({"window_km": (np.array([[0, 1], [2, 0]]), 5)}, ParameterError, "`window_km` must be symmetric"),
+        ({"window_km": (np.array([[0, 9], [9, 0]]), 5)}, ParameterError, "records 0 and 1"),
+        ({"window_km": None}, ParameterError, "exactly one of `window_km` and `intervals_km`"),
+        ({"intervals_km": (0, 1)}, ParameterError, "exactly one of `window_km` and `intervals_km`"),
+        ({"window_km": None, "intervals_km": (2, 1)}, ParameterError, "`intervals_km` must have low <= high"),
+    ],
+)
+def test_bad_input(change, error, says):
+    arguments = {
+        "labels_release": [1, 2],
+        "d_release": ZERO,
+        "labels_known": [1, 2],
+        "d_known": ZERO,
+        "window_km": (-1, 1),
+    } | change
+    positional = [arguments.pop(name) for name in ("labels_release", "d_release", "labels_known", "d_known")]
+    with pytest.raises(error, match=says):
+        compatibility_graph(*positional, **arguments)
