@@ -1,0 +1,134 @@
+"""What kroll2016 states, and what the study needs to state it honestly."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reident import DataError, great_circle_km
+from reident.attacks.common_subgraph import common_subgraph_attack
+from reident.datasets import registry
+from reident.experiments import kroll2016 as study
+from reident.experiments.kroll2016 import scenarios, trials
+from reident.papers import published
+from reident.plotting.kroll2016 import FIGURES
+
+HOSPITALS = "hospitals_england/nhs_choices_hospital.csv"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_scenarios():
+    scenarios.scenario.cache_clear()
+    yield
+    scenarios.scenario.cache_clear()
+
+
+def test_distances_of_the_city_pairs():
+    # Section "Accuracy of the proposed method": 50, 228 and 540 km. Which point of a city is meant is not said.
+    facts = published("kroll2016", "statements").set_index("item")["value"]
+    cities = trials.city_pairs()
+    between = great_circle_km(cities["lat_deg"], cities["lon_deg"])
+    for i, pair in zip((0, 2, 4), trials.PAIRS, strict=True):
+        assert between[i, i + 1] == pytest.approx(facts[f"{pair}_km"], rel=0.03)
+
+
+def test_figure_1_coordinate_is_the_smallest_distance():
+    # Section "Contractive anonymisation": f(p) = min(308.9, 262.3, 162.7) = 162.7.
+    from reident.kernels.lipschitz import lipschitz_coordinates
+    from reident.kernels.sphere import EARTH_RADIUS_KM
+
+    angles = np.array([308.9, 262.3, 162.7]) / EARTH_RADIUS_KM
+    references = np.column_stack([np.sin(angles), np.zeros(3), np.cos(angles)])
+    coordinate = lipschitz_coordinates(np.array([[0.0, 0.0, 1.0]]), references[None])
+    assert coordinate[0, 0] == pytest.approx(162.7)
+
+
+@pytest.mark.parametrize(("name", "size", "common"), [("england", 400, 40), ("germany", 500, 50)])
+def test_scenarios_have_the_papers_sizes(name, size, common, monkeypatch):
+    monkeypatch.delenv("REIDENT_DATA", raising=False)
+    files = scenarios.scenario(name, 3)
+    assert (len(files.original), len(files.known), len(files.truth)) == (size, size, common)
+    assert files.source == "simulated"
+    facts = published("kroll2016", "statements").set_index("item")["value"]
+    labels = [
+        table[files.quasi].astype(str).agg("/".join, axis=1).value_counts() for table in (files.original, files.known)
+    ]
+    candidates = (labels[0] * labels[1]).dropna().sum()
+    assert candidates == pytest.approx(facts[f"{name}_candidates"], rel=0.15)
+    merged = files.truth.merge(files.original, left_on="release", right_index=True)
+    pd.testing.assert_frame_equal(
+        merged[["lat_deg", "lon_deg"]].reset_index(drop=True),
+        files.known.loc[files.truth["known"], ["lat_deg", "lon_deg"]].reset_index(drop=True),
+    )
+
+
+def test_a_damaged_hospital_list_is_an_error_not_a_stand_in(tmp_path, monkeypatch):
+    path = tmp_path / HOSPITALS
+    path.parent.mkdir(parents=True)
+    path.write_text("OrganisationCode,Latitude\n")
+    monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=f"expected {registry()[HOSPITALS]['sha256']}"):
+        scenarios.hospitals(1)
+
+
+def test_an_absent_hospital_list_says_where_it_belongs(monkeypatch, tmp_path):
+    from reident.datasets import load_nhs_hospitals
+
+    monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"REIDENT_DATA/hospitals_england/nhs_choices_hospital.csv \(sha256"):
+        load_nhs_hospitals()
+    assert scenarios.hospitals(1)[1] == "simulated"
+
+
+def test_the_real_list_where_it_is_at_hand():
+    import os
+
+    folder = os.environ.get("REIDENT_DATA")
+    if not folder or not (Path(folder) / HOSPITALS).is_file():
+        pytest.skip("the NHS list is not at hand")
+    listed, source = scenarios.hospitals(1)
+    assert (len(listed), source) == (847, "real")
+    assert (listed["trust_prefix"].str.len() == 2).all()
+    assert "NA" in set(listed["trust_prefix"]) or (listed["trust_prefix"] != "").all()
+
+
+def test_intervals_link_a_small_file_through_the_clique_attack():
+    from shapely import box
+
+    from reident import embed_distances, linkage_quality, tolerance_intervals
+
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(0, 4, 20)}, index=[f"k{i}" for i in range(20)])
+    lat, lon = rng.uniform(48, 54, 20), rng.uniform(7, 14, 20)
+    options = {"n_reference_sets": 60, "reference_set_size": 1, "area": box(6, 47, 15, 55)}
+    released = embed_distances(lat[:12], lon[:12], **options, rng=1)
+    known = tolerance_intervals(lat, lon, **options, alpha=0.9, n_simulations=60, rng=2)
+    linked = common_subgraph_attack(
+        (people.iloc[:12].rename(index=lambda name: name.replace("k", "r")), released),
+        (people, great_circle_km(lat, lon)),
+        quasi="age",
+        intervals_km=(known.lo, known.hi),
+        rng=0,
+    )
+    truth = [(f"r{i}", f"k{i}") for i in range(12)]
+    quality = linkage_quality(linked, truth)
+    assert quality.precision >= 0.5
+    assert quality.recall >= 0.4
+
+
+@pytest.mark.slow
+def test_smoke_run_draws_every_figure_and_labels_the_stand_in(tmp_path, monkeypatch):
+    monkeypatch.delenv("REIDENT_DATA", raising=False)
+    results = study.run("smoke", folder=tmp_path, progress=False)
+    again = study.run("smoke", folder=tmp_path, progress=False)
+    pd.testing.assert_frame_equal(results.frames["first"], again.frames["first"])
+    pd.testing.assert_frame_equal(results.frames["locating"], again.frames["locating"])
+    assert (results.frames["locating"]["registration_within_5km"] > 0.9).all()
+    for name, draw in FIGURES.items():
+        figure = draw(results)
+        if "england" in name or name == "figure-2-utility":
+            words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+            assert any("SIMULATED" in text for text in words), name
+    shutil.rmtree(tmp_path / "parts")
