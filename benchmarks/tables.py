@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from benchmarks import _table_rivals as rivals
 
+from benchmarks import _table_rivals as rivals
 from reident import (
     DataError,
     Hierarchy,

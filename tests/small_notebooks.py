@@ -2,6 +2,11 @@
 
 import json
 
+import pandas as pd
+
+from reident.experiments import comparison
+from reident.experiments.study import Results
+
 DEFAULTS = "count = 3\nrate: float = 0.5\nname = 'a'\nflag = False\nlist_ = [1]\ntable = {}\nnothing = None\nout = ''"
 
 
@@ -26,3 +31,33 @@ def write_notebook(path, *cells, parameters=DEFAULTS, title="A small notebook"):
     }
     path.write_text(json.dumps(notebook))
     return path
+
+
+def finished_study(tmp_path):
+    """Give an output folder with the results of one study as a run leaves them."""
+    folder = tmp_path / "out" / "kroll2015"
+    rows = [
+        comparison.within("recall <at> 1", 0.5, 0.52, 0.48, 0.56),
+        comparison.within("recall at 2", 0.9, 0.52, 0.48, 0.56, note="an erratum & more"),
+        comparison.exact("vertices", 11, 11),
+    ]
+    frames = {"rows": pd.DataFrame({"x": [1, 2]})}
+    Results("kroll2015", "quick", 1, frames, comparison.compare(rows)).save(folder)
+    (folder / "figures").mkdir()
+    for name in ("figure-10-b.png", "figure-2-a.png", "figure-2-a.svg", "only.svg"):
+        (folder / "figures" / name).touch()
+    record = {
+        "name": "kroll2015",
+        "title": "T",
+        "notebook": "n.ipynb",
+        "status": "ok",
+        "error": None,
+        "parameters": {"profile": "quick"},
+        "seconds": 12.3,
+        "started": "2026-01-01T00:00:00+00:00",
+        "reident": "0",
+    }
+    for name in ("notebook.html", "notebook.ipynb"):
+        (folder / name).touch()
+    (folder / "record.json").write_text(json.dumps(record))
+    return tmp_path / "out"

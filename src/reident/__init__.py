@@ -23,7 +23,7 @@ _MODULES = {
     "mechanisms.queries": "laplace_count laplace_histogram laplace_mean laplace_sum",
     "mechanisms.randomised_response": "randomised_response",
     "mechanisms.laplace": "discrete_laplace simulation_laplace",
-    "papers": "published",
+    "papers": "errata published",
     "rumap": "frontier pareto plot_ru_map plot_ru_panels ru_frame",
     "metrics.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
     "metrics.spatial": "autocorrelation clustering_agreement distance_utilities nearest_neighbour_agreement",

@@ -183,6 +183,21 @@ def figures(
         print(f"{study.name}: {len(_plots(study).FIGURES)} figures ({results.profile}) in {folder / 'figures'}")
 
 
+@app.command()
+def report(
+    out: Out = Path("results"),
+    site: Annotated[Path, typer.Option(help="The folder of the site.")] = Path("site"),
+    draw: Annotated[bool, typer.Option(help="Draw every figure again as PDF for print.")] = True,
+) -> None:
+    """Make one static site of what has been reproduced: studies, every printed number, errata, figures for print."""
+    from reident.runner.report import PRINT, write_report
+
+    index = write_report(out, site, draw=draw)
+    if draw:
+        print(f"figures for print: {(site / PRINT).resolve()}")
+    print(f"site: {index.resolve()}")
+
+
 def _figure_names(study: Study) -> list[str]:
     """Read the names of a study's figures from its source, since importing all that draws takes seconds."""
     import ast

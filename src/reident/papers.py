@@ -10,7 +10,7 @@ from reident._paths import data_folder, notebooks_folder
 from reident._validation import check_choice
 from reident.errors import ParameterError
 
-__all__ = ["PAPERS", "STUDIES", "Paper", "Study", "available_studies", "published", "select_studies"]
+__all__ = ["PAPERS", "STUDIES", "Paper", "Study", "available_studies", "errata", "published", "select_studies"]
 
 
 @dataclass(frozen=True)
@@ -120,3 +120,15 @@ def published(stem: str, table: str) -> pd.DataFrame:
         tables = sorted(file.stem.removeprefix(f"{stem}_") for file in folder.glob(f"{stem}_*.csv"))
         raise ParameterError(f"`table` must be one of {tables} for {stem}, got {table!r}")
     return pd.read_csv(path)
+
+
+def errata(stem: str | None = None) -> pd.DataFrame:
+    """Return the known slips of the documents: stem, number, place, what is printed, what is used here instead.
+
+    `stem` selects one document.
+    """
+    table = pd.read_csv(data_folder() / "errata.csv")
+    if stem is None:
+        return table
+    check_choice(stem, "stem", list(PAPERS))
+    return table[table["stem"] == stem].reset_index(drop=True)

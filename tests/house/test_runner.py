@@ -7,15 +7,13 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError, runner
-from reident.experiments import comparison, grid
-from reident.experiments.study import Results
+from reident.experiments import grid
 from reident.runner import NotebookRun, check_parameters, run_notebooks, write_index
 from reident.runner._execute import WORK
-from small_notebooks import write_notebook
+from small_notebooks import finished_study, write_notebook
 
 
 @pytest.fixture
@@ -199,37 +197,8 @@ def test_parts_of_an_earlier_run_are_taken_over(tmp_path):
     assert sorted(path.name for path in _workplace(tmp_path, "a").iterdir()) == ["parts"]
 
 
-@pytest.fixture
-def finished_study(tmp_path):
-    """Give an output folder with the results of one study as a run leaves them."""
-    folder = tmp_path / "out" / "kroll2015"
-    rows = [
-        comparison.within("recall <at> 1", 0.5, 0.52, 0.48, 0.56),
-        comparison.within("recall at 2", 0.9, 0.52, 0.48, 0.56, note="an erratum & more"),
-        comparison.exact("vertices", 11, 11),
-    ]
-    frames = {"rows": pd.DataFrame({"x": [1, 2]})}
-    Results("kroll2015", "quick", 1, frames, comparison.compare(rows)).save(folder)
-    (folder / "figures").mkdir()
-    for name in ("figure-10-b.png", "figure-2-a.png", "figure-2-a.svg", "only.svg"):
-        (folder / "figures" / name).touch()
-    record = {
-        "name": "kroll2015",
-        "title": "T",
-        "notebook": "n.ipynb",
-        "status": "ok",
-        "error": None,
-        "parameters": {"profile": "quick"},
-        "seconds": 12.3,
-        "started": "2026-01-01T00:00:00+00:00",
-        "reident": "0",
-    }
-    (folder / "record.json").write_text(json.dumps(record))
-    return tmp_path / "out"
-
-
-def test_the_index_compares_with_print(finished_study):
-    page = write_index(finished_study).read_text()
+def test_the_index_compares_with_print(tmp_path):
+    page = write_index(finished_study(tmp_path)).read_text()
     assert "M. Kroll (2015)" in page
     assert '<span class="good">2 agree</span>, <span class="bad">1 differ</span>' in page
     assert "recall &lt;at&gt; 1" in page

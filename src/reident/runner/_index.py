@@ -25,16 +25,16 @@ def read_records(out: str | Path) -> list[dict[str, Any]]:
     return sorted(records, key=lambda record: (order.get(record["name"], len(order)), record["name"]))
 
 
-def write_index(out: str | Path, *, title: str = "Reproduction") -> Path:
+def write_index(out: str | Path, *, title: str = "Reproduction", links: str = "") -> Path:
     """Write ``index.html`` over all runs published in `out`; it works from the file system, offline.
 
-    Returns the page's path.
+    `links` is HTML to stand above the heading. Returns the page's path.
     """
     out = Path(out)
     records = read_records(out)
     comparisons = {record["name"]: read_comparison(out / record["name"]) for record in records}
     sections = [_section(out, record, comparisons[record["name"]]) for record in records]
-    body = f"<h1>{html.escape(title)}</h1>\n{_overview(records, comparisons)}\n" + "\n".join(sections)
+    body = f"{links}<h1>{html.escape(title)}</h1>\n{_overview(records, comparisons)}\n" + "\n".join(sections)
     target = out / "index.html"
     temporary = out / ".index.tmp"
     temporary.write_text(page(f"reident: {title.lower()}", body), encoding="utf-8")
