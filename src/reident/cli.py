@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import reident
+from reident._machine import processors
 from reident.workbench.commands import add_commands
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def reproduce(
         records = runner.reproduce(
             stem or [],
             profile=profile,
-            jobs=_processors(jobs),
+            jobs=processors(jobs),
             out=out,
             seed=seed,
             force=force,
@@ -137,7 +137,7 @@ def batch(
         records = run_batch(
             sweep,
             out,
-            jobs=_processors(jobs),
+            jobs=processors(jobs),
             scheduler=scheduler,
             force=force,
             retry_failed=retry_failed,
@@ -174,7 +174,7 @@ def figures(
             options: dict[str, Any] = {} if seed is None else {"seed": seed}
             with _resumable(out):
                 folder.mkdir(parents=True, exist_ok=True)
-                experiment.run(profile, jobs=_processors(jobs), folder=folder, progress=not quiet, **options).save(
+                experiment.run(profile, jobs=processors(jobs), folder=folder, progress=not quiet, **options).save(
                     folder
                 )
         results = Results.load(folder)
@@ -217,12 +217,6 @@ def _plots(study: Study) -> ModuleType:
     import importlib
 
     return importlib.import_module(f"reident.plotting.{study.name}")
-
-
-def _processors(jobs: int) -> int:
-    if jobs:
-        return jobs
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _end(records: list[dict[str, Any]], out: Path) -> None:

@@ -13,12 +13,13 @@ PACKAGE = Path(reident.__file__).parent
 
 # From bottom to top. A module not named here belongs to the layer of its package.
 LAYERS = [
-    {"errors", "_typing", "_random", "_validation", "_paths", "_code", "_progress", "papers", "_classes"},
+    {"errors", "_typing", "_random", "_validation", "_paths", "_machine", "_code", "_progress", "papers", "_classes"},
     {"kernels"},
     {"_areas", "_in_classes", "_order", "datasets", "people", "simulate", "networks"},
     {"anonymisers", "mechanisms", "attacks", "metrics"},
+    {"registry"},
     {"experiments", "rumap", "plotting"},
-    {"runner"},
+    {"runner", "workbench"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

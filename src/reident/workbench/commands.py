@@ -53,7 +53,7 @@ def assess(
 
     The report is for the custodian: it describes confidential data.
     """
-    from reident.cli import _processors
+    from reident._machine import processors
     from reident.workbench.assessing import assess as run
     from reident.workbench.files import read_file
 
@@ -71,7 +71,7 @@ def assess(
         n_known=known or None,
         profile=profile,
         seed=seed,
-        jobs=_processors(jobs),
+        jobs=processors(jobs),
         scheduler=scheduler,
         progress=not quiet,
     )
