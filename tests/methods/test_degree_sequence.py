@@ -41,6 +41,7 @@ def test_sensitivities_by_brute_force(k):
             assert found == stated, "the stated sensitivity is reached"
 
 
+@pytest.mark.slow
 def test_privacy_loss_of_neighbouring_graphs():
     """The sum of all noisy degrees moves by exactly the sensitivity when an edge is added."""
     n = 2500

@@ -47,6 +47,7 @@ def test_choices_follow_the_probabilities(scores):
     assert observed.sum() == n
 
 
+@pytest.mark.slow
 def test_privacy_loss():
     """Scores of neighbours differ by 1 in opposite directions: the worst case of Theorem 6.1."""
     one, other = ([2, 1], [1, 2])

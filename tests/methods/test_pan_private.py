@@ -71,6 +71,7 @@ def test_an_intruder_and_the_reader_together_learn_at_most_two_epsilon():
         assert_loss_at_most(left, right, 2 * 0.6, level=LEVEL)
 
 
+@pytest.mark.slow
 def test_the_printed_algorithm_is_caught_leaking():
     n = 2500
     absent = seen([], [], n, 0, epsilon=0.4, variant="printed")

@@ -87,6 +87,7 @@ def test_stated_sensitivity_bounds_the_change_of_the_snapped_sum(values, more, s
     assert abs(one.value / step - round(one.value / step)) < 1e-9
 
 
+@pytest.mark.slow
 def test_privacy_loss_of_sums_of_neighbours():
     n = 2500
     one, other = (
@@ -97,6 +98,7 @@ def test_privacy_loss_of_sums_of_neighbours():
     assert loss_bounds(one, other, level=LEVEL) > 0.5
 
 
+@pytest.mark.slow
 def test_privacy_loss_of_a_histogram_is_that_of_one_count():
     """The pair (count of a, count of b) of neighbours; events on the first and on the sum of both."""
     n = 2000

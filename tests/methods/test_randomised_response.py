@@ -51,6 +51,7 @@ def test_reports_have_the_stated_probabilities_and_loss(kws):
     assert loss_bounds(*codes, level=LEVEL) > reports["a"].epsilon * 0.85
 
 
+@pytest.mark.slow
 def test_estimate_is_unbiased_with_the_stated_variance():
     answers = np.repeat(["a", "b", "c"], [120, 60, 20])
     share, repetitions = np.array([0.6, 0.3, 0.1]), 600

@@ -55,7 +55,7 @@ def test_figures_5_1_and_5_2():
 
 def test_claim_6_4_forgets_the_laplace_noise():
     assert mechanisms.claim_failure(100, 0.1, 0.3) > 0.25
-    assert mechanisms.claim_failure(100_000, 0.5, 0.3) < 0.05
+    assert mechanisms.claim_failure(3000, 0.5, 0.3) < 0.05
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.1])
@@ -78,7 +78,7 @@ def test_failure_of_the_claim_equals_a_direct_sum(epsilon):
 
 def test_the_hyperplanes_of_figure_6_1():
     points = mechanisms.hyperplane_points()
-    angles, scores = mechanisms.hyperplane_scores(points)
+    angles, scores = mechanisms.hyperplane_scores()
     assert scores.max() == len(points)
     best = angles[scores == len(points)]
     assert np.abs(np.angle(np.exp(1j * best))).min() < 0.01, "the vertical axis is the best line"

@@ -183,8 +183,8 @@ def intersection_attack(
     >>> attack.candidates("Alice")
     ['cancer']
     """
-    options: dict[str, Any] = {"hierarchies": hierarchies, "locate": locate, "partial_limit": partial_limit}
-    return intersection_course(releases, population, quasi=quasi, sensitive=sensitive, **options)[-1]
+    found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return found.combine(len(found.counts))
 
 
 def intersection_course(
@@ -202,6 +202,20 @@ def intersection_course(
     Parameters and errors are those of `intersection_attack`. The sensitive values are those of all releases from the
     start.
     """
+    found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return [found.combine(n + 1) for n in range(len(found.counts))]
+
+
+def _locate(
+    releases: Sequence[Any],
+    population: pd.DataFrame,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    hierarchies: Mapping[str, Any] | None,
+    locate: str,
+    partial_limit: int,
+) -> _Located:
+    """Check the arguments and find the classes of every person in every release."""
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
     check_choice(locate, "locate", ("covering", "nearest"))
     check_integer(partial_limit, "partial_limit", low=1)
@@ -211,17 +225,12 @@ def intersection_course(
     first = np.unique(person, return_index=True)[1]
     combinations = {column: codes[first] for column, (codes, _) in coded.items()}
     values = _sensitive_values(tables, sensitive)
-    found = [
+    counts = [
         _gather(table, combinations, coded, sensitive, values, hierarchies or {}, locate, n_combinations)
         for table in tables
     ]
-    pooled = np.cumsum(
-        [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables], axis=0
-    )
-    return [
-        _combine(found[: n + 1], pooled[n] / pooled[n].sum(), values, population.index, person, partial_limit)
-        for n in range(len(found))
-    ]
+    totals = [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables]
+    return _Located(counts, np.array(totals, dtype=np.float64), values, population.index, person, partial_limit)
 
 
 def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[pd.DataFrame]:
@@ -304,6 +313,24 @@ def _pack(matrix: BoolArray) -> Any:
     padded = np.zeros((n, -(-width // 64) * 64), dtype=np.bool_)
     padded[:, :width] = matrix
     return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Located:
+    """For each release the sensitive values in each combination's classes, and how many classes it has."""
+
+    counts: list[tuple[IntArray, IntArray]]
+    totals: FloatArray
+    values: pd.Index
+    index: pd.Index
+    person: IntArray
+    partial_limit: int
+
+    def combine(self, n_releases: int) -> IntersectionAttack:
+        """Intersect what the first releases say."""
+        pooled = self.totals[:n_releases].sum(axis=0)
+        found = self.counts[:n_releases]
+        return _combine(found, pooled / pooled.sum(), self.values, self.index, self.person, self.partial_limit)
 
 
 def _combine(

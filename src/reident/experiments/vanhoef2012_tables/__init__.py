@@ -176,7 +176,7 @@ def _mechanisms_part(profile: str, sizes: dict[str, Any], sweep: Any) -> dict[st
     return {
         **mechanisms.noise_curves(),
         "losses": sweep("losses", losses, mechanisms.loss_trial, 1),
-        "kmeans": sweep("kmeans", points, mechanisms.kmeans_trial, few, ("variant", "epsilon")),
+        "kmeans": sweep("kmeans", points, mechanisms.kmeans_trial, max(5, few // 2), ("variant", "epsilon")),
         "hyperplane_points": mechanisms.hyperplane_points(),
         "hyperplane": sweep("hyperplane", planes, mechanisms.hyperplane_trial, 4 * many, ("method",)),
         "density": sweep("density", densities, mechanisms.density_trial, many, ("epsilon",)),

@@ -92,13 +92,19 @@ def _intrusion(epsilon: float, variant: str, events: list[int], n: int, rng: np.
 # -- the mechanisms' risk-utility map -------------------------------------------------------------------------------
 
 
+@cache
+def education() -> pd.Series:
+    """Return the education of the people of Adult."""
+    return load_adult()["education"]
+
+
 def game_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
     """Release the distribution of education and let an intruder guess one person's value among two.
 
     The intruder knows everybody else's value, and that the target's is one of two. Parameters: ``mechanism``,
     ``epsilon``, ``n`` (people), ``games`` (guesses).
     """
-    people = load_adult()["education"]
+    people = education()
     categories = sorted(people.unique())
     sample = people.iloc[rng.choice(len(people), params["n"], replace=False)]
     truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)
@@ -161,7 +167,7 @@ def kmeans_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]
 
 def _lloyd(points: FloatArray, centres: FloatArray) -> float:
     """Return the inertia of plain k-means started at the true middles."""
-    for _ in range(15):
+    for _ in range(5):
         labels = nearest_centre(points, centres)
         centres = np.array([points[labels == j].mean(axis=0) if (labels == j).any() else centres[j] for j in range(4)])
     return float(((points - centres[nearest_centre(points, centres)]) ** 2).sum(axis=1).mean())
@@ -197,6 +203,7 @@ def histogram_sensitivity(rng: np.random.Generator) -> float:
 # -- the exponential mechanism (6.1) --------------------------------------------------------------------------------
 
 
+@cache
 def hyperplane_points(n: int = 60) -> pd.DataFrame:
     """Return points like those of figure 6.1, which the document only describes.
 
@@ -211,8 +218,10 @@ def hyperplane_points(n: int = 60) -> pd.DataFrame:
     return points.assign(label=np.where(side > 0, "A", "B"))
 
 
-def hyperplane_scores(points: pd.DataFrame, n_candidates: int = 720) -> tuple[FloatArray, IntArray]:
+@cache
+def hyperplane_scores(n_candidates: int = 720) -> tuple[FloatArray, IntArray]:
     """Return the normal vectors' angles, rad, and how many points each classifies correctly."""
+    points = hyperplane_points()
     angles = np.arange(n_candidates) * 2 * np.pi / n_candidates
     normals = np.stack([np.cos(angles), np.sin(angles)])
     above = points[["x", "y"]].to_numpy() @ normals >= 0
@@ -226,7 +235,7 @@ def hyperplane_trial(params: Parameters, rng: np.random.Generator) -> dict[str, 
     ``epsilon``.
     """
     points = hyperplane_points()
-    angles, scores = hyperplane_scores(points)
+    angles, scores = hyperplane_scores()
     if params["method"] == "noise on coordinates":
         best = angles[scores.argmax()]
         # One record can turn the best unit vector into any other: the L1 sensitivity is 2 sqrt(2).
