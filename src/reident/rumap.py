@@ -259,6 +259,7 @@ def plot_ru_map(
     assert ax is not None
     releases = _releases(frame)
     labels: list[tuple[float, float, str, str, bool]] = []
+    n_curves = releases["method"].nunique()
     for position, (method, curve) in enumerate(releases.groupby("method", sort=False)):
         colour = COLOURS[position % len(COLOURS)]
         bars = {
@@ -272,7 +273,8 @@ def plot_ru_map(
         )  # fmt: skip
         for _, point in curve.iterrows():
             labels.append((point["utility"], point["risk"], point["value"], colour, False))
-        best = curve.loc[curve["risk"].idxmax()]
+        # Many curves meet near the original; there their names would cover each other.
+        best = curve.loc[curve["risk"].idxmin() if n_curves > 4 else curve["risk"].idxmax()]
         shown = f"{(names or {}).get(str(method), str(method))} ({best['parameter']})"
         labels.insert(0, (best["utility"], best["risk"], shown, colour, True))
     front = frame[pareto(frame)]

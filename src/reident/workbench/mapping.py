@@ -330,9 +330,10 @@ def risk_utility(
     methods, attacks, utilities : sequence of str or mapping, optional
         Names in the registry (`reident.registry.methods_table`), or mappings with "name" and a value, for methods also
         a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
-        only named is tried over the registry's grid, its lengths scaled to the data. Default: all that fit the data. Attacks that return links take
-        the option ``measure``, "precision" (how many claims are right) or "recall" (how many common persons are
-        found), as the risk; the attack by distances takes ``alpha``, the share of deviations it tolerates.
+        only named is tried over the registry's grid, its lengths scaled to the data. Default: all that fit the data.
+        Attacks that return links take the option ``measure``, "precision" (how many claims are right) or "recall" (how
+        many common persons are found), as the risk; the attack by distances takes ``alpha``, the share of deviations
+        it tolerates.
     quasi : str or sequence of str
         The columns that the intruder knows. Places are known in any case.
     sensitive : str, optional

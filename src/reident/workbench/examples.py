@@ -1,0 +1,41 @@
+"""Small data to explore with: simulated, so that nothing confidential is on the screen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reident._random import check_rng
+from reident._typing import RNGLike
+from reident._validation import check_integer
+
+__all__ = ["example_places", "example_table"]
+
+
+def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
+    """Return simulated persons in Germany: sex, age class, ``lat_deg``, ``lon_deg``; homes near real places."""
+    from reident.datasets import load_census_shares, load_places
+    from reident.simulate import population
+
+    n = check_integer(n, "n", low=1)
+    return population(load_places("germany"), n, jitter_km=5.0, shares=load_census_shares(), rng=check_rng(rng))
+
+
+def example_table(n: int = 600, *, rng: RNGLike = 0) -> pd.DataFrame:
+    """Return simulated employees: age, years of school, hours, pay (all related), sector, and an illness."""
+    n = check_integer(n, "n", low=1)
+    generator = check_rng(rng)
+    age = generator.integers(18, 68, n)
+    school = np.clip(np.round(generator.normal(12, 2.5, n)), 6, 20).astype(int)
+    hours = np.clip(np.round(generator.normal(37, 8, n)), 4, 70).astype(int)
+    growth = 0.015 * (age - 18) + 0.08 * (school - 12) + 0.02 * (hours - 37)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "school": school,
+            "hours": hours,
+            "pay": np.round(np.exp(10 + growth + generator.normal(0, 0.3, n)), -2),
+            "sector": generator.choice(["industry", "trade", "health", "state"], n, p=[0.3, 0.3, 0.2, 0.2]),
+            "illness": generator.choice(["none", "back", "heart", "cancer"], n, p=[0.6, 0.25, 0.1, 0.05]),
+        }
+    )
