@@ -18,6 +18,9 @@ from reident.kernels.mondrian import mondrian, passes
 
 __all__ = ["Partition", "partition"]
 
+#: Categories that a label lists one by one; of more, a label has the first and the last, in the order of the cuts.
+_MOST_LISTED = 50
+
 
 @dataclass(frozen=True)
 class Partition:
@@ -84,15 +87,6 @@ def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
     return ranked(name, rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
 
 
-def _label(attribute: OrderedColumn, low: int, high: int) -> str:
-    values = attribute.known
-    if low == high:
-        return str(values[low])
-    if has_scale(values):
-        return f"[{values[low]}, {values[high]}]"
-    return "{" + ", ".join(str(value) for value in values[low : high + 1]) + "}"
-
-
 def _check_root(criteria: Criteria, n: int) -> None:
     """Refuse a table that does not satisfy the criteria even as one class."""
     counts = np.bincount(criteria.codes)
@@ -106,10 +100,21 @@ def _check_root(criteria: Criteria, n: int) -> None:
 
 def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
     """Return each record's label: made once for each pair of ends, then looked up."""
-    pairs, unique = pd.factorize(low * len(attribute.known) + high)
-    ends = [divmod(int(pair), len(attribute.known)) for pair in unique]
-    labels = pd.Index([_label(attribute, *pair) for pair in ends], dtype="str")
-    return labels.take(pairs[classes])
+    names = [str(value) for value in attribute.known]
+    pairs, unique = pd.factorize(low * len(names) + high)
+    scaled = has_scale(attribute.known)
+    labels = [_label(names, *divmod(int(pair), len(names)), scaled=scaled) for pair in unique]
+    return pd.Index(labels, dtype="str").take(pairs[classes])
+
+
+def _label(names: list[str], low: int, high: int, *, scaled: bool) -> str:
+    if low == high:
+        return names[low]
+    if scaled:
+        return f"[{names[low]}, {names[high]}]"
+    if high - low >= _MOST_LISTED:
+        return f"{{{names[low]}, ..., {names[high]}}}"
+    return "{" + ", ".join(names[low : high + 1]) + "}"
 
 
 def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> dict[str, float]:

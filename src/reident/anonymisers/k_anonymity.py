@@ -171,7 +171,8 @@ def k_anonymise(
     Mondrian: LeFevre et al. (2006). The attribute whose values spread widest in the part, relative to the table, is
     cut nearest its median where at least k records remain on both sides; if it cannot be, the next widest. Numbers
     are ordered by value, an ordered Categorical by its order, other values as their hierarchy lists them, else as
-    text. With `ell` or `t` a cut is made only if both sides satisfy them.
+    text. A class's label is its range "[17, 25]" of numbers, its run "{Black, White}" of categories in that order
+    (beyond 50 of them "{first, ..., last}"). With `ell` or `t` a cut is made only if both sides satisfy them.
 
     Losses, all in [0, 1]. *precision*: level / (levels - 1), averaged over cells; for Mondrian the range of the class
     over that of the table (Holohan et al. 2017, III-A). *ncp*, normalised certainty penalty: that range for numbers;

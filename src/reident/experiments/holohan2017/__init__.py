@@ -104,10 +104,9 @@ def run(
         {**pairs, "k": chosen["time_k"], **common},
         time_trial,
         stem=f"{STUDY}-times",
-        repetitions=chosen["time_repetitions"] + 1,
+        repetitions=chosen["time_repetitions"],
         **where,
     )
-    times = times[times["repetition"] > 0].reset_index(drop=True)  # the first of each warms the caches
     frames: dict[str, pd.DataFrame] = {
         "classes": classes,
         "noise": noise,
