@@ -109,7 +109,7 @@ def _errors(results: Results) -> Figure:
     figure, panels = _panels(
         results.frames["errors"],
         heading="Relative error of noise inside classes, of the same epsilon on the whole data set, and of uniform "
-        f"noise within 5 %\n(epsilon such that the mean error inside classes is that of the uniform noise); {_NOT_DP}",
+        f"noise within 5 %\n(epsilon such that the mean error inside classes is that of the uniform noise)\n{_NOT_DP}",
         share_y=True,
     )
     for ax, _, _, own in panels:
