@@ -154,7 +154,7 @@ def _variants(plan: Profile, datasets: list[int], engine: dict[str, Any]) -> pd.
     sizes += [{"method": "distance noise", "sigma_km": s} for s in plan.distance_sigmas_km]
     settings = [
         {**size, "alpha": 0.5, "gamma": gamma, "dataset": dataset}
-        for gamma in (None, _GAMMA)
+        for gamma in (1.0, _GAMMA)
         for size in sizes
         for dataset in datasets
     ]
@@ -169,8 +169,8 @@ def _variants(plan: Profile, datasets: list[int], engine: dict[str, Any]) -> pd.
     in_degrees, in_km = trials["sigma_deg"].map("{:g} deg".format), trials["sigma_km"].map("{:g} km".format)
     trials["size"] = in_degrees.where(trials["sigma_deg"].notna(), in_km)
     panels = []
-    for gamma, name in ((None, "clique attack"), (_GAMMA, f"{_GAMMA:g}-quasi-clique attack")):
-        part = trials[trials["gamma"].isna() if gamma is None else trials["gamma"].eq(gamma)]
+    for gamma, name in ((1.0, "clique attack"), (_GAMMA, f"{_GAMMA:g}-quasi-clique attack")):
+        part = trials[trials["gamma"].eq(gamma)]
         frame = ru_frame(
             part,
             method="method",

@@ -86,6 +86,7 @@ def attack(params: dict[str, Any], rng: np.random.Generator) -> tuple[Linkage, f
             known_file(params["dataset"]),
             quasi=QUASI,
             window_km=window_km,
+            gamma=params.get("gamma", 1.0),
             limit=_MAX_CLIQUES,
             node_limit=_NODE_LIMIT,
             rng=rng,
