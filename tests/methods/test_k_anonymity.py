@@ -258,3 +258,31 @@ def test_a_missing_value_is_refused():
     table = pd.DataFrame({"age": [1.0, np.nan, 2.0], "sex": ["f", None, "m"]})
     with pytest.raises(DataError, match=r"'age': 1, 'sex': 1.*label"):
         k_anonymise(table, ["age", "sex"], k=1, method="mondrian")
+
+
+@pytest.mark.parametrize("method", ["ola", "mondrian"])
+def test_column_names_and_indices_of_any_kind(method):
+    table = pd.DataFrame({0: [0, 1, 2, 3, 7], 1: list("fmfmf"), 2: list("xyzxy")}, index=[5, 5, 6, 6, 7])
+    hierarchies = {0: HIERARCHIES["age"], 1: HIERARCHIES["sex"]}
+    release = k_anonymise(table, [0, 1], hierarchies=hierarchies, k=2, method=method, suppression_limit=0.25)
+    assert release.table.columns.tolist() == [0, 1, 2]
+    assert k_anonymity(release.table, [0, 1]) >= 2
+    whole = release.with_suppressed()
+    assert whole.index.tolist() == table.index.tolist()
+    assert (whole.loc[release.classes < 0] == "*").all(axis=None)
+    assert whole.loc[release.classes >= 0, 2].tolist() == table.loc[release.classes >= 0, 2].tolist()
+
+
+def test_mondrian_cuts_categories_as_their_hierarchy_lists_them():
+    places = Hierarchy([["Rome", "south"], ["Oslo", "north"], ["Bari", "south"], ["Bergen", "north"]])
+    table = pd.DataFrame({"place": ["Rome", "Oslo", "Bari", "Bergen"] * 2})
+    release = k_anonymise(table, "place", hierarchies={"place": places}, k=4, method="mondrian")
+    assert sorted(set(release.table["place"])) == ["{Oslo, Bergen}", "{Rome, Bari}"]
+    by_text = k_anonymise(table, "place", k=4, method="mondrian")
+    assert sorted(set(by_text.table["place"])) == ["{Bari, Bergen}", "{Oslo, Rome}"]
+
+
+def test_a_long_run_of_categories_has_a_short_label():
+    table = pd.DataFrame({"code": [f"{i:03}" for i in range(60)]})
+    release = k_anonymise(table, "code", k=60, method="mondrian")
+    assert set(release.table["code"]) == {"{000, ..., 059}"}

@@ -65,12 +65,12 @@ def partition(
     low = np.minimum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
     high = np.maximum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
     columns = {
-        attribute.name: pd.Series(_labels(attribute, low[:, j], high[:, j], classes), index=table.index)
-        for j, attribute in enumerate(attributes)
+        name: pd.Series(_labels(attribute, low[:, j], high[:, j], classes), index=table.index)
+        for j, (name, attribute) in enumerate(zip(quasi, attributes, strict=True))
     }
     widths = _widths(attributes, low, high, sizes)
-    losses = _losses(attributes, low, high, sizes, float(np.mean(list(widths.values()))))
-    return Partition(classes, columns, losses, widths)
+    losses = _losses(attributes, low, high, sizes, float(np.mean(widths)))
+    return Partition(classes, columns, losses, dict(zip(quasi, widths, strict=True)))
 
 
 def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
@@ -117,13 +117,13 @@ def _label(names: list[str], low: int, high: int, *, scaled: bool) -> str:
     return "{" + ", ".join(names[low : high + 1]) + "}"
 
 
-def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> dict[str, float]:
+def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> list[float]:
     """Return the mean width of each attribute's ranges, as a share of the table's."""
-    widths = {}
+    widths = []
     for j, attribute in enumerate(attributes):
         scale = attribute.places[-1] - attribute.places[0]
         spans = attribute.places[high[:, j]] - attribute.places[low[:, j]]
-        widths[attribute.name] = float((spans * sizes).sum() / scale / sizes.sum()) if scale > 0 else 0.0
+        widths.append(float((spans * sizes).sum() / scale / sizes.sum()) if scale > 0 else 0.0)
     return widths
 
 

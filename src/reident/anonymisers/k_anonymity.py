@@ -86,7 +86,11 @@ class KAnonymous:
 
         The metrics of this package know that such records are in no class; other software may count them as one.
         """
-        return self.table.astype(object).reindex(self._index, fill_value=label)
+        kept = self.classes >= 0
+        blank = pd.DataFrame([[label] * self.table.shape[1]], columns=self.table.columns, dtype=object)
+        rows = pd.concat([self.table.astype(object), blank], ignore_index=True)
+        # By position, since an index may hold a label twice; the last row stands for every suppressed record.
+        return rows.iloc[np.where(kept, np.cumsum(kept) - 1, len(self.table))].set_axis(self._index)
 
 
 def k_anonymise(

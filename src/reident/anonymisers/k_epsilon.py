@@ -206,7 +206,9 @@ def k_epsilon_anonymise(
         _caution(f"classes with a constant value are published exactly: {constant} (column: classes)", strict=strict)
     kept = np.flatnonzero(anonymous.classes >= 0)
     order = _shuffled(kept.size, source)
-    released = anonymous.table.assign(**{column.name: column.noisy for column in columns})
+    released = anonymous.table.copy()
+    for column in columns:
+        released[column.name] = column.noisy
     return KEpsilonRelease(
         table=released.iloc[order].reset_index(drop=True),
         mode=mode,
