@@ -21,7 +21,7 @@ DATA = ("places", "table", "network")
 
 #: How a method is called; a method of a form that the workbench knows needs no further code to take part in a map.
 FORMS = {
-    "coordinates": "f(lat_deg, lon_deg, **options, rng=) -> (lat_deg, lon_deg)",
+    "coordinates": "f(lat, lon, **options, rng=) -> (lat, lon)",
     "points": "f(points, **options, rng=) -> points; records may be left out",
     "candidates": "f(points, candidates, **options, rng=) -> points; records may be left out",
     "distances": "f(distances_km, **options, rng=) -> distances_km",

@@ -16,7 +16,7 @@ PLACES: tuple[Entry, ...] = (
     Entry(
         "coordinate_noise", "anonymiser", "places", "anonymisers.coordinate_noise:perturb_coordinates", "coordinates",
         (Parameter("sigma_deg", "float", _ANY, "degrees", start=0.02, grid=(0.01, 0.05, 0.2, 0.6)),),
-        "Kroll (2015), section 5", "noise on coordinates", takes="lat_deg lon_deg",
+        "Kroll (2015), section 5", "noise on coordinates", takes="lat lon",
     ),
     Entry(
         "disc", "anonymiser", "places", "anonymisers.masks:mask_disc", "points",
@@ -45,7 +45,8 @@ PLACES: tuple[Entry, ...] = (
             Parameter("inner_m", "float", _ANY, "m"),
             Parameter("outer_m", "float", _ANY, "m", start=10000.0, grid=(10000.0, 60000.0)),
         ),
-        "location swapping; the candidates are the other records' places", "swapped places", takes="points candidates",
+        "location swapping; the candidates are the other records' places", "swapped places",
+        takes="points candidates",
     ),
     Entry(
         "rigid_motion", "anonymiser", "places", "anonymisers.masks:move_rigidly", "points",
@@ -69,7 +70,8 @@ PLACES: tuple[Entry, ...] = (
         "Kroll and Schnell (2016)", "Lipschitz embedding", takes="lat lon area",
     ),
     Entry(
-        "deviation_quantiles", "metric", "places", "anonymisers.coordinate_noise:distance_deviation_quantiles", "other",
+        "deviation_quantiles",
+        "metric", "places", "anonymisers.coordinate_noise:distance_deviation_quantiles", "other",
         (
             Parameter("sigma_deg", "float", _ANY, "degrees", start=0.02),
             Parameter("n_pairs", "int", "[2, inf)", "pairs"),
@@ -78,7 +80,11 @@ PLACES: tuple[Entry, ...] = (
     ),
     Entry(
         "common_subgraph", "attack", "places", "attacks.common_subgraph:common_subgraph_attack", "metric linkage",
-        (Parameter("ties", "choice", choices=("first", "random", "all"), start="first"), *_LIMITS),
+        (
+            Parameter("ties", "choice", choices=("first", "random", "all"), start="first"),
+            Parameter("gamma", "float", "(0, 1]", "share of neighbours"),
+            *_LIMITS,
+        ),
         "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", "linkage by labels and distances",
         takes="release known quasi window_km intervals_km",
     ),
@@ -115,5 +121,72 @@ PLACES: tuple[Entry, ...] = (
     Entry(
         "linkage_quality", "metric", "places", "metrics.linkage:linkage_quality", "other", (),
         "Kroll (2015), section 5", "precision and recall", takes="links truth",
+    ),
+    Entry(
+        "calibration", "attack", "places", "attacks.calibration:calibrate_distances", "other",
+        (
+            Parameter("n_reference_sets", "int", "[1, inf)", "sets", start=20),
+            Parameter("reference_set_size", "int", "[1, inf)", "places", start=10),
+            Parameter("n_simulations", "int", "[2, inf)", "embeddings"),
+        ),
+        "the intruder of Kroll and Schnell (2016), taken further", "calibrated distances",
+        takes="d_release lat lon area",
+    ),
+    Entry(
+        "registration", "attack", "places", "attacks.registration:registration_attack", "other",
+        (
+            Parameter("n_pairs", "int", "[1, inf)", "pairs"),
+        ),
+        "registration of point clouds; Kroll and Schnell (2016) ask for it", "location of all records by their shape",
+        takes="release known quasi sd_km",
+    ),
+    Entry(
+        "multilateration", "attack", "places", "attacks.multilateration:multilateration_attack", "other",
+        (),
+        "multilateration from linked records", "location of records by distances to linked ones",
+        takes="release links known quasi sd_km",
+    ),
+    Entry(
+        "quasi_clique", "attack", "places", "attacks.quasi_cliques:quasi_clique", "other",
+        (
+            Parameter("gamma", "float", "(0, 1]", "share of neighbours", start=0.9),
+            Parameter("n_rounds", "int", "[1, inf)", "rounds"),
+            Parameter("time_limit_s", "float", "(0, inf)", "s"),
+            Parameter("node_limit", "int", "[1, inf)", "nodes"),
+        ),
+        "Kroll and Schnell (2016), outlook", "linkage by a nearly consistent match", takes="graph",
+    ),
+    Entry(
+        "nearest_neighbour_agreement", "metric", "places", "metrics.spatial:nearest_neighbour_agreement", "other",
+        (),
+        "Kroll and Schnell (2016), figure 2", "nearest neighbour kept (share)", takes="d_original d_release",
+    ),
+    Entry(
+        "clustering_agreement", "metric", "places", "metrics.spatial:clustering_agreement", "other",
+        (
+            Parameter("n_clusters", "int", "[1, inf)", "clusters", start=3),
+            Parameter("linkage", "choice", choices=('average', 'single', 'complete')),
+        ),
+        "Kroll and Schnell (2016)", "clusters kept", takes="d_original d_release",
+    ),
+    Entry(
+        "distance_utilities", "metric", "places", "metrics.spatial:distance_utilities", "other",
+        (
+            Parameter("small_km", "float", "(0, inf)", "km"),
+            Parameter("n_clusters", "int", "[1, inf)", "clusters", start=3),
+            Parameter("neighbours", "int", "[1, inf)", "records", start=2),
+            Parameter("band_km", "float", "(0, inf)", "km"),
+            Parameter("bandwidth_km", "float", "(0, inf)", "km"),
+        ),
+        "Kroll and Schnell (2016)", "several utilities of distances", takes="d_original d_release values",
+    ),
+    Entry(
+        "autocorrelation", "metric", "places", "metrics.spatial:autocorrelation", "other",
+        (
+            Parameter("weights", "choice", choices=('contiguity', 'band', 'inverse')),
+            Parameter("neighbours", "int", "[1, inf)", "records", start=2),
+            Parameter("band_km", "float", "(0, inf)", "km"),
+        ),
+        "Moran (1950)", "spatial autocorrelation", takes="values distances_km",
     ),
 )  # fmt: skip

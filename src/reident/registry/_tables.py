@@ -167,4 +167,87 @@ TABLES: tuple[Entry, ...] = (
         "equivalence_classes", "metric", "table", "metrics.disclosure:equivalence_classes", "other", _MISSING,
         "Sweeney (2002)", "classes", takes="table quasi",
     ),
+    Entry(
+        "learned_linkage", "attack", "table", "attacks.choquet_linkage:learn_linkage", "other",
+        (
+            Parameter("model", "choice", choices=('weighted_mean', 'choquet')),
+            Parameter("method", "choice", choices=('benders', 'milp')),
+            Parameter("time_limit_s", "float", "(0, inf)", "s"),
+            Parameter("eps", "float", "(0, inf)"),
+        ),
+        "Abril et al. (2012), section 3", "linkage with a learned distance", takes="release original columns",
+    ),
+    Entry(
+        "attribute_leakage", "attack", "table", "attacks.attribute_leakage:attribute_leakage", "other",
+        (
+            Parameter("model", "choice", choices=('choquet', 'weighted_mean')),
+            Parameter("resamples", "int", "[1, inf)", "resamples", start=2),
+            Parameter("level", "float", "(0, 1)"),
+            Parameter("time_limit_s", "float", "(0, inf)", "s"),
+            Parameter("eps", "float", "(0, inf)"),
+        ),
+        "Abril et al. (2012), section 4", "columns that help linkage", takes="release original columns",
+    ),
+    Entry(
+        "nearest_record", "attack", "table", "attacks.nearest_record:nearest_record_attack", "other",
+        (
+            Parameter("ties", "choice", choices=('all', 'random', 'none')),
+            Parameter("level", "float", "(0, 1)"),
+        ),
+        "Holohan et al. (2017), section IV", "nearest record inside the class", takes="original release classes",
+    ),
+    Entry(
+        "minimality", "attack", "table", "attacks.minimality:minimality_attack", "other",
+        (
+            Parameter("k", "int", "[1, inf)", "records", start=2),
+            Parameter("ell", "int", "[1, inf)", "values", start=2),
+            Parameter("n_draws", "int", "[1, inf)", "draws"),
+            Parameter("least_fitting", "int", "[1, inf)", "draws", start=1),
+        ),
+        "Wong et al. (2007)", "what an optimal generalisation gives away", takes="known classes quasi sensitive",
+    ),
+    Entry(
+        "intersection_course", "attack", "table", "attacks.intersection:intersection_course", "other",
+        (
+            Parameter("locate", "choice", choices=('covering', 'nearest')),
+            Parameter("partial_limit", "int", "[1, inf)", "values"),
+        ),
+        "Vanhoef (2012), chapter 4", "intersection, release after release",
+        takes="releases population quasi sensitive hierarchies",
+    ),
+    Entry(
+        "relative_error", "metric", "table", "metrics.class_noise:relative_error", "other",
+        (),
+        "Holohan et al. (2017)", "relative error", takes="original release",
+    ),
+    Entry(
+        "expected_relative_error", "metric", "table", "metrics.class_noise:expected_relative_error", "other",
+        (
+            Parameter("epsilon", "float", "(0, inf)", start=1.0),
+            Parameter("n_columns", "int", "[1, inf)", "columns"),
+            Parameter("width", "float", "(0, inf)", "the column's unit"),
+        ),
+        "Holohan et al. (2017)", "expected relative error", takes="values classes",
+    ),
+    Entry(
+        "noise_entropy_loss", "metric", "table", "metrics.class_noise:noise_entropy_loss", "other",
+        (),
+        "Holohan et al. (2017)", "entropy lost by noise", takes="original release scales",
+    ),
+    Entry(
+        "confidence_suppression", "metric", "table", "metrics.class_noise:confidence_suppression", "other",
+        (
+            Parameter("k", "int", "[1, inf)", "records", start=2),
+            Parameter("confidence", "float", "(0, 1)"),
+            Parameter("centre", "choice", choices=('release', 'original')),
+        ),
+        "Holohan et al. (2017)", "records whose class the noise betrays", takes="original release classes scales",
+    ),
+    Entry(
+        "privacy_loss", "metric", "table", "metrics.privacy_loss:privacy_loss_bound", "other",
+        (
+            Parameter("level", "float", "(0, 1)"),
+        ),
+        "differential privacy, measured", "lower bound of epsilon", takes="left right",
+    ),
 )  # fmt: skip
