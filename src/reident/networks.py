@@ -128,6 +128,8 @@ class DirectedNetwork:
 
     def undirected(self) -> Network:
         """Return the graph with every direction forgotten."""
+        if self.in_indices is self.out_indices:
+            return Network(self.out_indptr, self.out_indices, self.nodes)
         indptr, indices = _stack_rows(self)
         return Network(indptr, indices, self.nodes)
 
@@ -139,8 +141,14 @@ def _stack_rows(graph: DirectedNetwork) -> tuple[IntArray, NDArray[np.int32]]:
             np.repeat(np.arange(graph.n_nodes), np.diff(graph.in_indptr)),
         ]
     )
-    keys = np.unique(rows * np.int64(graph.n_nodes) + np.concatenate([graph.out_indices, graph.in_indices]))
+    keys = _distinct(rows * np.int64(graph.n_nodes) + np.concatenate([graph.out_indices, graph.in_indices]))
     return _rows(keys // max(graph.n_nodes, 1), keys % max(graph.n_nodes, 1), graph.n_nodes)
+
+
+def _distinct(keys: IntArray) -> IntArray:
+    """Return the distinct keys in order. (numpy's own `unique` hashes, which is slow for millions of distinct keys.)"""
+    ordered = np.sort(keys)
+    return ordered[np.concatenate([[True], np.diff(ordered) > 0])] if ordered.size else ordered
 
 
 def _rows(sources: Any, ends: Any, n: int) -> tuple[IntArray, NDArray[np.int32]]:
@@ -373,7 +381,7 @@ def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
     count = generator.poisson(weights.sum() / 2)
     ends = np.searchsorted(np.cumsum(weights) / weights.sum(), generator.random((2, count)), side="right")
     low, high = np.minimum(*ends), np.maximum(*ends)
-    keys = np.unique(low[low < high] * np.int64(n) + high[low < high])
+    keys = _distinct(low[low < high] * np.int64(n) + high[low < high])
     return network_from_edges(keys // n, keys % n, n)
 
 

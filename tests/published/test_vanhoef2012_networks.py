@@ -1,0 +1,146 @@
+"""Chapters 7 to 10 of Vanhoef (2012): its examples, its graphs where they are at hand, and the study."""
+
+from __future__ import annotations
+
+import os
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from reident import (
+    anonymise_degrees,
+    as_network,
+    clustering_coefficient,
+    degree_anonymise,
+    degree_sequence,
+    find_seeds,
+    implant,
+    is_degree_anonymous,
+    mapping_quality,
+    power_law_exponent,
+    propagate,
+    published,
+    recover,
+    sample_network,
+)
+from reident.attacks.seeds import _cosines
+from reident.datasets import load_graph
+from reident.experiments import vanhoef2012_networks as study
+from reident.kernels.network import components
+from reident.networks import preferential_attachment
+from reident.plotting.vanhoef2012_networks import FIGURES
+
+needs_data = pytest.mark.skipif(not os.environ.get("REIDENT_DATA"), reason="the thesis's graphs are user-supplied")
+
+
+def test_figure_7_3_degrees():
+    graph = nx.Graph([("A", "B"), ("A", "C"), ("A", "D"), ("B", "D")])
+    assert degree_sequence(graph).tolist() == [3, 2, 2, 1]
+    # Triangle A, B, D: one of A's three pairs, all of B's and D's.
+    assert clustering_coefficient(graph) == pytest.approx((1 / 3 + 1 + 1 + 0) / 4)
+
+
+def test_vector_of_definition_9_1():
+    graph_of = [5, 5, 3, 3, 2, 2, 2]
+    assert anonymise_degrees(graph_of, 2).tolist() == graph_of
+
+
+def test_sequence_of_section_9_5_2():
+    assert anonymise_degrees([3, 3, 3, 2, 2, 1], 2).sum() == sum([3, 3, 3, 3, 2, 2])
+
+
+def test_cosine_of_figure_10_1():
+    # A and B have three neighbours each and two of them in common: 2 / 3.
+    graph = nx.Graph([("A", 1), ("A", 2), ("A", 3), ("B", 2), ("B", 3), ("B", 4)])
+    network = as_network(graph)
+    rows = np.array([network.positions["A"], network.positions["B"]])
+    assert _cosines(network, rows)[0, 1] == pytest.approx(2 / 3)
+
+
+@needs_data
+@pytest.mark.parametrize("row", study.public_graphs().to_dict("records"), ids=lambda row: row["name"])
+def test_public_files_hold_what_the_table_says(row):
+    network = as_network(load_graph(row["name"]))
+    assert (network.n_nodes, network.n_edges) == (row["nodes"], row["edges"])
+    assert components(network.indptr, network.indices).max() + 1 == row["components"]
+    assert network.degrees.max() == row["max_degree"]
+
+
+def test_table_9_1_differs_where_the_study_says():
+    printed = published("vanhoef2012", "graphs").set_index("name")
+    held = study.public_graphs().set_index("name")
+    same = [name for name in held.index if name in printed.index and printed["edges"][name] == held["edges"][name]]
+    assert same == ["caltech36", "bowdoin47", "powergrid", "american75"]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("name", "k", "additions", "both"),
+    [
+        ("powergrid", 50, 449, 92),
+        ("caltech36", 50, 7913, 2379),
+        ("bowdoin47", 50, 24588, 4829),
+        ("powergrid", 10, 55, 19),
+        ("caltech36", 10, 1164, 506),
+        ("bowdoin47", 10, 3655, 1094),
+    ],
+)
+def test_cost_of_the_degree_programme(name, k, additions, both):
+    degrees = as_network(load_graph(name)).degrees
+    for deletions, cost in ((False, additions), (True, both)):
+        assert np.abs(anonymise_degrees(degrees, k, deletions=deletions) - degrees).sum() == cost
+
+
+@needs_data
+def test_exponent_of_the_power_grid():
+    assert power_law_exponent(load_graph("powergrid"), x_min=3) == pytest.approx(3.404, abs=5e-4)
+
+
+@needs_data
+@pytest.mark.parametrize("method", ["supergraph", "relaxed", "simultaneous", "direct"])
+def test_caltech_at_k_50_falls_to_the_passive_attack(method):
+    network = as_network(load_graph("caltech36"))
+    release = degree_anonymise(network, 50, method=method, rng=1)
+    assert is_degree_anonymous(release.network, 50)
+    known = sample_network(network, edges=0.7, rng=1)
+    seeds = dict.fromkeys(np.random.default_rng(1).choice(network.n_nodes, 50, replace=False).tolist())
+    found = propagate(release.network, known, {node: node for node in seeds})
+    quality = mapping_quality(found.mapping, {node: node for node in network.nodes}, ignore=seeds)
+    assert quality.recall > 0.85
+    assert quality.precision > 0.95
+
+
+@needs_data
+def test_caltech_falls_without_seeds():
+    network = as_network(load_graph("caltech36"))
+    known = sample_network(network, edges=0.9, rng=1)
+    seeds = find_seeds(network, known)
+    found = propagate(network, known, seeds.mapping)
+    assert mapping_quality(found.mapping, {node: node for node in network.nodes}).recall > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d0", "d1"), [(10, 20), (20, 60)])
+def test_seven_planted_nodes_find_themselves(d0, d1):
+    # 200 trials; at a true rate of .995 fewer than 196 successes come once in 500.
+    network = preferential_attachment(100_000, 5, rng=1)
+    rng = np.random.default_rng(1)
+    successes = 0
+    for _ in range(200):
+        targets = rng.choice(network.n_nodes, 10, replace=False).tolist()
+        plan = implant(network, targets, k=7, d0=d0, d1=d1, rng=rng)
+        found = recover(plan.network, plan)
+        successes += found.mapping == {target: target for target in targets}
+    assert successes >= 196
+
+
+@pytest.mark.slow
+def test_study_runs_resumes_and_draws(tmp_path):
+    results = study.run("smoke", folder=tmp_path, progress=False)
+    again = study.run("smoke", folder=tmp_path, progress=False)
+    for name, frame in results.frames.items():
+        assert frame.equals(again.frames[name]), name
+    assert set(results.comparison["verdict"]) <= {"agrees", "differs"}
+    for draw in FIGURES.values():
+        draw(results).canvas.draw()
