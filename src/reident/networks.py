@@ -146,7 +146,7 @@ def _stack_rows(graph: DirectedNetwork) -> tuple[IntArray, NDArray[np.int32]]:
 
 
 def _distinct(keys: IntArray) -> IntArray:
-    """Return the distinct keys in order. (numpy's own `unique` hashes, which is slow for millions of distinct keys.)"""
+    """Return the distinct keys in order; numpy's own `unique` hashes, which is slow where most keys are distinct."""
     ordered = np.sort(keys)
     return ordered[np.concatenate([[True], np.diff(ordered) > 0])] if ordered.size else ordered
 

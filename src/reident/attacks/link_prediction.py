@@ -112,26 +112,35 @@ def likely_links(graph: Any, n: int, *, score: str = "adamic_adar") -> list[tupl
     return [(network.nodes[int(u[i])], network.nodes[int(v[i])]) for i in best]
 
 
-def score_threshold(added: Any, original: Any) -> float:
-    """Choose the score below which an edge is taken for an added one, from edges of which both kinds are known.
+def score_threshold(added: Any, original: Any, *, cost: float = 1.0) -> float:
+    """Choose the score below which to drop an edge as added, from edges of which both kinds are known.
 
     An attacker learns it from another network that he anonymises himself: never from the network attacked.
 
     Parameters
     ----------
     added, original : array-like of float
-        Scores of added and of original edges.
+        Scores of all added and of all original edges of a release: their numbers count.
+    cost : float
+        The loss of an original edge, in added edges left in.
 
     Returns
     -------
     float
-        The threshold with the largest sum of the shares of both kinds that fall on the right side (Youden's index).
+        The threshold with the largest number of added edges below it less `cost` times the number of original ones; at
+        or below the least score, so that nothing is dropped, where dropping does not pay.
+
+    Examples
+    --------
+    >>> score_threshold([0.0, 0.1], [0.2, 0.3, 0.4])
+    0.2
     """
     low, high = (np.sort(np.asarray(scores, np.float64)) for scores in (added, original))
     if low.size == 0 or high.size == 0:
         raise ParameterError("`added` and `original` must both hold scores: a threshold separates two kinds")
+    cost = check_real(cost, "cost", low=0)
     candidates = np.unique(np.concatenate([low, high, [np.inf]]))
-    gain = np.searchsorted(low, candidates) / low.size - np.searchsorted(high, candidates) / high.size
+    gain = np.searchsorted(low, candidates) - cost * np.searchsorted(high, candidates)
     return float(candidates[int(np.argmax(gain))])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,17 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reident.experiments.study import Results
+from reident.experiments.vanhoef2012_networks.graphs import REAL
 from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure
 from reident.rumap import plot_ru_panels
 
 __all__ = ["FIGURES"]
 
-_REAL = {"enron", "powergrid", "caltech36", "bowdoin47", "les_miserables"}
-
 
 def _title(name: str) -> str:
     """Name a graph, and say where it is generated and no data."""
-    return name if name in _REAL else f"{name} (generated)"
+    return name if name in REAL or name == "les_miserables" else f"{name} (generated)"
 
 
 def _spread(
@@ -61,7 +61,7 @@ def _panels(names: Sequence[str], *, width: float = 3.6, height: float = 3.0) ->
 
 
 def _legend(figure: Figure, axes: Sequence[Axes], columns: int = 4) -> Figure:
-    handles: dict[str, object] = {}
+    handles: dict[str, Any] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
@@ -73,7 +73,7 @@ def figure_8_2(results: Results) -> Figure:
     """Draw the success of the active attack against the number of planted nodes."""
     active = results.frames["active"]
     planted = active[active["kind"] != "coalition"]
-    graph = active["graph"].iloc[0]
+    graph = planted["graph"].iloc[0]
     figure, axes = new_figure(1, 2, size=(9.0, 3.6))
     labels = planted["kind"] + ", " + planted["outside"].map(lambda d: f"{d[0]}-{d[1]} links")
     summary = planted.assign(series=labels).groupby(["series", "k"], sort=False)["success"].agg(["mean", "count"])
@@ -83,6 +83,7 @@ def figure_8_2(results: Results) -> Figure:
     axes[0].set(xlabel="planted nodes k", ylabel="share of attacks that find all targets", ylim=(0, 1.05))
     axes[0].set_title(f"Naive release of {graph}\n(generated; bars: 95 % intervals)")
     axes[0].legend(loc="lower right")
+    own_graph = active.loc[active["kind"] == "coalition", "graph"].iloc[0]
     own = active[active["kind"] == "coalition"].groupby("k")
     _rate(axes[1], own["is_unique"].agg(["mean", "count"]), "coalition finds itself", 0)
     found = active[active["kind"] == "coalition"].groupby("k")["n_found"].mean()
@@ -92,8 +93,9 @@ def figure_8_2(results: Results) -> Figure:
     twin.plot(found.index, found, color=COLOURS[1], marker=MARKERS[1], linestyle=LINES[1], markersize=4)
     twin.set_ylabel("friends re-identified (mean)", color=COLOURS[1])
     twin.set_ylim(bottom=0)
-    axes[1].legend(loc="lower right")
-    axes[1].set_title("Passive coalition (8.9)")
+    axes[1].set_title(
+        f"Coalition of a user and friends in {_title(own_graph)}\n(solid: finds itself; dashed: friends found)"
+    )
     return figure
 
 
@@ -227,16 +229,27 @@ def headline(results: Results) -> Figure:
     return _legend(figure, axes.flat, 3)
 
 
+def _map(results: Results, frame: pd.DataFrame) -> Figure:
+    figure = plot_ru_panels(frame, columns=3)
+    share = results.frames["releases"]["known_edges"].min()
+    figure.suptitle(
+        "k-degree anonymous releases; risk: share of people re-identified; "
+        f"the attacker's copy has {share:.0%} of the links",
+        fontsize=11,
+    )
+    return figure
+
+
 def ru_map(results: Results) -> Figure:
     """Draw the risk-utility map: three attacks (columns) on every graph (rows), utility by edges in common."""
     frame = results.frames["ru_map"]
-    return plot_ru_panels(frame[frame["analysis"].str.startswith("edges")], columns=3)
+    return _map(results, frame[frame["analysis"].str.startswith("edges")])
 
 
 def ru_map_clustering(results: Results) -> Figure:
     """Draw the risk-utility map with the clustering coefficient as the analysis."""
     frame = results.frames["ru_map"]
-    return plot_ru_panels(frame[~frame["analysis"].str.startswith("edges")], columns=3)
+    return _map(results, frame[~frame["analysis"].str.startswith("edges")])
 
 
 def links(results: Results) -> Figure:

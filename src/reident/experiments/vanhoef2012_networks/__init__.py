@@ -56,7 +56,9 @@ class Profile:
     real: list[str] = field(default_factory=list)
 
 
-_EMBEDDED = ["les_miserables", "power_law_cluster", "chung_lu", "small_world"]
+_EMBEDDED = ["les_miserables", "power_law_cluster", "communities", "chung_lu", "small_world"]
+# A coalition needs a network in which friends have friends in common.
+_FRIENDS = "communities"
 _QUICK = ["supergraph", "relaxed", "simultaneous", "direct", "simultaneous, literal swaps"]
 
 PROFILES = {
@@ -76,11 +78,11 @@ PROFILES = {
         active_graph="preferential_attachment_1000",
         active_ks=[4, 7],
         active_repetitions=2,
-        link_graphs=["chung_lu"],
+        link_graphs=["communities"],
         link_ks=[10],
     ),
     "quick": Profile(
-        graphs=["les_miserables", "power_law_cluster", "chung_lu"],
+        graphs=["les_miserables", "power_law_cluster", "communities"],
         ks=[2, 10, 50],
         cost_ks=[2, 5, 10, 20, 30, 40, 50, 60, 70, 80, 98],
         probing_graphs=["les_miserables", "power_law_cluster", "small_world"],
@@ -88,14 +90,14 @@ PROFILES = {
         max_probes=1000,
         repetitions=3,
         probing_repetitions=5,
-        known_edges=[0.7],
+        known_edges=[0.9],
         methods=_QUICK,
         attacked=["power_law_cluster", "chung_lu"],
         seeds=[5, 15, 50],
         active_graph="preferential_attachment_10000",
         active_ks=[3, 4, 5, 6, 7, 8],
         active_repetitions=30,
-        link_graphs=["power_law_cluster", "chung_lu"],
+        link_graphs=["communities", "power_law_cluster"],
         link_ks=[10, 50],
     ),
     "full": Profile(
@@ -107,14 +109,14 @@ PROFILES = {
         max_probes=20_000,
         repetitions=20,
         probing_repetitions=20,
-        known_edges=[1.0, 0.7],
+        known_edges=[1.0, 0.9, 0.7],
         methods=list(METHODS),
-        attacked=["power_law_cluster", "chung_lu", "small_world"],
+        attacked=["power_law_cluster", "communities", "chung_lu", "small_world"],
         seeds=[2, 5, 15, 50, 100],
         active_graph="preferential_attachment_100000",
         active_ks=[3, 4, 5, 6, 7, 8, 9, 10],
         active_repetitions=200,
-        link_graphs=["power_law_cluster", "chung_lu"],
+        link_graphs=["communities", "power_law_cluster"],
         link_ks=[10, 50, 98],
         real=list(REAL),
     ),
@@ -226,7 +228,13 @@ def _active(plan: Profile, engine: dict[str, Any]) -> dict[str, pd.DataFrame]:
     kinds = [(kind, outside) for kind in ("planted", "planted, H checked") for outside in ([10, 20], [20, 60])]
     kinds.append(("coalition", [0, 0]))
     settings = [
-        {"graph": plan.active_graph, "kind": kind, "outside": outside, "k": k, "anonymity": 1}
+        {
+            "graph": _FRIENDS if kind == "coalition" else plan.active_graph,
+            "kind": kind,
+            "outside": outside,
+            "k": k,
+            "anonymity": 1,
+        }
         for kind, outside in kinds
         for k in plan.active_ks
     ]

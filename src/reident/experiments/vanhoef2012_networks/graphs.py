@@ -10,11 +10,11 @@ import pandas as pd
 from reident._paths import data_folder
 from reident.datasets import load_graph
 from reident.errors import DataError
-from reident.networks import Network, as_network, preferential_attachment, random_degrees
+from reident.networks import Network, as_network, network_from_edges, preferential_attachment, random_degrees
 
 __all__ = ["GENERATED", "REAL", "available", "graph", "public_graphs"]
 
-GENERATED = ("les_miserables", "power_law_cluster", "chung_lu", "small_world")
+GENERATED = ("les_miserables", "power_law_cluster", "communities", "chung_lu", "small_world")
 REAL = ("enron", "powergrid", "caltech36", "bowdoin47")
 
 
@@ -44,11 +44,26 @@ def graph(name: str, edition: int = 0) -> Network:
         rng = np.random.default_rng(2012 + edition)
         degrees = rng.lognormal(np.log(16) - 0.5, 1.0, 1500)
         return random_degrees(np.minimum(degrees, 300), rng=rng)
+    if name == "communities":
+        return _communities(np.random.default_rng(2012 + edition))
     if name == "small_world":
         return as_network(nx.newman_watts_strogatz_graph(1000, 2, 0.335, seed=2012 + edition))
     if name.startswith("preferential_attachment_"):
         return preferential_attachment(int(name.rsplit("_", 1)[1]), 5, rng=2012 + edition)
     return as_network(load_graph(name))
+
+
+def _communities(rng: np.random.Generator) -> Network:
+    """Draw a Chung-Lu graph within groups, and another one over all nodes."""
+    sizes = np.arange(16, 86, 4)
+    weights = rng.lognormal(np.log(22) - 0.18, 0.6, int(sizes.sum()))
+    starts = np.cumsum(sizes) - sizes
+    parts = [random_degrees(0.2 * weights, rng=rng).edges()]
+    for start, size in zip(starts, sizes, strict=True):
+        u, v = random_degrees(0.8 * weights[start : start + size], rng=rng).edges()
+        parts.append((u + start, v + start))
+    pairs = np.unique(np.concatenate([np.column_stack(part) for part in parts]), axis=0)
+    return network_from_edges(pairs[:, 0], pairs[:, 1], len(weights))
 
 
 def available(names: list[str]) -> list[str]:

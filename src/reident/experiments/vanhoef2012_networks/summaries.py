@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from reident.experiments.comparison import compare, exact
-from reident.experiments.vanhoef2012_networks.graphs import graph, public_graphs
+from reident.experiments.vanhoef2012_networks.graphs import REAL, graph, public_graphs
 from reident.metrics.networks import network_properties
 from reident.papers import published
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
@@ -27,13 +27,13 @@ def ru_map(releases: pd.DataFrame) -> pd.DataFrame:
     Only the attacker's copy with the fewest edges counts: the weakest attacker of the study.
     """
     weakest = releases[releases["known_edges"] == releases["known_edges"].min()]
-    share = f"{weakest['known_edges'].iloc[0]:.0%}"
     parts = []
     for name, trials in weakest.groupby("graph", sort=False):
+        title = str(name) if name in (*REAL, "les_miserables") else f"{name} (generated)"
         for risk, attack in (
-            ("recall", f"{name}: 50 people known, {share} of links"),
-            ("recall_seedless", f"{name}: nobody known, {share} of links"),
-            ("degree_risk", f"{name}: only the degree known"),
+            ("recall", f"{title}, some people known"),
+            ("recall_seedless", f"{title}, nobody known"),
+            ("degree_risk", f"{title}, only degrees known"),
         ):
             for utility, analysis in (
                 ("edge_overlap", "edges in common (Jaccard)"),

@@ -131,7 +131,7 @@ def passive(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     network = graph(params["graph"])
     seen = sample_network(network, edges=params["known_edges"], nodes=params["known_nodes"], rng=rng)
     released = naive_anonymise(sample_network(network, edges=params["known_edges"], rng=rng), rng=rng)
-    truth = {released.mapping[node]: node for node in seen.nodes}
+    truth: dict[Any, Any] = {released.mapping[node]: node for node in seen.nodes}
     nodes = list(truth)
     given = {nodes[i]: truth[nodes[i]] for i in rng.choice(len(nodes), params["n_seeds"], replace=False)}
     with warnings.catch_warnings():
@@ -175,17 +175,10 @@ def active(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _gather(network: Network, k: int, rng: np.random.Generator) -> list[Any]:
-    """Draw k connected users: a random one with enough friends, and friends of those drawn."""
-    while True:
-        members = [int(rng.integers(network.n_nodes))]
-        while len(members) < k:
-            rows = [network.indices[network.indptr[m] : network.indptr[m + 1]] for m in members]
-            others = np.setdiff1d(np.concatenate(rows), members)
-            if others.size == 0:
-                break
-            members.append(int(rng.choice(others)))
-        if len(members) == k:
-            return [network.nodes[m] for m in members]
+    """Draw a coalition: a random user with enough friends, and k - 1 of these friends."""
+    start = int(rng.choice(np.flatnonzero(network.degrees >= k - 1)))
+    friends = network.indices[network.indptr[start] : network.indptr[start + 1]]
+    return [network.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
 
 
 def _edges(network: Network) -> set[tuple[Any, Any]]:
@@ -204,7 +197,7 @@ def links(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     original = link_scores(released, kept, score=score)
     measured: dict[str, Any] = {"n_added": len(added), "n_deleted": len(deleted)}
     measured |= _auc("added", original, link_scores(released, added, score=score) if added else None)
-    apart = [pair for pair in random_non_edges(released, 5000, rng=rng) if tuple(sorted(pair)) not in before]
+    apart = [pair for pair in random_non_edges(released, 5000, rng=rng) if pair not in before]
     gone = link_scores(released, deleted, score=score) if deleted else None
     measured |= _auc("deleted", gone, link_scores(released, apart, score=score))
     # The threshold comes from another network of the same kind that the attacker anonymises himself.
