@@ -316,8 +316,8 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "figure-9-18-clustering": _property("clustering", "clustering coefficient (7.1)", "the clustering coefficient"),
         "passive-attack": passive,
         "passive-attack-on-releases": headline,
-        "ru-map": ru_map,
-        "ru-map-clustering": ru_map_clustering,
+        "ru-map-networks": ru_map,
+        "ru-map-networks-clustering": ru_map_clustering,
         "link-prediction": links,
     }
 )
