@@ -180,11 +180,11 @@ def comparison_rows(comparison: pd.DataFrame) -> str:
 
 
 def _number(text: str) -> str:
-    """Shorten a number to four figures; leave anything else as it is."""
+    """Write a number with four figures or one decimal, whatever shows more; leave anything else as it is."""
     try:
         value = float(text)
     except ValueError:
         return html.escape(text)
     if not math.isfinite(value) or value == int(value):
         return html.escape(text.removesuffix(".0"))
-    return f"{value:.4g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
