@@ -15,7 +15,9 @@ from reident import DataError, ParameterError, SearchLimitWarning, max_clique, m
 from reident.attacks import clique_search, search_graph
 
 
-@pytest.fixture(params=["whole", "vertex by vertex", "lists", "lists, vertex by vertex", "not reduced"])
+@pytest.fixture(
+    params=["whole", "vertex by vertex", "lists", "lists, vertex by vertex", "lists, in parts", "not reduced"]
+)
 def route(request, monkeypatch):
     """Run a test by each way through the search."""
     if "vertex" in request.param:
@@ -23,6 +25,9 @@ def route(request, monkeypatch):
     if "lists" in request.param:
         monkeypatch.setattr(search_graph, "_SMALL", 0)
         monkeypatch.setattr(search_graph, "_BITS_VERTICES", 0)
+    if "parts" in request.param:
+        monkeypatch.setattr(search_graph, "_MANY_EDGES", 0)
+        monkeypatch.setattr(search_graph, "_PART_TARGET", 2)
     monkeypatch.setattr(clique_search, "_DENSE", -1.0 if request.param == "not reduced" else 1.0)
     return request.param
 

@@ -28,6 +28,9 @@ _SMALL = 1000
 _BLOCK = 1024
 # A reduction that removes a smaller share of the edges than this is not repeated.
 _WORTHWHILE = 0.02
+# Graphs of more edges are looked at in parts first, if a part's share of the clique is at least so large.
+_MANY_EDGES = 5_000_000
+_PART_TARGET = 14
 
 
 class BitsGraph:
@@ -110,7 +113,7 @@ class ListsGraph:
 
     def degrees(self) -> IntArray:
         """Return the degree of each vertex."""
-        return self.prefix_sizes() + np.bincount(self.prefixes, minlength=self.n)
+        return _degrees(self.starts, self.prefixes)
 
     def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the neighbours of vertex i and the graph that they induce."""
@@ -143,26 +146,61 @@ class ListsGraph:
         """Cut the vertices into runs whose filtering takes about a slice."""
         return _runs(sizes * (sizes.mean() + 1.0), SLICE)
 
+    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.uint8]:
+        """Return which vertices may be in a clique of `target` members, by looking at parts of the graph.
+
+        Of k parts one holds at least a k-th of the clique, which shows in the graph of that part alone: a k-th of the
+        vertices, each with a k-th of its neighbours. The other members are adjacent to all of that share.
+        """
+        n_parts = target // _PART_TARGET
+        share = -(-target // n_parts)
+        kept: NDArray[np.uint8] = np.zeros(self.n, dtype=np.uint8)
+        for part in range(n_parts):
+            inside = (np.arange(self.n) % n_parts == part).astype(np.uint8)
+            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, inside)
+            starts, prefixes = _pruned(starts, prefixes, share, check)
+            degrees = _degrees(starts, prefixes)
+            core = (degrees >= share - 1).astype(np.uint8)
+            reach = reduce.count_into(self.starts, self.prefixes, core)
+            kept[np.flatnonzero((core > 0) | ((inside == 0) & (reach >= share)))] = 1
+        return kept
+
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
-        starts, prefixes = self.starts, self.prefixes
-        marked = np.zeros(self.n, dtype=np.uint8)
-        place = np.empty(self.n, dtype=np.int64)
-        before, left = 2 * prefixes.size + 1, prefixes.size
-        while 0 < left < (1 - _WORTHWHILE) * before:
-            shared = np.zeros(left, dtype=np.int32)
-            for low, high in _runs(np.diff(starts) * (np.diff(starts).mean() + 1.0), SLICE):
-                check()
-                reduce.count_shared(starts, prefixes, low, high, marked, place, shared)
-            before, left = left, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
-            self.prefixes = prefixes = prefixes[:left]
-        degrees = np.diff(starts) + np.bincount(prefixes, minlength=self.n)
+        if self.prefixes.size > _MANY_EDGES and target >= 2 * _PART_TARGET:
+            possible = self._pigeonholes(target, check)
+            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
+        starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
+        self.prefixes = prefixes
+        degrees = _degrees(starts, prefixes)
         kept = np.flatnonzero(degrees >= max(target - 1, 1))
         if kept.size > _BITS_VERTICES:
             return ListsGraph(starts, prefixes, self.order, self._adjacency)
         rank = np.full(self.n, -1, dtype=np.int64)
         rank[kept] = np.arange(kept.size)
         return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, kept.size), self.order[kept])
+
+
+def _degrees(starts: NDArray[np.int64], prefixes: NDArray[np.int32]) -> IntArray:
+    return reduce.count_into(starts, prefixes, np.ones(starts.size - 1, dtype=np.uint8))
+
+
+def _pruned(
+    starts: NDArray[np.int64], prefixes: NDArray[np.int32], target: int, check: Callable[[], None]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Remove, in place, the edges that no clique of `target` members can have."""
+    n = starts.size - 1
+    marked = np.zeros(n, dtype=np.uint8)
+    place = np.empty(n, dtype=np.int64)
+    before, left = 2 * prefixes.size + 1, prefixes.size
+    while 0 < left < (1 - _WORTHWHILE) * before:
+        shared = np.zeros(left, dtype=np.int32)
+        for low, high in _runs(np.diff(starts) * (np.diff(starts).mean() + 1.0), SLICE):
+            check()
+            reduce.count_shared(starts, prefixes, low, high, marked, place, shared)
+        before, left = left, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
+        prefixes = prefixes[:left]
+    return starts, prefixes
 
 
 def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:

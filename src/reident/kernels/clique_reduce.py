@@ -116,3 +116,37 @@ def pack_prefixes(starts, prefixes, rank, n_kept):
             rows[i, j >> 6] |= bit(j)
             rows[j, i >> 6] |= bit(i)
     return rows
+
+
+@jit
+def select_prefixes(starts, prefixes, kept):
+    """Return the prefixes of the graph that the kept vertices induce, all vertices keeping their numbers."""
+    n = starts.shape[0] - 1
+    starts_out = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        inside = 0
+        if kept[i]:
+            for p in range(starts[i], starts[i + 1]):
+                inside += kept[prefixes[p]]
+        starts_out[i + 1] = starts_out[i] + inside
+    out = np.empty(starts_out[n], dtype=np.int32)
+    at = 0
+    for i in range(n):
+        if kept[i]:
+            for p in range(starts[i], starts[i + 1]):
+                if kept[prefixes[p]]:
+                    out[at] = prefixes[p]
+                    at += 1
+    return starts_out, out
+
+
+@jit
+def count_into(starts, prefixes, kept):
+    """Return how many neighbours each vertex has among the kept ones."""
+    n = starts.shape[0] - 1
+    counts = np.zeros(n, dtype=np.int32)
+    for i in range(n):
+        for p in range(starts[i], starts[i + 1]):
+            counts[i] += kept[prefixes[p]]
+            counts[prefixes[p]] += kept[i]
+    return counts
