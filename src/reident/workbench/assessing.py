@@ -13,7 +13,7 @@ import pandas as pd
 from reident._validation import check_choice, check_columns, check_integer, check_real
 from reident.errors import DataError, ParameterError
 from reident.experiments.microdata import LAT, LON
-from reident.rumap import ORIGINAL, frontier
+from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.mapping import Plan, plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 
@@ -35,7 +35,8 @@ class Assessment:
     plans : mapping of str to Plan
         What was tried for places and tables.
     advice : DataFrame
-        One row an attack and a utility: the most useful release with a risk within the limit, as ``method``,
+        One row a utility under all attacks together, then one an attack and a utility: the most useful release with a
+        mean risk within the limit, as ``method``,
         ``parameter``, ``value``, ``risk``, ``risk_high``, ``utility`` and a sentence; none fitting says so.
     limit : float
         The tolerable risk.
@@ -175,27 +176,44 @@ def assess(
     return Assessment(told, maps, plans, _advice(maps, limit), limit, repetitions, seed, digest.hexdigest())
 
 
+#: The name in the column `attack` of a line that takes all attacks together.
+EVERY = "every attack that applies"
+
+
 def _advice(maps: Mapping[str, pd.DataFrame], limit: float) -> pd.DataFrame:
+    """Advise for each use first under all attacks together, since an intruder chooses, then under each."""
     rows = []
     for kind, frame in maps.items():
+        for analysis, panels in frame.groupby("analysis", sort=False):
+            rows.append({"data": kind, "attack": EVERY, "analysis": analysis, **_best(_worst_of(panels), limit)})
         for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False):
-            best = frontier(panel, risk_limit=limit)
-            below = best[best["risk"] <= limit]
-            head = {"data": kind, "attack": attack, "analysis": analysis}
-            if below.empty:
-                rows.append({**head, "advice": f"no release tried keeps the risk within {limit:.0%}"})
-                continue
-            row = below.iloc[0]
-            original = panel[panel["method"] == ORIGINAL]["risk"]
-            before = f", against {original.iloc[0]:.0%} for the data as they are" if len(original) else ""
-            spread = (
-                "" if row["risk_high"] <= limit else f"; one repetition in ten may exceed it ({row['risk_high']:.0%})"
-            )
-            sentence = (
-                f"{row['method']} with {row['parameter'] or 'its defaults'} = {row['value']}: the most useful release "
-                f"tried with a risk within {limit:.0%} ({row['risk']:.0%}{before}{spread})"
-            )
-            rows.append(
-                {**head, **row[["method", "parameter", "value", "risk", "risk_high", "utility"]], "advice": sentence}
-            )
+            rows.append({"data": kind, "attack": attack, "analysis": analysis, **_best(panel, limit)})
     return pd.DataFrame(rows)
+
+
+def _worst_of(panels: pd.DataFrame) -> pd.DataFrame:
+    """Return each release with the largest of its risks under several attacks."""
+    worst = panels.sort_values("risk", ascending=False, kind="stable").drop_duplicates(["method", "value"])
+    return worst.sort_index()
+
+
+def _best(panel: pd.DataFrame, limit: float) -> dict[str, Any]:
+    """Return the most useful release within the limit, and a sentence about it."""
+    original = panel[panel["method"] == ORIGINAL]["risk"]
+    releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
+    below = releases[releases["risk"] <= limit].sort_values("utility", ascending=False, kind="stable")
+    if len(original) and original.iloc[0] <= limit:
+        return {"advice": f"the data as they are have a risk of {original.iloc[0]:.0%} here, within {limit:.0%}"}
+    if below.empty:
+        least = releases.loc[releases["risk"].idxmin()]
+        name = f"{least['method']} {least['value']}".strip()
+        return {
+            "advice": f"no release tried keeps the risk within {limit:.0%}; {name} comes nearest ({least['risk']:.0%})"
+        }
+    row = below.iloc[0]
+    before = f", against {original.iloc[0]:.0%} for the data as they are" if len(original) else ""
+    spread = "" if row["risk_high"] <= limit else f"; one release in twenty may exceed {row['risk_high']:.0%}"
+    chosen = f"{row['method']} with {row['parameter']} = {row['value']}" if row["value"] else str(row["method"])
+    measured = f"{row['risk']:.0%}{before}{spread}"
+    sentence = f"{chosen}: the most useful release tried with a mean risk within {limit:.0%} ({measured})"
+    return {**row[["method", "parameter", "value", "risk", "risk_high", "utility"]], "advice": sentence}

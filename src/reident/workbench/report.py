@@ -71,7 +71,8 @@ def _advice(assessment: Assessment) -> str:
             f"<td>{_e(row['advice'])}</td></tr>"
         )
     return (
-        f"<h2>What it advises</h2><p>Tolerable risk: {assessment.limit:.0%}. One line an attack and a use of the data: "
+        f"<h2>What it advises</h2><p>Tolerable risk: {assessment.limit:.0%}. The lines about every attack come "
+        "first, since an intruder chooses the attack; then one an attack and a use: "
         "what serves one use may fail another, and no line weighs them against each other.</p>"
         '<div class="wide"><table><thead><tr><th>data</th><th>attack</th><th>use</th><th>most useful release within '
         f"the limit</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
