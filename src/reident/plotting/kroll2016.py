@@ -73,8 +73,9 @@ def city_pairs(results: Results) -> Figure:
         "Plymouth-Newcastle": "plymouth_newcastle_km",
     }
     figure, axes = new_figure(3, 3, size=(10.0, 7.5))
-    for row, (title, column) in zip(axes, pairs.items(), strict=True):
-        shortest, longest = float(cities[column].min()) * 0.97, float(cities[column].max()) * 1.03
+    true = results.frames["city_pairs"]["distance_km"]
+    for row, (title, column), distance in zip(axes, pairs.items(), true, strict=True):
+        shortest, longest = float(cities[column].min()) * 0.97, float(distance)
         for ax, d in zip(row, (20, 100, 500), strict=True):
             for i, k in enumerate((1, 3, 5)):
                 drawn = cities.loc[
@@ -84,12 +85,14 @@ def city_pairs(results: Results) -> Figure:
                 # Scaled to one height: a nearly exact distance is a spike beside which the others would vanish.
                 density = _density(drawn, at)
                 ax.plot(at, density / max(density.max(), 1e-12), color=COLOURS[i], linestyle=LINES[i], label=f"k = {k}")
+            ax.axvline(distance, color="0.4", linewidth=0.8, linestyle=":")
             ax.set_ylim(bottom=0)
             ax.set_yticks([])
             ax.set_title(f"{title}, d = {d}")
     for ax in axes[-1]:
         ax.set_xlabel("released distance, km")
     axes[0, 0].legend(loc="upper left")
+    figure.suptitle("dotted: the true distance, never exceeded", fontsize=9)
     axes[1, 0].set_ylabel("density over embeddings, scaled to equal height")
     return figure
 
@@ -180,10 +183,9 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
             part = part.sort_values("reference_set_size")
             # Points of one k side by side, so that their bars can be read.
             size = part["reference_set_size"] + 0.12 * (i - 1)
-            low, high = part["low"].fillna(part["mean"]), part["high"].fillna(part["mean"])
-            bars = np.clip(np.stack([part["mean"] - low, high - part["mean"]]), 0, None)
-            ax.errorbar(size, part["mean"], yerr=bars, color=COLOURS[i], linestyle=LINES[i], marker=MARKERS[i],
-                        markersize=4, linewidth=1.2, elinewidth=0.7, capsize=2, label=f"d = {d}")  # fmt: skip
+            look = {"color": COLOURS[i], "linestyle": LINES[i], "marker": MARKERS[i], "markersize": 4, "linewidth": 1.2}
+            bars = part["se"].fillna(0.0)
+            ax.errorbar(size, part["mean"], yerr=bars, elinewidth=0.7, capsize=2, label=f"d = {d}", **look)
             unproven = part["share_proven"] < 1
             ax.plot(size[unproven], part.loc[unproven, "mean"], "o", markersize=9, markerfacecolor="none",
                     markeredgecolor=COLOURS[i], markeredgewidth=0.7)  # fmt: skip
@@ -200,7 +202,7 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     repetitions = int(summary["n"].max()) if len(summary) else 0
     figure.suptitle(
-        f"{_NAMES[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}; bars: 95 % interval of the mean of "
+        f"{_NAMES[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}; bars: standard error of the mean of "
         f"{repetitions}; ring: clique not proven maximum",
         fontsize=8,
     )
@@ -236,7 +238,7 @@ def locating(results: Results) -> Figure:
         ax.set_axisbelow(True)
     for ax in axes[1:]:
         ax.set_xlim(-0.03, 1.03)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     n = int(located.groupby(by).size().min())
     figure.suptitle(f"simulated persons in Germany; median and 5-95 % of {n} releases", fontsize=8)
     return figure

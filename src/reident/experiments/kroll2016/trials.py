@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from reident._typing import FloatArray
 from reident.anonymisers import masks
@@ -19,6 +21,7 @@ from reident.attacks.common_subgraph import Linkage, common_subgraph_attack
 from reident.attacks.localisation import Localisation
 from reident.attacks.multilateration import multilateration_attack
 from reident.attacks.registration import registration_attack
+from reident.attacks.shape import gaps_km, procrustes, recover_shape, unit_vectors
 from reident.datasets import load_boundary, load_census_shares, load_places
 from reident.errors import SearchLimitWarning
 from reident.experiments.kroll2016.scenarios import Scenario, intervals, release, scenario
@@ -271,6 +274,38 @@ def _clique_and_multilateration(
         "clique_recall": quality.recall,
     }
     return first | _located(found, files, "multilateration")
+
+
+def piece_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, keep the largest piece of records that sure distances chain, and locate that piece without a match."""
+    files = scenario("germany", params["dataset"])
+    lipschitz = params["n_reference_sets"], params["reference_set_size"]
+    calibrated = _calibrated(files, release(files, *lipschitz, rng), lipschitz, rng)
+    distances, sd = calibrated
+    assert sd is not None
+    sure = (sd <= params["sure_km"]) & ~np.eye(len(sd), dtype=bool)
+    _, part = connected_components(csr_array(sure), directed=False)
+    members = np.flatnonzero(part == np.bincount(part).argmax())
+    table = files.original[files.quasi].iloc[members]
+    if members.size < 4:
+        nothing = {"shape_median_km": 20_015.0, "registration_median_km": 20_015.0, "registration_within_5km": 0.0}
+        return {"n_records": members.size, **nothing, "registration_p_value": 1.0}
+    piece = np.ix_(members, members)
+    found = registration_attack(
+        (table, distances[piece]), files.known, quasi=files.quasi, sd_km=sd[piece], n_pairs=params["n_pairs"], rng=rng
+    )
+    located = _located(found, files, "registration")
+    true = unit_vectors(*(files.original[name].to_numpy()[members] for name in ("lat_deg", "lon_deg")))
+    shape = recover_shape(distances[piece], sd[piece])
+    return {
+        "n_records": members.size,
+        # What is left of the error when the piece is laid on the true places: the shape's own.
+        "shape_median_km": float(np.median(gaps_km(shape @ procrustes(shape, true).T, true))),
+        **{name: located[name] for name in _PIECE_MEASURES},
+    }
+
+
+_PIECE_MEASURES = ("registration_median_km", "registration_within_5km", "registration_p_value")
 
 
 def _calibrated(
