@@ -46,8 +46,11 @@ def test_vector_of_definition_9_1():
     assert anonymise_degrees(graph_of, 2).tolist() == graph_of
 
 
-def test_sequence_of_section_9_5_2():
-    assert anonymise_degrees([3, 3, 3, 2, 2, 1], 2).sum() == sum([3, 3, 3, 3, 2, 2])
+def test_sequence_of_section_9_5_2_is_the_best_with_an_even_sum():
+    # The thesis calls 3, 3, 3, 3, 2, 2 the result of its programme. The cheapest sequence is another and has no graph.
+    degrees = np.array([3, 3, 3, 2, 2, 1])
+    assert anonymise_degrees(degrees, 2).tolist() == [3, 3, 3, 2, 2, 2]
+    assert np.abs(anonymise_degrees(degrees, 2, even=True) - degrees).sum() == 2
 
 
 def test_cosine_of_figure_10_1():
@@ -59,6 +62,7 @@ def test_cosine_of_figure_10_1():
 
 
 @needs_data
+@pytest.mark.slow
 @pytest.mark.parametrize("row", study.public_graphs().to_dict("records"), ids=lambda row: row["name"])
 def test_public_files_hold_what_the_table_says(row):
     network = as_network(load_graph(row["name"]))
@@ -75,6 +79,7 @@ def test_table_9_1_differs_where_the_study_says():
 
 
 @needs_data
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "k", "additions", "both"),
     [
@@ -93,11 +98,13 @@ def test_cost_of_the_degree_programme(name, k, additions, both):
 
 
 @needs_data
+@pytest.mark.slow
 def test_exponent_of_the_power_grid():
     assert power_law_exponent(load_graph("powergrid"), x_min=3) == pytest.approx(3.404, abs=5e-4)
 
 
 @needs_data
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["supergraph", "relaxed", "simultaneous", "direct"])
 def test_caltech_at_k_50_falls_to_the_passive_attack(method):
     network = as_network(load_graph("caltech36"))
@@ -112,6 +119,7 @@ def test_caltech_at_k_50_falls_to_the_passive_attack(method):
 
 
 @needs_data
+@pytest.mark.slow
 def test_caltech_falls_without_seeds():
     network = as_network(load_graph("caltech36"))
     known = sample_network(network, edges=0.9, rng=1)
