@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reident._typing import IntArray
 from reident.attacks.adjacency import Adjacency
 from reident.kernels import clique as kernels
+from reident.kernels import clique_prefix as prefix
 from reident.kernels import clique_reduce as reduce
 from reident.kernels.bitset import pack_lists, permute_rows, row_counts
 
@@ -53,25 +54,25 @@ class BitsGraph:
 
     def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the neighbours of vertex i and the graph that they induce."""
-        return kernels.subgraph_bits(self.bits, self.bits[i], 1)
+        return prefix.subgraph_bits(self.bits, self.bits[i], 1)
 
     def prefix(self, i: int) -> IntArray:
         """Return the neighbours of vertex i of smaller number."""
-        return kernels.listed(kernels.prefix_row(self.bits, i))
+        return kernels.listed(prefix.prefix_row(self.bits, i))
 
     def prefix_sizes(self) -> IntArray:
         """Return the number of smaller neighbours of each vertex."""
-        return kernels.prefix_counts(self.bits)
+        return prefix.prefix_counts(self.bits)
 
     def survivors(self, low: int, high: int, target: int) -> IntArray:
         """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
-        return kernels.survivors_bits(self.bits, low, high, target)
+        return prefix.survivors_bits(self.bits, low, high, target)
 
     def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
         row = np.zeros(self.bits.shape[1], dtype=np.uint64)
         kernels.set_bits(row, members)
-        return kernels.subgraph_bits(self.bits, row, need)
+        return prefix.subgraph_bits(self.bits, row, need)
 
     def colours(self) -> int:
         """Return a number of colours that suffices: no clique is larger."""
@@ -93,7 +94,7 @@ class BitsGraph:
                 seen += looked
                 removed += gone
             # Vertices left with too few neighbours go as well; the next pass is over a far smaller graph.
-            kept, self.bits = kernels.subgraph_bits(self.bits, self.everything(), target)
+            kept, self.bits = prefix.subgraph_bits(self.bits, self.everything(), target)
             self.order = self.order[kept]
             self.n = kept.size
         return _by_degree(self.bits, self.order)
@@ -120,7 +121,7 @@ class ListsGraph:
         rank = np.empty(self._adjacency.n_vertices, dtype=np.int64)
         rank[self.order] = np.arange(self.n)
         members = np.sort(rank[self._adjacency.neighbours(int(self.order[i]))])
-        return kernels.subgraph_lists(self.starts, self.prefixes, members, 1)
+        return prefix.subgraph_lists(self.starts, self.prefixes, members, 1)
 
     def prefix(self, i: int) -> IntArray:
         """Return the neighbours of vertex i of smaller number."""
@@ -132,15 +133,15 @@ class ListsGraph:
 
     def survivors(self, low: int, high: int, target: int) -> IntArray:
         """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
-        return kernels.survivors_lists(self.starts, self.prefixes, low, high, target)
+        return prefix.survivors_lists(self.starts, self.prefixes, low, high, target)
 
     def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
-        return kernels.subgraph_lists(self.starts, self.prefixes, members, need)
+        return prefix.subgraph_lists(self.starts, self.prefixes, members, need)
 
     def colours(self) -> int:
         """Return a number of colours that suffices: no clique is larger."""
-        return kernels.colours_lists(self.starts, self.prefixes)
+        return prefix.colours_lists(self.starts, self.prefixes)
 
     def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
         """Cut the vertices into runs whose filtering takes about a slice."""
@@ -212,7 +213,7 @@ def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
         return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
     if adjacency.n_vertices <= _SMALL or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
         return BitsGraph(pack_lists(adjacency.indptr, adjacency.indices, rank), order)
-    starts, prefixes = kernels.prefix_lists(adjacency.indptr, adjacency.indices, order, rank)
+    starts, prefixes = prefix.prefix_lists(adjacency.indptr, adjacency.indices, order, rank)
     return ListsGraph(starts, prefixes, order, adjacency)
 
 

@@ -1,0 +1,49 @@
+"""Sets as words of bits."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reident.kernels import bitset
+from reident.kernels.clique import branching_set, count_colours, fill_row
+
+members = st.sets(st.integers(0, 130))
+
+
+def row_of(chosen):
+    row = np.zeros(3, dtype=np.uint64)
+    for v in chosen:
+        row[v >> 6] |= bitset.bit(v)
+    return row
+
+
+@given(members)
+def test_sets(chosen):
+    row = row_of(chosen)
+    out = np.empty(131, dtype=np.int64)
+    assert out[: bitset.list_bits(row, out)].tolist() == sorted(chosen)
+    assert bitset.count_bits(row) == len(chosen)
+    assert bitset.is_empty(row) == (not chosen)
+    assert [v for v in range(131) if bitset.has_bit(row, v)] == sorted(chosen)
+
+
+@given(st.integers(2, 9), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_branching_set_meets_every_clique_of_the_size(n, need, random):
+    dense = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        for j in range(i):
+            dense[i, j] = dense[j, i] = random.random() < 0.6
+    rows = bitset.pack_rows(dense)
+    everything = np.zeros(1, dtype=np.uint64)
+    fill_row(everything, n)
+    branch = np.zeros(1, dtype=np.uint64)
+    classes, locked = np.zeros((need + 1, 1), dtype=np.uint64), np.zeros(need + 1, dtype=bool)
+    branching_set(rows, everything, need, classes, locked, branch)
+    largest = 0
+    for chosen in range(1, 2**n):
+        inside = [v for v in range(n) if chosen >> v & 1]
+        if all(dense[a, b] for a in inside for b in inside if a != b):
+            largest = max(largest, len(inside))
+            if len(inside) >= need:
+                assert chosen & int(branch[0])
+    assert count_colours(rows, everything) >= largest
