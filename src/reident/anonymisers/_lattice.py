@@ -75,8 +75,10 @@ class _Coded:
         self.counts = [np.bincount(codes) for codes in columns]
         self.values = values
 
-    def group(self, tuples: np.ndarray, weights: IntArray, node: Node) -> tuple[IntArray, IntArray, IntArray]:
-        """Merge tuples at a node, however many labels there are."""
+    def group(
+        self, tuples: np.ndarray, weights: IntArray, node: Node, most: int | None = None
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Merge tuples at a node, however many labels there are; give up beyond `most` groups."""
         labels = [int(self.n_labels[j, level]) for j, level in enumerate(node)]
         strides, product = [], 1
         for count in labels:
@@ -84,7 +86,9 @@ class _Coded:
             product *= count
         if product < 2**62:
             at = np.array(node, dtype=np.int64)
-            return group_tuples(tuples, weights, self.maps, at, np.array(strides, dtype=np.int64))  # type: ignore[no-any-return]
+            steps = np.array(strides, dtype=np.int64)
+            limit = len(weights) if most is None else most
+            return group_tuples(tuples, weights, self.maps, at, steps, limit)  # type: ignore[no-any-return]
         ids, n_groups = class_ids([self.maps[j, level][tuples[:, j]].astype(np.int64) for j, level in enumerate(node)])
         first = np.empty(n_groups, dtype=np.int64)
         first[ids[::-1]] = np.arange(len(ids) - 1, -1, -1)
@@ -118,15 +122,17 @@ class _Pool:
         self.sizes.append(sizes)
         self.used += tuples.nbytes + sizes.nbytes
 
-    def sizes_at(self, node: Node) -> IntArray:
-        """Return the class sizes at a node."""
+    def sizes_at(self, node: Node, most: int | None = None) -> IntArray:
+        """Return the class sizes at a node; if there are more than `most`, any more than `most` sizes will do."""
         known = len(self.nodes)
         below = np.flatnonzero((self._at[:known] <= np.array(node, dtype=np.int16)).all(axis=1))
         source = int(below[self._lengths[below].argmin()])
         if self.nodes[source] == node:
             return self.sizes[source]
         tuples = self.tuples[source]
-        _, first, sizes = self.coded.group(tuples, self.sizes[source], node)
+        _, first, sizes = self.coded.group(tuples, self.sizes[source], node, most)
+        if most is not None and len(sizes) > most:
+            return sizes
         if 4 * len(sizes) <= 3 * len(tuples) and self.used < _MEMORY:
             self._add(node, tuples[first], sizes)
         return sizes
@@ -164,8 +170,10 @@ class _Judge:
     def big_enough(self, node: Node) -> bool:
         """Tell whether classes below k hold no more records than may be suppressed."""
         self.checked.add(node)
-        sizes = self.pool.sizes_at(node)
-        return self._few(int(sizes[sizes < self.criteria.k].sum()))
+        # Classes of at least k and suppressed records: more classes than this there cannot be at a node that passes.
+        most = self.coded.n // self.criteria.k + self.most
+        sizes = self.pool.sizes_at(node, most)
+        return len(sizes) <= most and self._few(int(sizes[sizes < self.criteria.k].sum()))
 
     def _few(self, n_suppressed: int) -> bool:
         return n_suppressed <= self.most and n_suppressed < self.coded.n

@@ -8,31 +8,22 @@ from reident.kernels._jit import jit
 
 __all__ = ["group_tuples"]
 
-# An odd 64-bit constant (2^64 / golden ratio) spreads keys over a table whose size is a power of two.
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+@jit
+def _prime_from(number):
+    """Return the first odd prime not below `number`."""
+    candidate = max(number, 3) | 1
+    while True:
+        divisor = 3
+        while divisor * divisor <= candidate and candidate % divisor:
+            divisor += 2
+        if divisor * divisor > candidate:
+            return candidate
+        candidate += 2
 
 
 @jit
-def _first_slots(keys, bits):
-    """Return the slot at which the search for each key starts; products of arrays wrap around without a word."""
-    return ((keys.astype(np.uint64) * _SPREAD) >> np.uint64(64 - bits)).astype(np.int64)
-
-
-@jit
-def _keys(tuples, maps, node, strides):
-    """Return one number for each generalised tuple."""
-    m, q = tuples.shape
-    keys = np.zeros(m, dtype=np.int64)
-    for i in range(m):
-        key = np.int64(0)
-        for j in range(q):
-            key += maps[j, node[j], tuples[i, j]] * strides[j]
-        keys[i] = key
-    return keys
-
-
-@jit
-def group_tuples(tuples, weights, maps, node, strides):
+def group_tuples(tuples, weights, maps, node, strides, most):
     """Merge the tuples that agree after generalisation.
 
     Parameters
@@ -46,38 +37,45 @@ def group_tuples(tuples, weights, maps, node, strides):
     node : int64 array, shape (q,)
     strides : int64 array, shape (q,)
         Such that the sum of label * stride tells generalised tuples apart.
+    most : int
+        The groups after which to give up.
 
     Returns
     -------
     group : int64 array, shape (m,)
         The group of each tuple, in order of first appearance.
     first : int64 array, shape (g,)
-        A tuple of each group.
+        A tuple of each group; of more than `most` groups the first most + 1, and then the rest is unfinished.
     sizes : int64 array, shape (g,)
         The records of each group.
     """
-    m = tuples.shape[0]
-    bits = 1
-    while (1 << bits) < 2 * m:
-        bits += 1
-    mask = (1 << bits) - 1
-    keys = _keys(tuples, maps, node, strides)
-    first_slots = _first_slots(keys, bits)
-    slots = np.full(1 << bits, -1, dtype=np.int32)
+    m, q = tuples.shape
+    room = min(m, most + 1)
+    n_slots = _prime_from(2 * room)
+    slots = np.full(n_slots, -1, dtype=np.int32)
     group = np.empty(m, dtype=np.int64)
-    first = np.empty(m, dtype=np.int64)
-    sizes = np.zeros(m, dtype=np.int64)
+    first = np.empty(room, dtype=np.int64)
+    keys = np.empty(room, dtype=np.int64)
+    sizes = np.zeros(room, dtype=np.int64)
     n_groups = 0
     for i in range(m):
-        slot = first_slots[i]
-        while slots[slot] >= 0 and keys[first[slots[slot]]] != keys[i]:
-            slot = (slot + 1) & mask
+        key = np.int64(0)
+        for j in range(q):
+            key += maps[j, node[j], tuples[i, j]] * strides[j]
+        slot = key % n_slots
+        while slots[slot] >= 0 and keys[slots[slot]] != key:
+            slot += 1
+            if slot == n_slots:
+                slot = 0
         g = slots[slot]
         if g < 0:
             g = n_groups
             slots[slot] = g
             first[g] = i
+            keys[g] = key
             n_groups += 1
+            if n_groups > most:
+                break
         group[i] = g
         sizes[g] += weights[i]
     return group, first[:n_groups].copy(), sizes[:n_groups].copy()
