@@ -116,7 +116,7 @@ class _Search:
             conflict = self.learn(answer)
             active[list(conflict)] = False
         held = answer[1] >= self.problem.eps
-        for block in self.rng.permutation(np.flatnonzero(~held)):
+        for block in self.rng.permutation(np.flatnonzero(~held & (self.costs > 0))):
             if held[block]:
                 continue
             trial = held.copy()
@@ -157,7 +157,8 @@ class _Search:
             matrix[row, list(conflict)] = True
         counts = matrix.sum(axis=0).astype(float)
         while matrix.shape[0]:
-            block = int(np.argmax((counts + 0.9 * self.rng.random(self.n)) / (self.costs + 1e-3)))
+            worth = (counts + 0.9 * self.rng.random(self.n)) / (self.costs + 1e-3)
+            block = int(np.argmax(np.where(counts > 0, worth, -1.0)))
             picked[block] = True
             hit = matrix[:, block]
             counts -= matrix[hit].sum(axis=0)
