@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from reident.experiments.study import Results
 from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
-from reident.rumap import plot_ru_map, plot_ru_panels
+from reident.rumap import NOTHING, plot_ru_map, plot_ru_panels
 
 __all__ = ["FIGURES"]
 
@@ -170,8 +170,17 @@ def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
 
 
 def ru_map(results: Results) -> Figure:
-    """Draw the risk-utility map of the seven protections, inside and outside the records learned from."""
-    return _sign(plot_ru_panels(results.frames["ru_map"]), results)
+    """Draw the risk-utility map of the seven protections, inside and outside the records learned from.
+
+    "Nothing released" lies at (0, 0), far from all of them, and is left out so that they can be told apart.
+    """
+    frame = results.frames["ru_map"]
+    figure = plot_ru_panels(frame[frame["method"] != NOTHING])
+    for ax in figure.axes:
+        for line in ax.lines:
+            # The files are no steps along one parameter.
+            line.set_linestyle("none")
+    return _sign(figure, results)
 
 
 def ru_maskings(results: Results) -> Figure:
