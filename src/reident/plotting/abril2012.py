@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from reident.experiments.study import Results
 from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
-from reident.rumap import NOTHING, plot_ru_map, plot_ru_panels
+from reident.rumap import NOTHING, ORIGINAL, plot_ru_map
 
 __all__ = ["FIGURES"]
 
@@ -172,14 +172,27 @@ def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
 def ru_map(results: Results) -> Figure:
     """Draw the risk-utility map of the seven protections, inside and outside the records learned from.
 
-    "Nothing released" lies at (0, 0), far from all of them, and is left out so that they can be told apart.
+    "Nothing released" lies at (0, 0), far from all of them: the axes are cut so that the files can be told apart.
     """
     frame = results.frames["ru_map"]
-    figure = plot_ru_panels(frame[frame["method"] != NOTHING])
-    for ax in figure.axes:
-        for line in ax.lines:
-            # The files are no steps along one parameter.
-            line.set_linestyle("none")
+    frame = frame[frame["method"] != NOTHING]
+    figure, axes = new_figure(1, 2, size=(10, 4), sharey=True)
+    for ax, (attack, rows) in zip(axes, frame.groupby("attack", sort=False), strict=True):
+        for place, row in enumerate(rows.sort_values("utility").itertuples()):
+            original = row.method == ORIGINAL
+            ax.errorbar(row.utility, row.risk, color="black" if original else COLOURS[0], capsize=2, elinewidth=0.8,
+                        xerr=[[row.utility - row.utility_low], [row.utility_high - row.utility]],
+                        yerr=[[row.risk - row.risk_low], [row.risk_high - row.risk]],
+                        marker="*" if original else "o")  # fmt: skip
+            below = place % 2 == 0
+            ax.annotate(ORIGINAL if original else row.value, (row.utility, row.risk), ha="center", fontsize=7,
+                        va="top" if below else "bottom", xytext=(0, -9 if below else 9),
+                        textcoords="offset points")  # fmt: skip
+        ax.margins(0.12)
+        ax.set_title(f"{attack}\n(bars: {int(rows['n'].max())} draws; nothing released lies at 0, 0)")
+        ax.set_xlabel(f"utility: {rows['analysis'].iloc[0]}")
+        ax.grid(color="0.94")
+    axes[0].set_ylabel("risk: linked share")
     return _sign(figure, results)
 
 
