@@ -88,7 +88,7 @@ def deviations(sigmas_deg: list[float], seed: int) -> pd.DataFrame:
     """
     printed = published("kroll2015", "table3").set_index("sigma_deg")
     n, z = 1000, float(stats.norm.ppf(0.995))
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for sigma_deg in sigmas_deg:
         sample, reference = deviation(sigma_deg, seed), deviation(sigma_deg, seed, 200_000)
         for p in _TABLE_3:
