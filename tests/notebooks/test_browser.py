@@ -1,0 +1,118 @@
+"""The explorer in a real browser: the notebook opens and runs, the map fills, a control changes it."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from reident._paths import notebooks_folder
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+#: What one step may take on a machine that does other things as well, milliseconds.
+PATIENCE = 540_000
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """JupyterLab on loopback with a token, its settings in temporary folders."""
+    root = tmp_path / "root"
+    root.mkdir()
+    notebook = nbformat.read(notebooks_folder() / "10-risk-utility-explorer.ipynb", as_version=4)
+    # The two maps are drawn in the test of all notebooks; here it is the explorer that must answer.
+    notebook.cells = [
+        cell for cell in notebook.cells if not ("risk_utility(" in cell.source or "frontier(" in cell.source)
+    ]
+    for cell in notebook.cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            cell.source = cell.source.replace('profile = "quick"', 'profile = "smoke"')
+    nbformat.write(notebook, root / "explorer.ipynb")
+    port, token = _free_port(), secrets.token_hex(16)
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    names += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
+    source = str(Path(__import__("reident").__file__).resolve().parents[1])
+    environment = {**os.environ, **{name: str(tmp_path / name.lower()) for name in names}}
+    environment["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}",
+        "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}",
+    ]  # fmt: skip
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    with (tmp_path / "lab.log").open("wb") as log:
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        try:
+            _wait(port, token, server)
+            yield f"http://127.0.0.1:{port}/lab/tree/explorer.ipynb?token={token}&reset"
+        finally:
+            server.terminate()
+            try:
+                server.wait(30)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def _wait(port: int, token: str, server: subprocess.Popen) -> None:
+    for _ in range(600):
+        assert server.poll() is None, "JupyterLab ended at once"
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status?token={token}", timeout=5) as answer:
+                assert "started" in json.load(answer)
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise AssertionError("JupyterLab did not answer")
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_explorer_in_the_browser(lab, tmp_path):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1500, "height": 1200})
+        page.set_default_timeout(PATIENCE)
+        page.goto(lab)
+        page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+        # The kernel is idle before the notebook takes commands; one that came too early does nothing.
+        page.wait_for_timeout(2000)
+        page.locator(".jp-Notebook .jp-Cell").first.click()
+        page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
+        page.wait_for_timeout(1500)
+        page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
+        run = page.get_by_role("button", name="Draw the map")
+        run.wait_for()
+        run.scroll_into_view_if_needed()
+        run.click()
+        page.get_by_text("9 of 9 releases").wait_for()
+        picture = page.locator("img.widget-image")
+        picture.wait_for()
+        page.get_by_text("reident.perturb_coordinates(").wait_for()
+        before = picture.get_attribute("src")
+        handle = page.locator(".widget-slider", has_text="tolerable risk").locator(".noUi-handle")
+        handle.focus()
+        handle.press("ArrowRight")
+        page.get_by_text("0.30", exact=True).wait_for()
+        sync_api.expect(picture).not_to_have_attribute("src", before, timeout=PATIENCE)
+        picture.scroll_into_view_if_needed()
+        folder = Path(os.environ.get("REIDENT_SCREENSHOTS", tmp_path))
+        page.screenshot(path=folder / "explorer.png")
+        assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+        browser.close()
