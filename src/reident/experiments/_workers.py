@@ -44,7 +44,9 @@ _ALLOWED_LOSSES = 20
 #: Workers stay for the next sweep of the same code, and go when none has come for so long.
 _IDLE_SECONDS = 60.0
 
-_THREADS = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+# dask writes these into our own environment, too, whenever a worker starts or is replaced. So numba's is not among them:
+# it reads its variable again at each compilation, and fails when that differs from the threads it has.
+_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,14 @@ def run_batch(
     trial: TrialFunction, tasks: list[Task], seconds: float, digest: str
 ) -> tuple[list[Outcome], list[float]]:
     """Run trials on a worker until the time is over; what was not reached goes back to the queue."""
+    import numba
+
     if digest != _code.IMPORTED_DIGEST:
         raise ParameterError("`scheduler` must lead to workers with the same version of reident: their sources differ")
     outcomes: list[Outcome] = []
     times: list[float] = []
     started = time.monotonic()
+    numba.set_num_threads(1)  # of the thread that runs this batch; the workers share the processors among them
     with threadpoolctl.threadpool_limits(limits=1):
         for task in tasks:
             begun = time.monotonic()
@@ -281,7 +286,6 @@ def _start(jobs: int) -> None:
     from distributed import Client, LocalCluster
 
     settings = {
-        # dask sets the BLAS threads of its workers, but not numba's.
         "distributed.nanny.pre-spawn-environ": {**dask.config.get("distributed.nanny.pre-spawn-environ"), **_THREADS},
         "distributed.scheduler.allowed-failures": _ALLOWED_FAILURES,
         "distributed.worker.memory.target": False,
