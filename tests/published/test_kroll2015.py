@@ -80,6 +80,9 @@ def test_study_runs_and_compares_every_printed_number_of_its_profile():
     n_cells = len(profile.sigmas_deg) * len(profile.alphas)
     assert len(comparison) == 9 + 1 + 8 * len(profile.sigmas_deg) + 2 * n_cells
     assert results.frames["trials"]["is_optimal"].all()
+    deviations = results.frames["deviations"]
+    assert deviations["reproduced"].between(deviations["low"], deviations["high"]).all()
+    assert comparison.loc[comparison.index.str.startswith("Table 3"), "verdict"].eq("agrees").all()
 
 
 @pytest.mark.slow

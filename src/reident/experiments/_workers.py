@@ -44,7 +44,7 @@ _ALLOWED_LOSSES = 20
 #: Workers stay for the next sweep of the same code, and go when none has come for so long.
 _IDLE_SECONDS = 60.0
 
-# dask writes these into our own environment, too, whenever a worker starts or is replaced. So numba's is not among them:
+# dask writes these into our own environment, too, whenever a worker starts or is replaced. So numba is not among them:
 # it reads its variable again at each compilation, and fails when that differs from the threads it has.
 _THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 

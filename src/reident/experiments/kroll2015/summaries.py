@@ -94,9 +94,9 @@ def deviations(sigmas_deg: list[float], seed: int) -> pd.DataFrame:
         for p in _TABLE_3:
             spread = z * np.sqrt(p * (1 - p) / n)
             low, high = reference.quantiles_km([p - spread, p + spread])
-            reproduced = sample.quantiles_km([p])[0]
+            named, value = f"quantile {p:.2f}, km", printed.loc[sigma_deg, f"q{p:.2f}"]
             rows.append(
-                (sigma_deg, f"quantile {p:.2f}, km", printed.loc[sigma_deg, f"q{p:.2f}"], reproduced, low, high)
+                (sigma_deg, named, value, reference.quantiles_km([p])[0], sample.quantiles_km([p])[0], low, high)
             )
         centred = reference.deviations_km - reference.deviations_km.mean()
         half = z * np.sqrt((np.mean(centred**4) - np.mean(centred**2) ** 2) / n)
