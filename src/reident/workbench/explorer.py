@@ -250,6 +250,6 @@ def _slider(name: str, parameter: Parameter) -> widgets.FloatRangeSlider:
     unit = f" ({parameter.unit})" if parameter.unit else ""
     return widgets.FloatRangeSlider(
         value=(low, high), min=least, max=high + 1, step=0.1, description=f"log₁₀ {parameter.name}{unit}",
-        description_tooltip=f"{name}: {parameter.name} as a power of ten", readout_format=".1f",
+        tooltip=f"{name}: {parameter.name} as a power of ten", readout_format=".1f",
         style={"description_width": "11rem"}, layout=widgets.Layout(width="30rem"), continuous_update=False,
     )  # fmt: skip
