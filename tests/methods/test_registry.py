@@ -140,6 +140,7 @@ def test_parameters_are_those_of_the_function(entry):
             parameter.check(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", entries("anonymiser"), ids=lambda entry: entry.name)
 def test_every_anonymiser_runs(entry):
     if entry.data == "network":
@@ -171,6 +172,7 @@ def test_every_anonymiser_runs(entry):
         assert measures[name] >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.form == "other"], ids=lambda entry: entry.name)
 def test_every_other_method_runs(entry):
     assert CALLS[entry.name](entry.function) is not None

@@ -70,7 +70,7 @@ class Profile:
 
 PROFILES = {
     "smoke": Profile(["M4-33", "M7-999"], 2, 5.0, 1, 3, [20], 2.0, 0.2, False),
-    "quick": Profile(FILES, 4, 8.0, 5, 20, [20, 30], 8.0, 1.0, False),
+    "quick": Profile(FILES, 2, 8.0, 5, 20, [20, 30], 8.0, 1.0, False),
     "full": Profile(FILES, 20, 300.0, 30, 200, [20, 40, 60, 400], 300.0, 60.0, True),
 }
 
