@@ -16,7 +16,15 @@ from reident.attacks import clique_search, search_graph
 
 
 @pytest.fixture(
-    params=["whole", "vertex by vertex", "lists", "lists, vertex by vertex", "lists, in parts", "not reduced"]
+    params=[
+        "whole",
+        "vertex by vertex",
+        "in parts",
+        "lists",
+        "lists, vertex by vertex",
+        "lists, in parts",
+        "not reduced",
+    ]
 )
 def route(request, monkeypatch):
     """Run a test by each way through the search."""
@@ -26,8 +34,9 @@ def route(request, monkeypatch):
         monkeypatch.setattr(search_graph, "_SMALL", 0)
         monkeypatch.setattr(search_graph, "_BITS_VERTICES", 0)
     if "parts" in request.param:
+        monkeypatch.setattr(search_graph, "_MANY_VERTICES", 0)
         monkeypatch.setattr(search_graph, "_MANY_EDGES", 0)
-        monkeypatch.setattr(search_graph, "_PART_TARGET", 2)
+        monkeypatch.setattr(search_graph, "_SHARE", 2)
     monkeypatch.setattr(clique_search, "_DENSE", -1.0 if request.param == "not reduced" else 1.0)
     return request.param
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,14 @@ from reident._validation import check_distance_matrix, encode_labels
 from reident.attacks.adjacency import Adjacency
 from reident.errors import DataError, ParameterError
 from reident.kernels import compatibility as kernels
+from reident.kernels._jit import in_threads
 
 __all__ = ["CompatibilityGraph", "compatibility_graph"]
 
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
+# Pieces of the join that threads may take.
+_N_PARTS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,26 +260,30 @@ def _build(
     starts, length, first, second = kernels.group_by_labels(
         np.argsort(length), length, first, second, labels, n_codes * n_codes
     )
-    begin, end = kernels.known_ranges(codes_known, d_known, low, high, closed, starts, length, n_codes)
-    degrees = kernels.count_neighbours(codes_known, offsets, first, second, begin, end)
-    return CompatibilityGraph(pairs, _adjacency(codes_known, offsets, first, second, begin, end, degrees))
+    n_known = codes_known.size
+    begin = np.zeros((n_known, n_known), dtype=np.int32)
+    end = np.zeros((n_known, n_known), dtype=np.int32)
+    degrees = np.zeros(int(offsets[-1]), dtype=np.int64)
+    built = (codes_known, offsets, first, second, begin, end)
 
-
-def _adjacency(
-    codes: IntArray,
-    offsets: IntArray,
-    first: IntArray,
-    second: IntArray,
-    begin: IntArray,
-    end: IntArray,
-    degrees: IntArray,
-) -> Adjacency:
-    n_vertices = int(offsets[-1])
+    parts = _parts(offsets)
+    bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
+    in_threads(lambda part: kernels.known_ranges(*bounds, *part, begin, end), parts)
+    in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     n_ends = int(degrees.sum())
-    words = (n_vertices + 63) // 64
-    if n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words:
-        bits = kernels.fill_bits(codes, offsets, first, second, begin, end)
-        return Adjacency(n_vertices, n_ends // 2, bits=bits)
+    words = (degrees.size + 63) // 64
+    if degrees.size <= _BITS_VERTICES and 4 * n_ends > 8 * degrees.size * words:
+        bits = np.zeros((degrees.size, words), dtype=np.uint64)
+        in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
+        return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, bits=bits))
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    indices = kernels.fill_lists(codes, offsets, first, second, begin, end, indptr)
-    return Adjacency(n_vertices, n_ends // 2, indptr, indices)
+    indices = np.empty(n_ends, dtype=np.int32)
+    in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
+    return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, indptr, indices))
+
+
+def _parts(offsets: IntArray) -> list[tuple[int, int]]:
+    """Cut the known records into runs of about equally many vertices, for the threads."""
+    ends = np.searchsorted(offsets, np.linspace(0, offsets[-1], _N_PARTS + 1))
+    ends[0], ends[-1] = 0, offsets.size - 1
+    return [(int(low), int(high)) for low, high in itertools.pairwise(ends)]

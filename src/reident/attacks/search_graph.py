@@ -16,6 +16,7 @@ from reident.attacks.adjacency import Adjacency
 from reident.kernels import clique as kernels
 from reident.kernels import clique_prefix as prefix
 from reident.kernels import clique_reduce as reduce
+from reident.kernels._jit import in_threads
 from reident.kernels.bitset import pack_lists, permute_rows, row_counts
 
 #: About 50 ms of work, in word operations: what a kernel may do before limits and Ctrl-C are looked at again.
@@ -25,13 +26,17 @@ SLICE = 4e7
 _BITS_VERTICES = 32_000
 _BITS_DENSITY = 1 / 250
 _SMALL = 1000
+_ROWS_A_THREAD = 2048
 # The rows that stay in the cache while the others stream past.
 _BLOCK = 1024
 # A reduction that removes a smaller share of the edges than this is not repeated.
 _WORTHWHILE = 0.02
-# Graphs of more edges are looked at in parts first, if a part's share of the clique is at least so large.
-_MANY_EDGES = 5_000_000
-_PART_TARGET = 14
+# Larger graphs are looked at in parts first, if a part's share of the clique is at least so large.
+_MANY_VERTICES = 4000
+_MANY_EDGES = 500_000
+_SHARE = 7
+# A part that leaves more vertices than this in its core has told nothing.
+_LARGE_CORE = 10_000
 
 
 class BitsGraph:
@@ -84,6 +89,36 @@ class BitsGraph:
 
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
+        if self.n > _MANY_VERTICES and target >= 2 * _SHARE:
+            self._keep(self._pigeonholes(target, check), target)
+        self._prune(target, check)
+        return _by_degree(self.bits, self.order)
+
+    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.uint64]:
+        """Return the vertices that may be in a clique of `target` members, by looking at parts of the graph.
+
+        Of k parts one holds at least a k-th of the clique, its share. That shows in the graph of that part alone: a
+        k-th of the vertices, each with a k-th of its neighbours. The other members are adjacent to all of the share.
+        """
+        n_parts = target // _SHARE
+        share = -(-target // n_parts)
+        part_of = np.arange(self.n) // 64 % n_parts
+
+        def of_part(part: int) -> NDArray[np.bool_]:
+            # A part is every so many-th word of the rows, so that cutting it out is copying words.
+            members = np.flatnonzero(part_of == part)
+            core = BitsGraph(np.ascontiguousarray(self.bits[members][:, part::n_parts]), members)
+            core._prune(share, check)
+            row = np.zeros_like(self.bits[0])
+            kernels.set_bits(row, core.order)
+            return reduce.may_hold_share(reduce.core_rows(self.bits, row), core.order, core.bits, share)
+
+        row = np.zeros_like(self.bits[0])
+        kernels.set_bits(row, np.flatnonzero(np.any(in_threads(of_part, range(n_parts)), axis=0)))
+        return row
+
+    def _prune(self, target: int, check: Callable[[], None]) -> None:
+        """Remove the edges and vertices that no clique of `target` members can have."""
         seen = removed = 1
         while removed > _WORTHWHILE * seen:
             seen = removed = 0
@@ -94,10 +129,13 @@ class BitsGraph:
                 seen += looked
                 removed += gone
             # Vertices left with too few neighbours go as well; the next pass is over a far smaller graph.
-            kept, self.bits = prefix.subgraph_bits(self.bits, self.everything(), target)
-            self.order = self.order[kept]
-            self.n = kept.size
-        return _by_degree(self.bits, self.order)
+            self._keep(self.everything(), target)
+
+    def _keep(self, members: NDArray[np.uint64], target: int) -> None:
+        """Leave out all but the members that have enough neighbours among them for a clique of `target`."""
+        kept, self.bits = prefix.subgraph_bits(self.bits, members, target)
+        self.order = self.order[kept]
+        self.n = kept.size
 
 
 class ListsGraph:
@@ -114,7 +152,7 @@ class ListsGraph:
 
     def degrees(self) -> IntArray:
         """Return the degree of each vertex."""
-        return _degrees(self.starts, self.prefixes)
+        return reduce.count_degrees(self.starts, self.prefixes)
 
     def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the neighbours of vertex i and the graph that they induce."""
@@ -147,33 +185,14 @@ class ListsGraph:
         """Cut the vertices into runs whose filtering takes about a slice."""
         return _runs(sizes * (sizes.mean() + 1.0), SLICE)
 
-    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.uint8]:
-        """Return which vertices may be in a clique of `target` members, by looking at parts of the graph.
-
-        Of k parts one holds at least a k-th of the clique, which shows in the graph of that part alone: a k-th of the
-        vertices, each with a k-th of its neighbours. The other members are adjacent to all of that share.
-        """
-        n_parts = target // _PART_TARGET
-        share = -(-target // n_parts)
-        kept: NDArray[np.uint8] = np.zeros(self.n, dtype=np.uint8)
-        for part in range(n_parts):
-            inside = (np.arange(self.n) % n_parts == part).astype(np.uint8)
-            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, inside)
-            starts, prefixes = _pruned(starts, prefixes, share, check)
-            degrees = _degrees(starts, prefixes)
-            core = (degrees >= share - 1).astype(np.uint8)
-            reach = reduce.count_into(self.starts, self.prefixes, core)
-            kept[np.flatnonzero((core > 0) | ((inside == 0) & (reach >= share)))] = 1
-        return kept
-
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
-        if self.prefixes.size > _MANY_EDGES and target >= 2 * _PART_TARGET:
-            possible = self._pigeonholes(target, check)
-            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
+        if self.prefixes.size > _MANY_EDGES and target >= 2 * _SHARE:
+            kept = self._pigeonholes(target, check)
+            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, kept)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
-        degrees = _degrees(starts, prefixes)
+        degrees = reduce.count_degrees(starts, prefixes)
         kept = np.flatnonzero(degrees >= max(target - 1, 1))
         if kept.size > _BITS_VERTICES:
             return ListsGraph(starts, prefixes, self.order, self._adjacency)
@@ -181,9 +200,25 @@ class ListsGraph:
         rank[kept] = np.arange(kept.size)
         return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, kept.size), self.order[kept])
 
+    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.bool_]:
+        """Return which vertices may be in a clique of `target` members, as `BitsGraph._pigeonholes` does."""
+        n_parts = target // _SHARE
+        share = -(-target // n_parts)
+        part_of = np.arange(self.n) % n_parts
 
-def _degrees(starts: NDArray[np.int64], prefixes: NDArray[np.int32]) -> IntArray:
-    return reduce.count_into(starts, prefixes, np.ones(starts.size - 1, dtype=np.uint8))
+        def of_part(part: int) -> NDArray[np.bool_]:
+            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, part_of == part)
+            starts, prefixes = _pruned(starts, prefixes, share, check)
+            core = np.flatnonzero(reduce.count_degrees(starts, prefixes) >= share - 1)
+            if core.size > _LARGE_CORE:
+                return np.ones(self.n, dtype=np.bool_)
+            place = np.full(self.n, -1, dtype=np.int64)
+            place[core] = np.arange(core.size)
+            graph = reduce.pack_prefixes(starts, prefixes, place, core.size)
+            rows = reduce.core_rows_lists(self.starts, self.prefixes, place, core.size)
+            return reduce.may_hold_share(rows, core, graph, share)
+
+        return np.any(in_threads(of_part, range(n_parts)), axis=0)
 
 
 def _pruned(
@@ -212,7 +247,15 @@ def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
     if adjacency.bits is not None:
         return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
     if adjacency.n_vertices <= _SMALL or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
-        return BitsGraph(pack_lists(adjacency.indptr, adjacency.indices, rank), order)
+        bits = np.zeros((order.size, (order.size + 63) // 64), dtype=np.uint64)
+        ends = range(0, order.size, _ROWS_A_THREAD)
+        in_threads(
+            lambda low: pack_lists(
+                adjacency.indptr, adjacency.indices, order, rank, low, min(low + _ROWS_A_THREAD, order.size), bits
+            ),
+            ends,
+        )
+        return BitsGraph(bits, order)
     starts, prefixes = prefix.prefix_lists(adjacency.indptr, adjacency.indices, order, rank)
     return ListsGraph(starts, prefixes, order, adjacency)
 

@@ -1,11 +1,31 @@
-"""The two ways in which kernels are compiled."""
+"""The two ways in which kernels are compiled, and how independent pieces of one task share the processors."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
 import numba
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 #: One thread. Division by zero gives what numpy gives; no fastmath, so that results do not depend on the machine.
-jit = numba.njit(cache=True, error_model="numpy")
+jit = numba.njit(cache=True, error_model="numpy", nogil=True)
 
 #: Several threads over independent rows only: the result is the same for any number of threads.
 parallel_jit = numba.njit(cache=True, error_model="numpy", parallel=True)
+
+
+def in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Do a task for each item, at once where kernels may use several threads; the results in the items' order.
+
+    For tasks that spend their time in kernels, which compile far faster for one thread than for several.
+    """
+    items = list(items)
+    n_threads = min(len(items), numba.get_num_threads())
+    if n_threads <= 1:
+        return [task(item) for item in items]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(task, items))

@@ -115,12 +115,11 @@ def pack_rows(dense):
 
 
 @jit
-def pack_lists(indptr, indices, rank):
-    """Pack adjacency lists as rows of bits, vertex v renamed `rank[v]`."""
-    n = indptr.shape[0] - 1
-    bits = np.zeros((n, (n + 63) >> 6), dtype=np.uint64)
-    for v in range(n):
-        row = bits[rank[v]]
+def pack_lists(indptr, indices, order, rank, low, high, bits):
+    """Set rows low..high-1 of a packed graph, zero at first, from adjacency lists: row i is vertex `order[i]`'s."""
+    for i in range(low, high):
+        v = order[i]
+        row = bits[i]
         for p in range(indptr[v], indptr[v + 1]):
             u = rank[indices[p]]
             row[u >> 6] |= bit(u)

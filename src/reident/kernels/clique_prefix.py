@@ -135,7 +135,7 @@ def subgraph_lists(starts, prefixes, members, need):
 
 
 @jit
-def _filter_row(bits, members, need):
+def filter_row(bits, members, need):
     """Keep the members (a row) that have at least `need - 1` neighbours among the members; return how many are left."""
     words = members.shape[0]
     total = count_bits(members)
@@ -198,7 +198,7 @@ def survivors_bits(bits, low, high, target):
     for i in range(low, high):
         members = prefix_row(bits, i)
         if _second_row(bits, members, target - 2):
-            left[i - low] = _filter_row(bits, members, target - 1)
+            left[i - low] = filter_row(bits, members, target - 1)
     return left
 
 
@@ -207,7 +207,7 @@ def subgraph_bits(bits, members, need):
     """Filter `members` (a row) and pack the graph that they induce. Returns the members left and their bitset rows."""
     words = members.shape[0]
     members = members.copy()
-    left = _filter_row(bits, members, need) if need > 1 else count_bits(members)
+    left = filter_row(bits, members, need) if need > 1 else count_bits(members)
     kept = np.empty(left, dtype=np.int32)
     rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
     before = np.empty(words, dtype=np.int64)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels.bitset import ONE, ZERO, bit, lowest_bit, popcount
+from reident.kernels.bitset import ONE, ZERO, bit, count_bits, lowest_bit, popcount
+from reident.kernels.clique_prefix import filter_row
 
 
 @jit
@@ -141,12 +142,67 @@ def select_prefixes(starts, prefixes, kept):
 
 
 @jit
-def count_into(starts, prefixes, kept):
-    """Return how many neighbours each vertex has among the kept ones."""
+def core_rows(bits, core):
+    """Return each vertex's neighbours in the core, a set, as rows over the core's members only."""
+    n, words = bits.shape
+    before = np.empty(words, dtype=np.int64)
+    total = 0
+    for w in range(words):
+        before[w] = total
+        total += popcount(core[w])
+    rows = np.zeros((n, (total + 63) >> 6), dtype=np.uint64)
+    for v in range(n):
+        for w in range(words):
+            word = bits[v, w] & core[w]
+            while word != ZERO:
+                below = (word & (~word + ONE)) - ONE
+                j = before[w] + popcount(core[w] & below)
+                rows[v, j >> 6] |= bit(j)
+                word &= word - ONE
+    return rows
+
+
+@jit
+def core_rows_lists(starts, prefixes, place, n_core):
+    """Return each vertex's neighbours in the core as rows over its members; `place` is negative for the others."""
     n = starts.shape[0] - 1
-    counts = np.zeros(n, dtype=np.int32)
+    rows = np.zeros((n, (n_core + 63) >> 6), dtype=np.uint64)
+    for v in range(n):
+        for p in range(starts[v], starts[v + 1]):
+            u = prefixes[p]
+            if place[u] >= 0:
+                rows[v, place[u] >> 6] |= bit(place[u])
+            if place[v] >= 0:
+                rows[u, place[v] >> 6] |= bit(place[v])
+    return rows
+
+
+@jit
+def may_hold_share(rows, core, graph, share):
+    """Tell for each vertex whether it can be in a clique that has `share` members in the core.
+
+    The core's members are the vertices `core`, ascending, and `graph` is what they induce; `rows` has each vertex's
+    neighbours among them.
+    """
+    kept = np.zeros(rows.shape[0], dtype=np.bool_)
+    at = 0
+    for v in range(rows.shape[0]):
+        need = share
+        if at < core.shape[0] and core[at] == v:
+            need -= 1
+            at += 1
+        if count_bits(rows[v]) >= need:
+            kept[v] = filter_row(graph, rows[v].copy(), need) > 0
+    return kept
+
+
+@jit
+def count_degrees(starts, prefixes):
+    """Return the degree of each vertex."""
+    n = starts.shape[0] - 1
+    degrees = np.zeros(n, dtype=np.int32)
     for i in range(n):
+        degrees[i] += starts[i + 1] - starts[i]
         for p in range(starts[i], starts[i + 1]):
-            counts[i] += kept[prefixes[p]]
-            counts[prefixes[p]] += kept[i]
-    return counts
+            degrees[prefixes[p]] += 1
+    return degrees

@@ -87,12 +87,13 @@ def _first_below(length, lo, hi, known, bound, or_equal):
 
 
 @jit
-def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes):
-    """Return, for each two known records, the range of release pairs whose deviation lies between `low` and `high`."""
+def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes, from_known, to_known, begin, end):
+    """Write, for each two known records, the range of release pairs whose deviation lies between `low` and `high`.
+
+    This is done for those whose first is one of from_known..to_known-1, into `begin` and `end`, which are zero.
+    """
     n = codes.shape[0]
-    begin = np.zeros((n, n), dtype=np.int32)
-    end = np.zeros((n, n), dtype=np.int32)
-    for a in range(n):
+    for a in range(from_known, to_known):
         if codes[a] < 0:
             continue
         for b in range(a + 1, n):
@@ -107,15 +108,13 @@ def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes):
             begin[b, a] = lo
             end[a, b] = hi
             end[b, a] = hi
-    return begin, end
 
 
 @jit
-def count_neighbours(codes, offsets, first, second, begin, end):
-    """Return the degree of each vertex."""
+def count_neighbours(codes, offsets, first, second, begin, end, from_known, to_known, degrees):
+    """Add up the degrees, zero at first, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
-    degrees = np.zeros(offsets[n], dtype=np.int64)
-    for a in range(n):
+    for a in range(from_known, to_known):
         mine = degrees[offsets[a] : offsets[a + 1]]
         for b in range(n):
             # Two records of one label meet in both orders: either of the release pair may stand for `a`.
@@ -125,7 +124,6 @@ def count_neighbours(codes, offsets, first, second, begin, end):
             if codes[a] >= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
                     mine[second[p]] += 1
-    return degrees
 
 
 @jit
@@ -138,35 +136,31 @@ def _insert(indices, start, at, column):
 
 
 @jit
-def fill_lists(codes, offsets, first, second, begin, end, indptr):
-    """Return the adjacency lists, each ascending."""
+def fill_lists(codes, offsets, first, second, begin, end, from_known, to_known, indptr, indices):
+    """Write the adjacency lists, each ascending, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
-    indices = np.empty(indptr[-1], dtype=np.int32)
-    place = indptr[:-1].copy()
-    for a in range(n):
-        base = offsets[a]
+    for a in range(from_known, to_known):
+        mine = indptr[offsets[a] : offsets[a + 1]]
+        place = mine.copy()
         for b in range(n):
             other = offsets[b]
             if codes[a] <= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
-                    v = base + first[p]
-                    _insert(indices, indptr[v], place[v], other + second[p])
-                    place[v] += 1
+                    r = first[p]
+                    _insert(indices, mine[r], place[r], other + second[p])
+                    place[r] += 1
             if codes[a] >= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
-                    v = base + second[p]
-                    _insert(indices, indptr[v], place[v], other + first[p])
-                    place[v] += 1
-    return indices
+                    r = second[p]
+                    _insert(indices, mine[r], place[r], other + first[p])
+                    place[r] += 1
 
 
 @jit
-def fill_bits(codes, offsets, first, second, begin, end):
-    """Return the adjacency as rows of bits, for graphs too dense for lists."""
+def fill_bits(codes, offsets, first, second, begin, end, from_known, to_known, bits):
+    """Set the adjacency, for graphs too dense for lists, in rows of bits that are zero; as `fill_lists` otherwise."""
     n = codes.shape[0]
-    n_vertices = offsets[n]
-    bits = np.zeros((n_vertices, (n_vertices + 63) >> 6), dtype=np.uint64)
-    for a in range(n):
+    for a in range(from_known, to_known):
         base = offsets[a]
         for b in range(n):
             other = offsets[b]
@@ -178,4 +172,3 @@ def fill_bits(codes, offsets, first, second, begin, end):
                 for p in range(begin[a, b], end[a, b]):
                     u = other + first[p]
                     bits[base + second[p], u >> 6] |= bit(u)
-    return bits
