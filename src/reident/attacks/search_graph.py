@@ -188,8 +188,8 @@ class ListsGraph:
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
         if self.prefixes.size > _MANY_EDGES and target >= 2 * _SHARE:
-            kept = self._pigeonholes(target, check)
-            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, kept)
+            possible = self._pigeonholes(target, check)
+            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
         degrees = reduce.count_degrees(starts, prefixes)
