@@ -13,64 +13,56 @@ GONE = -2
 @jit
 def new_set(capacity):
     """Return an empty set that keeps short probe chains up to `capacity` edges."""
-    return np.full(2 * capacity + 17, -1, np.int64)
+    return np.full(2 * capacity + 17, FREE, np.int64)
 
 
 @jit
-def _slot(table, u, v):
+def _key(u, v):
+    """Return the edge as one number, and where its probe chain begins before it is cut to the table's size."""
+    if u > v:
+        u, v = v, u
+    u = np.int64(u)
+    v = np.int64(v)
     # Two odd multipliers below 2^27 keep the products inside 64 bits without overflow.
-    return (u * 73856093 ^ v * 19349663) % table.shape[0]
+    return (u << 31) | v, u * 73856093 ^ v * 19349663
+
+
+@jit
+def _find(table, u, v):
+    """Return the slot of an edge, or the free slot that ends its probe chain."""
+    key, begin = _key(u, v)
+    slot = begin % table.shape[0]
+    while table[slot] != FREE and table[slot] != key:
+        slot += 1
+        if slot == table.shape[0]:
+            slot = 0
+    return slot
 
 
 @jit
 def contains(table, u, v):
     """Tell whether the edge (u, v) is in the set, whichever end comes first."""
-    if u > v:
-        u, v = v, u
-    u = np.int64(u)
-    v = np.int64(v)
-    key = (u << 31) | v
-    slot = _slot(table, u, v)
-    while table[slot] != -1:
-        if table[slot] == key:
-            return True
-        slot += 1
-        if slot == table.shape[0]:
-            slot = 0
-    return False
+    return table[_find(table, u, v)] != FREE
 
 
 @jit
 def insert(table, u, v):
     """Add an edge that is not yet in the set. Modifies `table`."""
-    if u > v:
-        u, v = v, u
-    u = np.int64(u)
-    v = np.int64(v)
-    slot = _slot(table, u, v)
+    key, begin = _key(u, v)
+    slot = begin % table.shape[0]
     while table[slot] >= 0:
         slot += 1
         if slot == table.shape[0]:
             slot = 0
-    table[slot] = (u << 31) | v
+    table[slot] = key
 
 
 @jit
 def remove(table, u, v):
     """Take an edge out of the set, if it is there. Modifies `table`."""
-    if u > v:
-        u, v = v, u
-    u = np.int64(u)
-    v = np.int64(v)
-    key = (u << 31) | v
-    slot = _slot(table, u, v)
-    while table[slot] != -1:
-        if table[slot] == key:
-            table[slot] = -2
-            return
-        slot += 1
-        if slot == table.shape[0]:
-            slot = 0
+    slot = _find(table, u, v)
+    if table[slot] != FREE:
+        table[slot] = GONE
 
 
 @jit
