@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reident.experiments.study import Results
+from reident.plotting._labels import place_labels
 from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
 from reident.rumap import NOTHING, ORIGINAL, plot_ru_map
 
@@ -21,7 +22,12 @@ __all__ = ["FIGURES"]
 
 _CMAP = colormaps["Blues"]
 
-_NAMES = {"mean": "simple mean", "weighted_mean": "weighted mean, learned", "choquet": "Choquet integral, learned"}
+_NAMES = {
+    "mean": "simple mean",
+    "weighted_mean": "weighted mean, learned",
+    "choquet": "Choquet integral, learned",
+    "probabilistic": "probabilistic (EM)",
+}
 
 
 def _sign(figure: Figure, results: Results) -> Figure:
@@ -81,28 +87,49 @@ def figure_2(results: Results) -> Figure:
     return _lattice(results, "M6-385", title, (11, 5))
 
 
+def _look(distance: str) -> tuple[str, str]:
+    """Return the colour and marker of a distance."""
+    place = list(_NAMES).index(distance)
+    return COLOURS[place], MARKERS[place]
+
+
 def table_1(results: Results) -> Figure:
-    """Draw the linkage ratios over the draws, with the printed value of each."""
+    """Draw the linkage ratios over the draws, with the printed value of each where there is one."""
     ratios, trials = results.frames["ratios"], results.frames["trials"]
     files = list(dict.fromkeys(ratios["file"]))
-    figure, axes = new_figure(1, 3, size=(10, 3.4), sharey=True)
-    columns = {"mean": "ratio_dbrl1", "weighted_mean": "ratio_weighted_mean", "choquet": "ratio_choquet"}
-    for position, (ax, (distance, column)) in enumerate(zip(axes, columns.items(), strict=True)):
+    figure, axes = new_figure(1, 4, size=(12, 3.6), sharey=True)
+    columns = {
+        "mean": "dbrl1",
+        "probabilistic": "probabilistic",
+        "weighted_mean": "weighted_mean",
+        "choquet": "choquet",
+    }
+    for ax, (distance, name) in zip(axes, columns.items(), strict=True):
+        colour, marker = _look(distance)
         rows = ratios[ratios["distance"] == distance].set_index("file")
         for y, file in enumerate(files):
-            values = trials.loc[trials["file"] == file, column]
-            ax.plot(values, np.full(len(values), y), "|", color=COLOURS[position], markersize=9)
-            ax.plot(values.mean(), y, MARKERS[position], color=COLOURS[position], markersize=5)
+            values = trials.loc[trials["file"] == file, f"ratio_{name}"].dropna()
+            ax.plot(values, np.full(len(values), y), "|", color=colour, markersize=9)
+            ax.plot(rows.loc[file, "mean"], y, marker, color=colour, markersize=5)
             ax.plot(rows.loc[file, "published"], y, "x", color="black", markersize=6, markeredgewidth=1.4)
-        ax.set_title(_NAMES[distance])
-        ax.set_xlabel("linked share of 400 records")
+        drawn = int(rows["n"].max())
+        ax.set_title(f"{_NAMES[distance]}\n{drawn} draw{'s' * (drawn != 1)} of 400 records")
+        ax.set_xlabel("linked share")
         ax.grid(axis="x", color="0.92")
     axes[0].set_yticks(range(len(files)), files)
     axes[0].invert_yaxis()
     handles = [
         Line2D([], [], color="0.3", marker="|", linestyle="", markersize=9, label="one draw"),
         Line2D([], [], color="0.3", marker="o", linestyle="", markersize=5, label="mean of draws"),
-        Line2D([], [], color="black", marker="x", linestyle="", markersize=6, label="printed"),
+        Line2D(
+            [],
+            [],
+            color="black",
+            marker="x",
+            linestyle="",
+            markersize=6,
+            label="printed (none for probabilistic linkage)",
+        ),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return _sign(figure, results)
@@ -130,15 +157,16 @@ def table_2(results: Results) -> Figure:
 
 def in_and_out(results: Results) -> Figure:
     """Draw the ratio on the records learned from beside that on other records."""
-    ratios = results.frames["ratios"]
+    ratios = results.frames["ratios"].dropna(subset="outside")
     files = list(dict.fromkeys(ratios["file"]))
     figure, ax = new_figure(size=(6.8, 3.8))
     for position, (distance, rows) in enumerate(ratios.groupby("distance", sort=False)):
+        colour, marker = _look(str(distance))
         y = np.arange(len(files)) + (position - 1) * 0.22
         rows = rows.set_index("file").loc[files]
-        ax.hlines(y, rows["mean"], rows["outside"], color=COLOURS[position], linewidth=1)
-        ax.plot(rows["mean"], y, MARKERS[position], color=COLOURS[position], label=_NAMES[str(distance)])
-        ax.plot(rows["outside"], y, MARKERS[position], color="white", markeredgecolor=COLOURS[position])
+        ax.hlines(y, rows["mean"], rows["outside"], color=colour, linewidth=1)
+        ax.plot(rows["mean"], y, marker, color=colour, label=_NAMES[str(distance)])
+        ax.plot(rows["outside"], y, marker, color="white", markeredgecolor=colour)
     ax.set_yticks(range(len(files)), files)
     ax.invert_yaxis()
     ax.set_xlabel("linked share: filled = records learned from, hollow = 400 other records")
@@ -172,28 +200,41 @@ def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
 def ru_map(results: Results) -> Figure:
     """Draw the risk-utility map of the seven protections, inside and outside the records learned from.
 
-    "Nothing released" lies at (0, 0), far from all of them: the axes are cut so that the files can be told apart.
+    Both anchors stand on each map; the corner where the seven files crowd is drawn again, larger, inside it.
     """
     frame = results.frames["ru_map"]
-    frame = frame[frame["method"] != NOTHING]
-    figure, axes = new_figure(1, 2, size=(10, 4), sharey=True)
+    figure, axes = new_figure(1, 2, size=(11, 5.2), sharey=True)
     for ax, (attack, rows) in zip(axes, frame.groupby("attack", sort=False), strict=True):
-        for place, row in enumerate(rows.sort_values("utility").itertuples()):
-            original = row.method == ORIGINAL
-            ax.errorbar(row.utility, row.risk, color="black" if original else COLOURS[0], capsize=2, elinewidth=0.8,
-                        xerr=[[row.utility - row.utility_low], [row.utility_high - row.utility]],
-                        yerr=[[row.risk - row.risk_low], [row.risk_high - row.risk]],
-                        marker="*" if original else "o")  # fmt: skip
-            below = place % 2 == 0
-            ax.annotate(ORIGINAL if original else row.value, (row.utility, row.risk), ha="center", fontsize=7,
-                        va="top" if below else "bottom", xytext=(0, -9 if below else 9),
-                        textcoords="offset points")  # fmt: skip
-        ax.margins(0.12)
-        ax.set_title(f"{attack}\n(bars: {int(rows['n'].max())} draws; nothing released lies at 0, 0)")
-        ax.set_xlabel(f"utility: {rows['analysis'].iloc[0]}")
+        anchors = rows["method"].isin([ORIGINAL, NOTHING])
+        files = rows[~anchors]
+        _draw_files(ax, files)
+        for row in rows[anchors].itertuples():
+            ax.plot(row.utility, row.risk, "*", color="black", markersize=8, zorder=3)
+            right = row.utility > 0.5
+            ax.annotate(str(row.method), (row.utility, row.risk), ha="right" if right else "left", va="bottom",
+                        xytext=(4 if right else 6, 6), textcoords="offset points", fontsize=8)  # fmt: skip
+        ax.set(xlim=(-0.04, 1.06), ylim=(-0.04, 1.09))
+        ax.set_title(f"{attack}\n(bars: 90 % of {int(files['n'].max())} draws)")
+        ax.set_xlabel(f"utility: {files['analysis'].iloc[0]}")
         ax.grid(color="0.94")
+        inner = ax.inset_axes((0.16, 0.13, 0.74, 0.56))
+        _draw_files(inner, files)
+        inner.margins(0.14)
+        inner.tick_params(labelsize=7)
+        inner.grid(color="0.94")
+        ax.indicate_inset_zoom(inner, edgecolor="0.5")
+        points = zip(files["utility"], files["risk"], files["value"], strict=True)
+        place_labels(inner, [(x, y, name, COLOURS[0], True) for x, y, name in points])
     axes[0].set_ylabel("risk: linked share")
     return _sign(figure, results)
+
+
+def _draw_files(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw a point with its spread for each file."""
+    spread = {f"{axis}err": [rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]]
+              for axis, name in (("x", "utility"), ("y", "risk"))}  # fmt: skip
+    ax.errorbar(rows["utility"], rows["risk"], fmt="o", markersize=4, color=COLOURS[0], capsize=2, elinewidth=0.8,
+                **spread)  # fmt: skip
 
 
 def ru_maskings(results: Results) -> Figure:

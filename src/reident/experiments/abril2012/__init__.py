@@ -16,11 +16,13 @@ says so.
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident._validation import check_choice
@@ -36,6 +38,7 @@ from reident.experiments.abril2012.trials import (
     available_data,
     learn,
     masking_trial,
+    probabilistic_trial,
     race_trial,
     shown,
     table,
@@ -59,6 +62,7 @@ class Profile:
 
     files: list[str]
     draws: int
+    probabilistic_draws: int
     time_limit_s: float
     mask_draws: int
     resamples: int
@@ -69,9 +73,9 @@ class Profile:
 
 
 PROFILES = {
-    "smoke": Profile(["M4-33", "M7-999"], 2, 5.0, 1, 3, [20], 2.0, 0.2, False),
-    "quick": Profile(FILES, 2, 8.0, 5, 20, [20, 30], 8.0, 1.0, False),
-    "full": Profile(FILES, 20, 300.0, 30, 200, [20, 40, 60, 400], 300.0, 60.0, True),
+    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, False),
+    "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, False),
+    "full": Profile(FILES, 20, 20, 300.0, 30, 200, [20, 40, 60, 400], 300.0, 60.0, True),
 }
 
 _MASKINGS: dict[str, list[float]] = {
@@ -126,6 +130,7 @@ def run(
     learned = shown(data, SHOWN_SEED, plan.time_limit_s)
     settings: dict[str, list[Any]] = {"file": plan.files, "data": [data], "time_limit_s": [plan.time_limit_s]}
     trials = grid.run(settings, trial, repetitions=plan.draws, stem=_STEM, shared=["file", "time_limit_s"], **engine)
+    trials = _with_probabilistic(trials, data, plan, engine)
     race = grid.run(
         {
             "data": [data],
@@ -161,6 +166,23 @@ def run(
     if folder is not None:
         results.save(folder)
     return results
+
+
+def _with_probabilistic(trials: pd.DataFrame, data: str, plan: Profile, engine: dict[str, Any]) -> pd.DataFrame:
+    """Add probabilistic linkage of the first draws, missing for the others and where splink is not installed."""
+    if importlib.util.find_spec("splink") is None:
+        return trials.assign(ratio_probabilistic=np.nan, tied_probabilistic=np.nan)
+    # The stem and what is not shared are those of the trials, hence the streams and so the records drawn.
+    found = grid.run(
+        {"file": plan.files, "data": [data], "distance": ["probabilistic"]},
+        probabilistic_trial,
+        repetitions=plan.probabilistic_draws,
+        stem=_STEM,
+        shared=["file", "distance"],
+        **engine,
+    )
+    measures = ["ratio_probabilistic", "tied_probabilistic"]
+    return trials.merge(found[["file", "repetition", "seed_key", *measures]], how="left", validate="1:1")
 
 
 def _ru_map(trials: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,17 @@ from reident.datasets import load_casc
 from reident.errors import DataError, SearchLimitWarning
 from reident.simulate import money_table
 
-__all__ = ["DRAW", "MODELS", "available_data", "draw_records", "learn", "masking_trial", "table", "trial"]
+__all__ = [
+    "DRAW",
+    "MODELS",
+    "available_data",
+    "draw_records",
+    "learn",
+    "masking_trial",
+    "probabilistic_trial",
+    "table",
+    "trial",
+]
 
 #: Records drawn for each file, as in the paper.
 DRAW = 400
@@ -85,6 +95,17 @@ def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
             f"outside_{model}": link_records(other.table, outside, distance=learned).ratio,
         }
     return measures
+
+
+def probabilistic_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Link the draw of `trial` by match weights estimated without true pairs.
+
+    `params`: file, data, distance.
+    """
+    inside, _ = draw_records(params["data"], rng)
+    protected = microaggregate(inside, params["file"])
+    linked = link_records(protected.table, inside, columns=protected.columns, distance=params["distance"])
+    return {"ratio_probabilistic": linked.ratio, "tied_probabilistic": (linked.links["outcome"] == "tied").mean()}
 
 
 def masking_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
