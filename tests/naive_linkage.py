@@ -72,3 +72,30 @@ def nearest(distances):
     least = distances.min(axis=1)
     tied = distances <= least[:, None] * (1 + 1e-12)
     return least, tied.argmax(axis=1), tied.sum(axis=1)
+
+
+def fellegi_sunter(a, b, limits, rounds):
+    """Textbook EM over all pairs, one at a time by agreement pattern; returns m and u of each column's levels."""
+    patterns = {}
+    for x in a:
+        for y in b:
+            pattern = tuple(sum(abs(x[c] - y[c]) > cut for cut in cuts) for c, cuts in enumerate(limits))
+            patterns[pattern] = patterns.get(pattern, 0) + 1
+    pairs, prior = len(a) * len(b), 1 / len(b)
+    sizes = [len(cuts) + 1 for cuts in limits]
+    u = [[sum(k for p, k in patterns.items() if p[c] == g) / pairs for g in range(s)] for c, s in enumerate(sizes)]
+    m = [[0.5 ** (g + 1) for g in range(s - 1)] + [0.5 ** (s - 1)] for s in sizes]
+    for _ in range(rounds):
+        match = {}
+        for p in patterns:
+            yes, no = prior, 1 - prior
+            for c, g in enumerate(p):
+                yes, no = yes * m[c][g], no * u[c][g]
+            match[p] = patterns[p] * yes / (yes + no)
+        total = sum(match.values())
+        new = [[sum(k for p, k in match.items() if p[c] == g) / total for g in range(s)] for c, s in enumerate(sizes)]
+        change = max(abs(x - y) for old, now in zip(m, new, strict=True) for x, y in zip(old, now, strict=True))
+        m = new
+        if change < 1e-4:
+            break
+    return m, u

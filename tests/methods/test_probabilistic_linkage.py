@@ -1,0 +1,126 @@
+"""Fellegi-Sunter linkage through splink, against a textbook EM over all pairs."""
+
+import importlib.util
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naive_linkage import fellegi_sunter, standardise
+from reident import DataError, ParameterError, link_records
+from reident.attacks import _match_weights
+from reident.attacks._match_weights import MatchWeights, heaviest_records
+
+
+def files(n, m, p, seed=0, noise=0.3):
+    rng = np.random.default_rng(seed)
+    known = pd.DataFrame(rng.lognormal(size=(m, p)), columns=[f"v{i}" for i in range(p)])
+    release = known.iloc[rng.permutation(m)[:n]]
+    return release * np.exp(rng.normal(size=(n, p)) * noise), known
+
+
+def link(release, known, **options):
+    pytest.importorskip("splink")
+    return link_records(release, known, distance="probabilistic", **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "m", "p"), [(12, 20, 2), (25, 25, 3)])
+def test_agrees_with_a_textbook_em(n, m, p):
+    release, known = files(n, m, p)
+    linked = link(release, known)
+    a, b = standardise(release.to_numpy()), standardise(known.to_numpy())
+    table = linked.agreement
+    limits = [rows["at_most"].iloc[:-1].tolist() for _, rows in table.groupby("variable")]
+    ref_m, ref_u = fellegi_sunter(a, b, limits, rounds=100)
+    np.testing.assert_allclose(table["u"], np.concatenate(ref_u), rtol=1e-9)
+    np.testing.assert_allclose(table["m"], np.concatenate(ref_m), rtol=1e-6, atol=1e-12)
+    bits = [np.log2(np.maximum(x, 1e-12) / np.array(y)) for x, y in zip(ref_m, ref_u, strict=True)]
+    for i, row in enumerate(linked.links.itertuples()):
+        weights = [sum(bits[c][sum(abs(a[i, c] - y[c]) > t for t in limits[c])] for c in range(p)) for y in b]
+        best = max(weights)
+        assert row.distance == pytest.approx(sum(x.max() for x in bits) - best, abs=1e-4)
+        assert row.n_nearest == sum(weight > best - 1e-9 for weight in weights)
+        true = weights[known.index.get_loc(release.index[i])]
+        assert (row.outcome in ("correct", "tied")) == (true > best - 1e-9)
+
+
+@pytest.mark.slow
+def test_levels_halve_and_an_exact_release_is_linked():
+    known = files(60, 64, 3)[1]
+    linked = link(known.sample(frac=1, random_state=3), known)
+    assert linked.ratio == 1
+    table = linked.agreement
+    assert (table.groupby("variable")["level"].max() == 7).all()
+    assert table.groupby("variable")["u"].last().tolist() == pytest.approx([0.5] * 3, abs=1e-3)
+    assert table.groupby("variable")[["m", "u"]].sum().to_numpy() == pytest.approx(1)
+
+
+@pytest.mark.slow
+def test_constant_column_unknown_truth_and_heaps():
+    known = pd.DataFrame({"a": [0.0, 0, 0, 0, 0, 0, 1, 2], "b": np.arange(8.0), "c": 1.0})
+    linked = link(known, known, truth="unknown")
+    assert linked.ignored == ["c"]
+    assert set(linked.agreement["variable"]) == {"a", "b"}
+    assert np.isnan(linked.ratio)
+
+
+def test_an_m_that_underflows_is_estimated_in_fewer_rounds(monkeypatch):
+    asked = []
+
+    def train(a, b, limits, rounds):
+        asked.append(rounds)
+        if len(asked) < 3:
+            raise ValueError("m_probability value 1e-302 is below the minimum allowed")
+        return [np.ones(1)], [np.ones(1)]
+
+    monkeypatch.setattr(_match_weights, "_train", train)
+    _match_weights.estimate_weights(np.arange(5.0)[:, None], np.arange(5.0)[:, None])
+    assert asked == [100, 30, 10]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3), st.integers(0, 10**6), st.integers(1, 40))
+def test_heaviest_records_are_those_of_all_pairs(n, m, p, seed, at_once):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 6, (n, p)).astype(float), rng.integers(0, 6, (m, p)).astype(float)
+    shares = rng.dirichlet(np.ones(3), (2, p))
+    weights = MatchWeights([np.array([0.0, 2.0])] * p, list(shares[0]), list(shares[1]))
+    pairs = rng.integers(-1, m, n)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_match_weights, "_AT_ONCE", at_once)
+        nearest, least, tied, own = heaviest_records(a, b, weights, pairs)
+    for i in range(n):
+        bits = [
+            sum(weights.bits(c)[np.searchsorted([0, 2], abs(a[i, c] - b[j, c]))] for c in range(p)) for j in range(m)
+        ]
+        top = sum(weights.bits(c).max() for c in range(p))
+        assert bits[nearest[i]] == pytest.approx(max(bits))
+        assert least[i] == pytest.approx(top - max(bits), abs=1e-9)
+        assert tied[i] >= 1
+        assert np.isnan(own[i]) if pairs[i] < 0 else own[i] == pytest.approx(top - bits[pairs[i]], abs=1e-9)
+
+
+def test_without_splink_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    release, known = files(5, 8, 2)
+    with pytest.raises(ParameterError, match=r"reident\[linkage\]"):
+        link_records(release, known, distance="probabilistic")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"weights": [1, 1]}, ParameterError, "`weights` must be left out"),
+        ({"measure": 1}, ParameterError, "`measure` must be left out"),
+        ({"columns": ["v9"]}, ParameterError, "v9"),
+    ],
+)
+def test_bad_input(change, error, message):
+    release, known = files(6, 9, 2)
+    with pytest.raises(error, match=message):
+        link(release, known, **change)
+    with pytest.raises(DataError, match="constant"):
+        link(release * 0, known)
