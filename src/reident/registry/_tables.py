@@ -79,7 +79,7 @@ TABLES: tuple[Entry, ...] = (
     Entry(
         "record_linkage", "attack", "table", "attacks.record_linkage:link_records", "record linkage",
         (
-            Parameter("distance", "choice", choices=("dbrl2", "dbrl1", "mahalanobis"), start="dbrl2"),
+            Parameter("distance", "choice", choices=("dbrl2", "dbrl1", "mahalanobis", "probabilistic"), start="dbrl2"),
             Parameter("ties", "choice", choices=("share", "strict"), start="share"),
         ),
         "Abril et al. (2012), section 2.1", "linkage to the nearest record",
