@@ -223,18 +223,18 @@ def ru_map(results: Results) -> Figure:
         inner.tick_params(labelsize=7)
         inner.grid(color="0.94")
         ax.indicate_inset_zoom(inner, edgecolor="0.5")
-        points = zip(files["utility"], files["risk"], files["value"], strict=True)
-        place_labels(inner, [(x, y, name, COLOURS[0], True) for x, y, name in points])
+        points = zip(files["utility"], files["risk"], files["value"], COLOURS, strict=False)
+        place_labels(inner, [(*point, True) for point in points])
     axes[0].set_ylabel("risk: linked share")
     return _sign(figure, results)
 
 
 def _draw_files(ax: Axes, rows: pd.DataFrame) -> None:
-    """Draw a point with its spread for each file."""
-    spread = {f"{axis}err": [rows[name] - rows[f"{name}_low"], rows[f"{name}_high"] - rows[name]]
-              for axis, name in (("x", "utility"), ("y", "risk"))}  # fmt: skip
-    ax.errorbar(rows["utility"], rows["risk"], fmt="o", markersize=4, color=COLOURS[0], capsize=2, elinewidth=0.8,
-                **spread)  # fmt: skip
+    """Draw a point with its spread for each file, in its own colour."""
+    for row, colour in zip(rows.itertuples(), COLOURS, strict=False):
+        ax.errorbar(row.utility, row.risk, fmt="o", markersize=4, color=colour, capsize=2, elinewidth=0.8,
+                    xerr=[[row.utility - row.utility_low], [row.utility_high - row.utility]],
+                    yerr=[[row.risk - row.risk_low], [row.risk_high - row.risk]])  # fmt: skip
 
 
 def ru_maskings(results: Results) -> Figure:
