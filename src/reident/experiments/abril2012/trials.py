@@ -173,12 +173,14 @@ def variants(data: str, seed: int, time_limit_s: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _ratios(release: pd.DataFrame, inside: pd.DataFrame, columns: list[str], time_limit_s: float) -> dict[str, float]:
+def _ratios(release: pd.DataFrame, inside: pd.DataFrame, columns: list[str], time_limit_s: float) -> dict[str, Any]:
     options: dict[str, Any] = {"columns": columns, "time_limit_s": time_limit_s}
+    learned = {model: learn(release, inside, model=model, **options) for model in MODELS}
     return {
         "mean": link_records(release, inside, columns=columns).ratio,
         "mean_reversed": link_records(inside, release, columns=columns).ratio,
-        **{model: learn(release, inside, model=model, **options).ratio for model in MODELS},
+        **{model: one.ratio for model, one in learned.items()},
+        **{f"proven_{model}": one.is_optimal for model, one in learned.items()},
     }
 
 
