@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
+from reident.anonymisers import _lattice
 from reident.anonymisers.hierarchy import Hierarchy
 from reident.anonymisers.k_anonymity import k_anonymise
 from reident.metrics.disclosure import k_anonymity, l_diversity, t_closeness
@@ -112,6 +113,14 @@ def check_against_brute_force(table, k, limit, naive_rules, rules):
 @given(TABLES, st.integers(1, 4), st.sampled_from([0.0, 0.1, 0.3, 1.0]))
 def test_lattice_is_that_of_brute_force(table, k, limit):
     check_against_brute_force(table, k, limit, {}, {})
+
+
+@settings(max_examples=5, deadline=None)
+@given(TABLES, st.integers(1, 4))
+def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lattice, "_MAX_CELLS", 3)
+        check_against_brute_force(table, k, 0.3, {}, {})
 
 
 @pytest.mark.slow

@@ -80,6 +80,9 @@ def test_constant_classes_are_told_and_published_exactly():
     assert any("published exactly" in str(warning.message) for warning in caught)
     assert release.n_constant == {"height": release.k_anonymous.n_classes}
     assert (release.table["height"] == 170).all()
+    with pytest.warns(PrivacyWarning) as caught:
+        release_of(table, epsilon_quasi="height", bounds=None, rng=1)
+    assert any("shuffle is repeatable" in str(warning.message) for warning in caught)
     assert release_of(table, epsilon_quasi="height", bounds={"height": (140, 220)}).n_constant == {"height": 0}
 
 

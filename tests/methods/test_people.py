@@ -20,6 +20,7 @@ def test_adult_is_what_its_readme_says():
 
 def test_heights_follow_age_and_sex():
     adult = adult_with_height(rng=1)
+    assert len(adult) == 32_440  # as the paper prints
     men = adult[(adult["sex"] == "male") & adult["year_of_birth"].between(1965, 1974)]["height_cm"]
     row = load_body_measures().query("sex == 'male' and age_low == 20").iloc[0]
     # 5 standard errors.

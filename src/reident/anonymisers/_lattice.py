@@ -2,25 +2,25 @@
 
 Nodes are counted on distinct tuples, not on records, and each node's classes are rolled up from the smallest set of
 classes counted before at a node below it. A node that satisfies monotone criteria settles all above it, one that does
-not settles all below it, so that chains of nodes are searched by bisection.
+not settles all below it, so that few nodes beside those at the border are counted.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from reident._classes import class_ids, encode_column
-from reident._typing import BoolArray, IntArray
+from reident._typing import BoolArray, FloatArray, IntArray
 from reident.anonymisers._criteria import Criteria
 from reident.anonymisers._losses import LevelLosses
 from reident.anonymisers.hierarchy import Hierarchy
 from reident.errors import DataError, ParameterError
-from reident.kernels.classes import group_tuples
+from reident.kernels.classes import class_sizes, group_tuples
 from reident.metrics._runs import sensitive_runs
 
 __all__ = ["SOLUTION_COLUMNS", "Found", "search"]
@@ -31,6 +31,9 @@ Node = tuple[int, ...]
 
 #: Bytes that the classes of counted nodes may take up.
 _MEMORY = 256 * 2**20
+
+#: Cells up to which they are numbered; a node with more is counted by sorting.
+_MAX_CELLS = 2**62
 
 _MAX_NODES = 2_000_000
 
@@ -60,39 +63,75 @@ class _Coded:
         self.levels = np.array([hierarchies[name].n_levels for name in quasi], dtype=np.int64)
         q, n_values = len(quasi), [len(index) for index in values]
         self.maps = np.zeros((q, int(self.levels.max()), max(n_values)), dtype=np.int32)
-        self.n_labels = np.ones((q, int(self.levels.max())), dtype=np.int64)
+        #: A value of each label, the inverse of `maps`.
+        self.value_of: list[list[IntArray]] = []
         for j, name in enumerate(quasi):
             rows = hierarchies[name].rows_of(values[j], name)
+            self.value_of.append([])
             for level in range(self.levels[j]):
-                labels, present = pd.factorize(hierarchies[name].codes_at(level)[rows])
+                labels = pd.factorize(hierarchies[name].codes_at(level)[rows])[0]
                 self.maps[j, level, : n_values[j]] = labels
-                self.n_labels[j, level] = len(present)
+                self.value_of[j].append(np.unique(labels, return_index=True)[1])
         self.tuple_of, n_tuples = class_ids(columns)
         first = np.empty(n_tuples, dtype=np.int64)
         first[self.tuple_of[::-1]] = np.arange(self.n - 1, -1, -1)
-        self.tuples = np.column_stack([codes[first] for codes in columns]).astype(np.int32)
+        small = np.int16 if max(n_values) < 2**15 else np.int32
+        self.columns = np.stack([codes[first].astype(small) for codes in columns])
         self.weights = np.bincount(self.tuple_of, minlength=n_tuples)
         self.counts = [np.bincount(codes) for codes in columns]
         self.values = values
 
-    def group(
-        self, tuples: np.ndarray, weights: IntArray, node: Node, most: int | None = None
-    ) -> tuple[IntArray, IntArray, IntArray]:
-        """Merge tuples at a node, however many labels there are; give up beyond `most` groups."""
-        labels = [int(self.n_labels[j, level]) for j, level in enumerate(node)]
-        strides, product = [], 1
-        for count in labels:
-            strides.append(product)
-            product *= count
-        if product < 2**62:
-            at = np.array(node, dtype=np.int64)
-            steps = np.array(strides, dtype=np.int64)
-            limit = len(weights) if most is None else most
-            return group_tuples(tuples, weights, self.maps, at, steps, limit)  # type: ignore[no-any-return]
-        ids, n_groups = class_ids([self.maps[j, level][tuples[:, j]].astype(np.int64) for j, level in enumerate(node)])
-        first = np.empty(n_groups, dtype=np.int64)
-        first[ids[::-1]] = np.arange(len(ids) - 1, -1, -1)
-        return ids, first, np.bincount(ids, weights=weights, minlength=n_groups).astype(np.int64)
+    def n_labels(self, node: Node) -> list[int]:
+        """Return the number of labels of each attribute at a node."""
+        return [len(self.value_of[j][level]) for j, level in enumerate(node)]
+
+    def fineness(self) -> FloatArray:
+        """Return the logarithm of the number of cells at every node."""
+        logs = [np.log([len(values) for values in levels]) for levels in self.value_of]
+        return np.asarray(functools.reduce(np.add.outer, logs))
+
+    def _offsets(self, node: Node) -> tuple[IntArray, np.ndarray, int]:
+        """Return the attributes with several labels, what each of their values adds to a cell, and the cells."""
+        varied, offsets, n_cells = [], [], 1
+        for j, count in enumerate(self.n_labels(node)):
+            if count > 1:
+                varied.append(j)
+                offsets.append(self.maps[j, node[j]] * np.int64(n_cells))
+                n_cells *= count
+                if n_cells >= _MAX_CELLS:
+                    break
+        width = self.maps.shape[2]
+        return np.array(varied, dtype=np.int64), np.array(offsets, dtype=np.int64).reshape(-1, width), n_cells
+
+    def group(self, node: Node) -> tuple[IntArray, IntArray]:
+        """Return the class of each distinct tuple at a node, and the records of each class."""
+        varied, offsets, n_cells = self._offsets(node)
+        if n_cells < _MAX_CELLS:
+            return group_tuples(self.columns, self.weights, varied, offsets)  # type: ignore[no-any-return]
+        labels = [self.maps[j, level][codes] for j, (level, codes) in enumerate(zip(node, self.columns, strict=True))]
+        group, n_groups = class_ids(labels)
+        return group, np.bincount(group, weights=self.weights, minlength=n_groups).astype(np.int64)
+
+    def roll_up(
+        self, columns: np.ndarray, weights: IntArray, node: Node, most: int
+    ) -> tuple[IntArray | None, IntArray]:
+        """Merge the classes of a node below; of more than `most` any more than `most` will do.
+
+        Returns the cell of each class, None where there are too many to number, and the records of each class.
+        """
+        varied, offsets, n_cells = self._offsets(node)
+        if n_cells >= _MAX_CELLS:
+            return None, self.group(node)[1]
+        return class_sizes(columns, weights, varied, offsets, n_cells, most)  # type: ignore[no-any-return]
+
+    def tuples_of(self, cells: IntArray, node: Node) -> np.ndarray:
+        """Return a tuple in each cell at a node, an attribute a row."""
+        tuples = np.zeros((len(node), len(cells)), dtype=self.columns.dtype)
+        for j, (level, count) in enumerate(zip(node, self.n_labels(node), strict=True)):
+            if count > 1:
+                cells, labels = np.divmod(cells, count)
+                tuples[j] = self.value_of[j][level][labels]
+        return tuples
 
 
 @dataclass
@@ -101,41 +140,52 @@ class _Pool:
 
     coded: _Coded
     nodes: list[Node] = field(default_factory=list)
-    tuples: list[np.ndarray] = field(default_factory=list)
+    columns: list[np.ndarray] = field(default_factory=list)
     sizes: list[IntArray] = field(default_factory=list)
     used: int = 0
 
     def __post_init__(self) -> None:
         self._at = np.zeros((64, self.coded.levels.size), dtype=np.int16)
         self._lengths = np.zeros(64, dtype=np.int64)
-        self._add((0,) * self.coded.levels.size, self.coded.tuples, self.coded.weights)
+        self._add((0,) * self.coded.levels.size, self.coded.columns, self.coded.weights)
         self.used = 0
 
-    def _add(self, node: Node, tuples: np.ndarray, sizes: IntArray) -> None:
+    def _add(self, node: Node, columns: np.ndarray, sizes: IntArray) -> None:
         place = len(self.nodes)
         if place == len(self._lengths):
             self._at = np.concatenate([self._at, np.zeros_like(self._at)])
             self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
         self._at[place], self._lengths[place] = node, len(sizes)
         self.nodes.append(node)
-        self.tuples.append(tuples)
+        self.columns.append(columns)
         self.sizes.append(sizes)
-        self.used += tuples.nbytes + sizes.nbytes
+        self.used += columns.nbytes + sizes.nbytes
 
-    def sizes_at(self, node: Node, most: int | None = None) -> IntArray:
-        """Return the class sizes at a node; if there are more than `most`, any more than `most` sizes will do."""
+    def count(self, node: Node, most: int) -> tuple[IntArray | None, IntArray]:
+        """Return the classes at a node as `_Coded.roll_up` does, from the fewest tuples at hand."""
         known = len(self.nodes)
         below = np.flatnonzero((self._at[:known] <= np.array(node, dtype=np.int16)).all(axis=1))
         source = int(below[self._lengths[below].argmin()])
-        if self.nodes[source] == node:
-            return self.sizes[source]
-        tuples = self.tuples[source]
-        _, first, sizes = self.coded.group(tuples, self.sizes[source], node, most)
-        if most is not None and len(sizes) > most:
-            return sizes
-        if 4 * len(sizes) <= 3 * len(tuples) and self.used < _MEMORY:
-            self._add(node, tuples[first], sizes)
-        return sizes
+        return self.coded.roll_up(self.columns[source], self.sizes[source], node, most)
+
+    def keep(self, node: Node, cells: IntArray | None, sizes: IntArray) -> None:
+        """Keep the classes at a node to roll others up from, while there is room."""
+        if cells is not None and 4 * len(sizes) <= 3 * self.coded.weights.size and self.used < _MEMORY:
+            self._add(node, self.coded.tuples_of(cells, node), sizes)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The classes at a node that are not suppressed, in figures."""
+
+    n_classes: int
+    n_records: int
+    squares: float
+
+    @staticmethod
+    def of(sizes: IntArray, k: int) -> _Kept:
+        kept = sizes[sizes >= k]
+        return _Kept(kept.size, int(kept.sum()), float((kept.astype(np.float64) ** 2).sum()))
 
 
 @dataclass(frozen=True)
@@ -159,6 +209,7 @@ class _Judge:
         self.most = int(np.floor(limit * coded.n + 1e-9))
         self.pool = _Pool(coded)
         self.checked: set[Node] = set()
+        self.kept: dict[Node, _Kept] = {}
         self.is_plain = criteria.rules.size == 0
         if not self.is_plain:
             pairs, n_pairs = class_ids([coded.tuple_of, criteria.codes])
@@ -172,8 +223,23 @@ class _Judge:
         self.checked.add(node)
         # Classes of at least k and suppressed records: more classes than this there cannot be at a node that passes.
         most = self.coded.n // self.criteria.k + self.most
-        sizes = self.pool.sizes_at(node, most)
-        return len(sizes) <= most and self._few(int(sizes[sizes < self.criteria.k].sum()))
+        cells, sizes = self.pool.count(node, most)
+        if len(sizes) > most:
+            return False
+        kept = _Kept.of(sizes, self.criteria.k)
+        if self._few(self.coded.n - kept.n_records):
+            self.kept[node] = kept
+            return True
+        self.pool.keep(node, cells, sizes)  # nodes above it are still to be settled
+        return False
+
+    def kept_at(self, node: Node) -> _Kept:
+        """Return what is kept at a node if only the size of a class counts."""
+        if node not in self.kept:
+            cells, sizes = self.pool.count(node, self.coded.n)
+            self.pool.keep(node, cells, sizes)
+            self.kept[node] = _Kept.of(sizes, self.criteria.k)
+        return self.kept[node]
 
     def _few(self, n_suppressed: int) -> bool:
         return n_suppressed <= self.most and n_suppressed < self.coded.n
@@ -184,7 +250,7 @@ class _Judge:
 
     def classes(self, node: Node) -> _Classes:
         """Return the classes at a node, those that fail marked as suppressed."""
-        group, _, sizes = self.coded.group(self.coded.tuples, self.coded.weights, node)
+        group, sizes = self.coded.group(node)
         kept = sizes >= self.criteria.k
         if self.is_plain:
             return _Classes(group, sizes, kept)
@@ -210,46 +276,42 @@ def _below(tags: np.ndarray, node: Node) -> np.ndarray:
     return tags[tuple(slice(None, level + 1) for level in node)]
 
 
-def _settle(satisfies: Callable[[Node], bool], shape: Node) -> np.ndarray:
-    """Return 1 for every node that satisfies monotone criteria, -1 for the others."""
-    tags = np.zeros(shape, dtype=np.int8)
-    by_level = sorted(itertools.product(*(range(size) for size in shape)), key=sum)
-    for node in by_level:
-        if tags[node]:
-            continue
-        chain = _chain(tags, node)
-        low, high = 0, len(chain) - 1
-        while low <= high:
-            middle = (low + high) // 2
-            if satisfies(chain[middle]):
-                _above(tags, chain[middle])[...] = 1
-                high = middle - 1
+def _settle(satisfies: Callable[[Node], bool], fineness: FloatArray) -> np.ndarray:
+    """Return 1 for every node that satisfies monotone criteria, -1 for the others.
+
+    Nodes of few cells satisfy, those of many do not. Bisection finds about how many is too many; from there the nodes
+    are settled towards fewer cells, then towards more: where their number decides, only the border is looked at.
+    """
+    tags = np.zeros(fineness.shape, dtype=np.int8)
+    flat = tags.reshape(-1)
+    order = np.argsort(-fineness.ravel(), kind="stable")
+
+    def settle(place: int) -> bool:
+        if not flat[place]:
+            node = _node(np.unravel_index(place, tags.shape))
+            if satisfies(node):
+                _above(tags, node)[...] = 1
             else:
-                _below(tags, chain[middle])[...] = -1
-                low = middle + 1
+                _below(tags, node)[...] = -1
+        return bool(flat[place] == 1)
+
+    border, high = 0, len(order) - 1
+    while border <= high:
+        middle = (border + high) // 2
+        if settle(order[middle]):
+            high = middle - 1
+        else:
+            border = middle + 1
+    for place in (*order[border:], *order[:border][::-1]):
+        settle(place)
     return tags
 
 
-def _chain(tags: np.ndarray, node: Node) -> list[Node]:
-    """Return a path upwards through nodes not yet settled."""
-    chain = [node]
-    while True:
-        for j, level in enumerate(node):
-            if level + 1 < tags.shape[j]:
-                following = (*node[:j], level + 1, *node[j + 1 :])
-                if tags[following] == 0:
-                    node = following
-                    chain.append(node)
-                    break
-        else:
-            return chain
-
-
-def _settle_each(judge: _Judge, shape: Node) -> np.ndarray:
+def _settle_each(judge: _Judge, fineness: FloatArray) -> np.ndarray:
     """As `_settle`, for criteria that are not monotone: k prunes, every other node is judged for itself."""
-    tags = _settle(judge.big_enough, shape)
+    tags = _settle(judge.big_enough, fineness)
     for node in np.argwhere(tags == 1):
-        at = tuple(int(level) for level in node)
+        at = _node(node)
         tags[at] = 1 if judge.satisfies(at) else -1
     return tags
 
@@ -288,7 +350,8 @@ def search(
         )
     judge = _Judge(coded, criteria, limit)
     monotone = criteria.monotone_with_suppression or judge.most == 0
-    tags = _settle(judge.satisfies, shape) if monotone else _settle_each(judge, shape)
+    fineness = coded.fineness()
+    tags = _settle(judge.satisfies, fineness) if monotone else _settle_each(judge, fineness)
     minimal = _minimal(tags)
     if not minimal.any():
         raise DataError(_why_none(judge, shape, limit))
@@ -308,7 +371,7 @@ def search(
     )
 
 
-def _node(levels: np.ndarray) -> Node:
+def _node(levels: Iterable[int | np.integer]) -> Node:
     return tuple(int(level) for level in levels)
 
 
@@ -333,24 +396,24 @@ class _Scorer:
         gone = ~classes.kept[classes.group]
         weights = coded.weights[gone]
         suppressed = [
-            np.bincount(coded.tuples[gone, j], weights=weights, minlength=len(counts)).astype(np.int64)
-            for j, counts in enumerate(coded.counts)
+            np.bincount(codes[gone], weights=weights, minlength=len(counts)).astype(np.int64)
+            for codes, counts in zip(coded.columns, coded.counts, strict=True)
         ]
-        return self.losses.at(node, classes.sizes[classes.kept], suppressed, charged=self.charged)
+        kept = _Kept.of(classes.sizes[classes.kept], 0)
+        return self.losses.at(node, kept.n_records, kept.squares, suppressed, charged=self.charged)
 
     def score(self, node: Node) -> _Solution:
         if self.judge.is_plain and self.loss in ("precision", "discernibility"):
-            # These need the sizes of the classes only, which are known already.
-            sizes = self.judge.pool.sizes_at(node)
-            kept = sizes[sizes >= self.judge.criteria.k]
+            # These need the sizes of the classes only.
+            kept = self.judge.kept_at(node)
             none = [np.zeros_like(counts) for counts in self.judge.coded.counts]
-            value = self.losses.at(node, kept, none, charged=self.charged)[self.loss]
+            value = self.losses.at(node, kept.n_records, kept.squares, none, charged=self.charged)[self.loss]
         else:
             classes = self.judge.classes(node)
-            kept = classes.sizes[classes.kept]
+            kept = _Kept.of(classes.sizes[classes.kept], 0)
             value = self.losses_of(node, classes)[self.loss]
-        n_suppressed = self.judge.coded.n - int(kept.sum())
-        return _Solution(round(value, 12), n_suppressed, sum(node), node, value, int(kept.size))
+        n_suppressed = self.judge.coded.n - kept.n_records
+        return _Solution(round(value, 12), n_suppressed, sum(node), node, value, kept.n_classes)
 
 
 def _exact(scorer: _Scorer, tags: np.ndarray, best: _Solution) -> _Solution:

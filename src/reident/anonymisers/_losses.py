@@ -78,21 +78,22 @@ class LevelLosses:
         return total / self.n_levels.size
 
     def at(
-        self, node: tuple[int, ...], sizes: IntArray, suppressed: list[IntArray], *, charged: bool
+        self, node: tuple[int, ...], kept: int, squares: float, suppressed: list[IntArray], *, charged: bool
     ) -> dict[str, float]:
         """Return all losses of a node.
 
         Parameters
         ----------
         node : tuple of int
-        sizes : ndarray of int64
-            The sizes of the classes that are kept.
+        kept : int
+            The records of the classes that are kept.
+        squares : float
+            The sum of the squares of the sizes of these classes.
         suppressed : list of ndarray
             The suppressed records of each value of each attribute.
         charged : bool
             Whether a suppressed record loses everything, or is left out.
         """
-        kept = int(sizes.sum())
         gone = self.n - kept
         base = float(np.mean(np.asarray(node) / np.maximum(self.n_levels - 1, 1)))
         n_charged = self.n if charged else kept
@@ -103,7 +104,6 @@ class LevelLosses:
             widths.append((float(self.widths[j][level] @ remaining) + (gone if charged else 0)) / n_charged)
             lost.append(float(self.bits[j][level] @ remaining) + forfeited)
             everything.append(float(self.most_bits[j] @ remaining) + forfeited)
-        squares = float((sizes.astype(np.float64) ** 2).sum())
         return {
             "precision": (kept * base + gone) / self.n if charged else base,
             "discernibility": (squares + gone * self.n) / self.n**2 if charged else squares / kept**2,

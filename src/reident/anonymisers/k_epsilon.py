@@ -204,6 +204,8 @@ def k_epsilon_anonymise(
     constant = {column.name: column.n_constant for column in columns}
     if any(constant.values()):
         _caution(f"classes with a constant value are published exactly: {constant} (column: classes)", strict=strict)
+    if source is not None and not any(column.scales.any() for column in columns):  # else the noise has said so
+        _caution("`rng` is given: the shuffle is repeatable", strict=strict)
     kept = np.flatnonzero(anonymous.classes >= 0)
     order = _shuffled(kept.size, source)
     released = anonymous.table.copy()

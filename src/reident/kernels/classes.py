@@ -1,4 +1,7 @@
-"""Counting the classes of generalised tuples."""
+"""Counting the classes of generalised tuples.
+
+A tuple is known by its cell: the sum over its attributes of an offset for each value, equal for values with one label.
+"""
 
 from __future__ import annotations
 
@@ -6,76 +9,149 @@ import numpy as np
 
 from reident.kernels._jit import jit
 
-__all__ = ["group_tuples"]
+__all__ = ["class_sizes", "group_tuples"]
+
+#: Tuples whose cells are worked out together.
+_BLOCK = 1024
+
+#: Cells for each tuple up to which an array of all cells is faster than a hash table.
+_DENSE = 4
 
 
 @jit
-def _prime_from(number):
-    """Return the first odd prime not below `number`."""
-    candidate = max(number, 3) | 1
-    while True:
-        divisor = 3
-        while divisor * divisor <= candidate and candidate % divisor:
-            divisor += 2
-        if divisor * divisor > candidate:
-            return candidate
-        candidate += 2
+def _cells(columns, varied, offsets, start, stop, cells):
+    """Write the cells of some tuples into `cells`; modified in place."""
+    cells[: stop - start] = 0
+    for a in range(varied.shape[0]):
+        codes = columns[varied[a]]
+        for i in range(start, stop):
+            cells[i - start] += offsets[a, codes[i]]
 
 
 @jit
-def group_tuples(tuples, weights, maps, node, strides, most):
-    """Merge the tuples that agree after generalisation.
+def _n_bits(room):
+    """Return the binary digits of the size of a hash table that stays half empty."""
+    bits = 4
+    while (1 << bits) < 2 * room:
+        bits += 1
+    return bits
+
+
+@jit
+def _slot(cell, bits):
+    """Spread a cell over the slots of a table by Fibonacci hashing, without overflow."""
+    folded = (cell ^ (cell >> 31)) & 0x7FFFFFFF
+    return ((folded * 0x9E3779B1) & 0xFFFFFFFF) >> (32 - bits)
+
+
+@jit
+def _count_densely(columns, weights, varied, offsets, n_cells, most):
+    counts = np.zeros(n_cells, np.int32)
+    cells = np.empty(_BLOCK, np.int64)
+    m, n_groups = weights.shape[0], 0
+    for start in range(0, m, _BLOCK):
+        stop = min(start + _BLOCK, m)
+        _cells(columns, varied, offsets, start, stop, cells)
+        for i in range(start, stop):
+            cell = cells[i - start]
+            n_groups += counts[cell] == 0
+            counts[cell] += weights[i]
+        if n_groups > most:
+            break
+    found = np.flatnonzero(counts)
+    return found, counts[found].astype(np.int64)
+
+
+@jit
+def _count_hashed(columns, weights, varied, offsets, most):
+    m, n_groups = weights.shape[0], 0
+    bits = _n_bits(min(m, most + _BLOCK))
+    mask = (1 << bits) - 1
+    table = np.zeros((1 << bits, 2), np.int64)  # cell and count
+    cells = np.empty(_BLOCK, np.int64)
+    for start in range(0, m, _BLOCK):
+        stop = min(start + _BLOCK, m)
+        _cells(columns, varied, offsets, start, stop, cells)
+        for i in range(start, stop):
+            cell = cells[i - start]
+            slot = _slot(cell, bits)
+            while table[slot, 1] and table[slot, 0] != cell:
+                slot = (slot + 1) & mask
+            if table[slot, 1] == 0:
+                table[slot, 0] = cell
+                n_groups += 1
+            table[slot, 1] += weights[i]
+        if n_groups > most:
+            break
+    found = np.flatnonzero(table[:, 1])
+    return table[found, 0], table[found, 1]
+
+
+@jit
+def class_sizes(columns, weights, varied, offsets, n_cells, most):
+    """Count the records in each class of generalised tuples.
 
     Parameters
     ----------
-    tuples : int32 array, shape (m, q)
-        Codes of the values on level 0, the tuples distinct at some node not above `node`.
+    columns : int array, shape (q, m)
+        Codes of the values of the tuples, an attribute a row.
     weights : int64 array, shape (m,)
-        The records of each tuple.
-    maps : int32 array, shape (q, levels, values)
-        The label of each value on each level.
-    node : int64 array, shape (q,)
-    strides : int64 array, shape (q,)
-        Such that the sum of label * stride tells generalised tuples apart.
+        The records of each tuple, at least 1, and below 2 ** 31 together.
+    varied : int64 array, shape (a,)
+        The attributes that have several labels.
+    offsets : int64 array, shape (a, values)
+        What each value of each of them adds to the cell of its tuple.
+    n_cells : int
+        The cells that there may be; below 2 ** 62.
     most : int
-        The groups after which to give up.
+        The classes after which to give up.
+
+    Returns
+    -------
+    cells, sizes : int64 arrays, shape (g,)
+        The cell of each class and its records; of more than `most` classes more than `most`, and unfinished.
+    """
+    if n_cells <= _DENSE * weights.shape[0] + _BLOCK:
+        return _count_densely(columns, weights, varied, offsets, n_cells, most)
+    return _count_hashed(columns, weights, varied, offsets, most)
+
+
+@jit
+def group_tuples(columns, weights, varied, offsets):
+    """Give each class of generalised tuples a number, in order of first appearance.
+
+    Parameters
+    ----------
+    columns, weights, varied, offsets
+        As for `class_sizes`.
 
     Returns
     -------
     group : int64 array, shape (m,)
-        The group of each tuple, in order of first appearance.
-    first : int64 array, shape (g,)
-        A tuple of each group; of more than `most` groups the first most + 1, and then the rest is unfinished.
+        The class of each tuple.
     sizes : int64 array, shape (g,)
-        The records of each group.
+        The records of each class.
     """
-    m, q = tuples.shape
-    room = min(m, most + 1)
-    n_slots = _prime_from(2 * room)
-    slots = np.full(n_slots, -1, dtype=np.int32)
+    m, n_groups = weights.shape[0], 0
+    bits = _n_bits(m)
+    mask = (1 << bits) - 1
+    slots = np.full(1 << bits, -1, dtype=np.int32)
     group = np.empty(m, dtype=np.int64)
-    first = np.empty(room, dtype=np.int64)
-    keys = np.empty(room, dtype=np.int64)
-    sizes = np.zeros(room, dtype=np.int64)
-    n_groups = 0
-    for i in range(m):
-        key = np.int64(0)
-        for j in range(q):
-            key += maps[j, node[j], tuples[i, j]] * strides[j]
-        slot = key % n_slots
-        while slots[slot] >= 0 and keys[slots[slot]] != key:
-            slot += 1
-            if slot == n_slots:
-                slot = 0
-        g = slots[slot]
-        if g < 0:
-            g = n_groups
-            slots[slot] = g
-            first[g] = i
-            keys[g] = key
-            n_groups += 1
-            if n_groups > most:
-                break
-        group[i] = g
-        sizes[g] += weights[i]
-    return group, first[:n_groups].copy(), sizes[:n_groups].copy()
+    found = np.empty(m, dtype=np.int64)
+    sizes = np.zeros(m, dtype=np.int64)
+    cells = np.empty(_BLOCK, np.int64)
+    for start in range(0, m, _BLOCK):
+        stop = min(start + _BLOCK, m)
+        _cells(columns, varied, offsets, start, stop, cells)
+        for i in range(start, stop):
+            cell = cells[i - start]
+            slot = _slot(cell, bits)
+            while slots[slot] >= 0 and found[slots[slot]] != cell:
+                slot = (slot + 1) & mask
+            if slots[slot] < 0:
+                slots[slot] = n_groups
+                found[n_groups] = cell
+                n_groups += 1
+            group[i] = slots[slot]
+            sizes[group[i]] += weights[i]
+    return group, sizes[:n_groups].copy()

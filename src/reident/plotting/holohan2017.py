@@ -233,7 +233,7 @@ def _times(results: Results, *, method: str) -> Figure:
         draw_lines(ax, median.index, series)
         _log_k(ax, median.index)
         ax.set_xlabel("k")
-        ax.set_ylabel("seconds")
+        ax.set_ylabel("CPU seconds")
     _from_zero(figure)
     _legend(figure, "")
     return figure

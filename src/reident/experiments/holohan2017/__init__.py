@@ -65,7 +65,7 @@ def run(
     Returns
     -------
     Results
-        Frames: classes, noise, noise_summary, errors, times, modes, minimality, lattice, ru.
+        Frames: classes, noise, noise_summary, errors, times, modes, minimality, lattice, ru, readings.
     """
     chosen = PROFILES[check_choice(profile, "profile", tuple(PROFILES))]
     common: dict[str, list[Any]] = {"data_seed": [seed], "small": [bool(chosen["small"])]}
@@ -117,6 +117,7 @@ def run(
         "minimality": minimality,
         "lattice": summaries.lattice(seed, small=bool(chosen["small"])),
         "ru": summaries.ru(noise, modes),
+        "readings": summaries.readings(chosen["k"], seed, small=bool(chosen["small"])),
     }
     results = Results(STUDY, profile, seed, frames, summaries.comparison(frames, small=bool(chosen["small"])))
     if folder is not None:

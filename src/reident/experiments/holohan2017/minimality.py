@@ -21,7 +21,7 @@ def minimality_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[s
 
     chosen = case("adult", params["data_seed"], params["small"])
     quasi = list(chosen.k_quasi)
-    known = chosen.table[quasi].assign(**{_SENSITIVE: load_adult()[_SENSITIVE].head(len(chosen.table))})
+    known = chosen.table[quasi].assign(**{_SENSITIVE: load_adult().loc[chosen.table.index, _SENSITIVE]})
     k, ell = params["k"], params["ell"]
     release = k_anonymise(known, quasi, k=k, method="mondrian", sensitive=_SENSITIVE, ell=ell)
     breach = minimality_attack(
