@@ -1,0 +1,73 @@
+"""The tidy form of every comparison, and how its seconds are measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: The rival of a task that has none but must end within a time: the goal is then a ratio of 1.
+ALLOWED = "time allowed"
+
+#: The columns of the table; one row a task and rival.
+COLUMNS = ["module", "task", "ours_s", "rival", "rival_s", "ratio", "goal", "met", "stopped", "note"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One task of ours against one rival, timed in the same run.
+
+    Attributes
+    ----------
+    task : str
+    ours_s : float or None
+        Seconds that ours took; None if it could not be run.
+    rival : str
+        A library, a plain way to do it, or `ALLOWED`; empty if there is nothing to compare with.
+    rival_s : float or None
+        Seconds that the rival took; None if it was not run.
+    goal : float or None
+        The ratio wanted: how many times faster ours should be.
+    stopped : str
+        Who was stopped before the end: "", "ours", "rival" or "both"; "failed" if the benchmark itself did. A stopped
+        rival makes the ratio a lower bound; there is none if ours was stopped.
+    note : str
+        Sizes, quality of the answers, why something was not run.
+    """
+
+    task: str
+    ours_s: float | None
+    rival: str = ""
+    rival_s: float | None = None
+    goal: float | None = None
+    stopped: str = ""
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster ours is."""
+        if self.ours_s is None or self.rival_s is None or self.stopped in ("ours", "both"):
+            return None
+        return self.rival_s / self.ours_s
+
+
+def within(task: str, ours_s: float, allowed_s: float, note: str = "", *, stopped: str = "") -> Row:
+    """Return the row of a task that has no rival and must end within a time."""
+    return Row(task, ours_s, ALLOWED, allowed_s, 1.0, stopped, note)
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds that a call takes, and what it returns."""
+    began = time.perf_counter()
+    result = call()
+    return time.perf_counter() - began, result
+
+
+def seconds(call: Callable[[], Any], repeats: int = 3, *, warm: bool = True) -> float:
+    """Return the median seconds of a call, after one that compiles."""
+    if warm:
+        call()
+    return float(np.median([timed(call)[0] for _ in range(repeats)]))
