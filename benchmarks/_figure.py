@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from benchmarks._rows import show_number
 from reident.plotting import new_figure
 
 
@@ -52,9 +53,10 @@ def plot_ratios(rows: pd.DataFrame, ax: Axes | None = None) -> Axes:
         bound = row.stopped == "rival"
         ax.plot([row.ratio], [place], marker=">" if bound else "o", markersize=6, color="#0072B2", linestyle="",
                 markerfacecolor="white" if missed else "#0072B2")  # fmt: skip
-        ax.annotate(f"{'at least ' if bound else ''}{row.ratio:.3g}", (row.ratio, place), xytext=(8, 0),
-                    textcoords="offset points", va="center", fontsize=7, bbox={"facecolor": "white", "pad": 0.6,
-                                                                               "edgecolor": "none"})  # fmt: skip
+        side = -1 if missed else 1  # away from the goal
+        ax.annotate(f"{'at least ' if bound else ''}{show_number(row.ratio)}", (row.ratio, place),
+                    xytext=(8 * side, 0), textcoords="offset points", ha="left" if side > 0 else "right", va="center",
+                    fontsize=7)  # fmt: skip
     ax.set_yticks(places, [f"{row.module}: {row.task}  ·  {row.rival}" for row in shown.itertuples()], fontsize=7)
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)

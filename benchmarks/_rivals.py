@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib import metadata
 
 QUASI = ["age", "education", "marital-status", "occupation", "sex", "native-country"]
 FILES = ["age", "education", "marital", "occupation", "sex", "country"]
@@ -30,6 +31,17 @@ def ask(task, *arguments):
     if done.returncode:
         return {"seconds": None, "stopped": "", "note": "not run: " + done.stderr.strip().splitlines()[-1]}
     return {"stopped": "", "note": "", **json.loads(done.stdout.strip().splitlines()[-1])}
+
+
+def versions(names=("anjana", "anonypy", "crowds", "diffprivlib", "recordlinkage")):
+    """Tell which of some libraries are here, and their versions."""
+    there = {}
+    for name in names:
+        try:
+            there[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return {"seconds": None, "versions": there}
 
 
 def read(table, folder):
@@ -134,6 +146,6 @@ def recordlinkage():
 
 
 if __name__ == "__main__":
-    tasks = (anjana, crowds, anonypy, noise, kmeans, recordlinkage)
+    tasks = (anjana, crowds, anonypy, noise, kmeans, recordlinkage, versions)
     chosen = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(chosen(*sys.argv[2:])))

@@ -71,3 +71,8 @@ def seconds(call: Callable[[], Any], repeats: int = 3, *, warm: bool = True) -> 
     if warm:
         call()
     return float(np.median([timed(call)[0] for _ in range(repeats)]))
+
+
+def show_number(value: float) -> str:
+    """Write a ratio with three digits, or as a whole number."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

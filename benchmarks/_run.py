@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 import reident
-from benchmarks._rows import COLUMNS, Row
+from benchmarks import _rivals
+from benchmarks._rows import COLUMNS, Row, show_number
 from reident._machine import processors
 
 FOLDER = Path(__file__).parent
@@ -26,10 +26,7 @@ FOLDER = Path(__file__).parent
 #: Groups that take seconds together and need no more than a laptop: what the notebook runs by itself.
 CHEAP = ("great_circle.small", "graph_linkage.random", "lipschitz.small", "linkage.small", "networks.clustering")
 
-_LIBRARIES = (
-    *("numpy", "numba", "pandas", "scipy", "scikit-learn", "highspy", "networkx", "igraph", "pycanon"),
-    *("recordlinkage", "anonypy", "diffprivlib", "anjana", "crowds"),
-)
+_LIBRARIES = ("numpy", "numba", "pandas", "scipy", "scikit-learn", "highspy", "networkx", "igraph", "pycanon")
 
 
 def modules() -> list[str]:
@@ -96,12 +93,6 @@ def machine(table: str | Path | None = None) -> dict[str, Any]:
     """
     if table is not None:
         return dict(json.loads((Path(table).parent / "machine.json").read_text(encoding="utf-8")))
-    versions = {}
-    for name in _LIBRARIES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "processors": processors(0),
@@ -109,7 +100,8 @@ def machine(table: str | Path | None = None) -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
         "reident": reident.__version__,
-        "versions": versions,
+        "versions": _rivals.versions(_LIBRARIES)["versions"],
+        "rivals": _rivals.ask("versions").get("versions", {}),
     }
 
 
@@ -163,4 +155,4 @@ def _time(value: float, stopped: bool) -> str:
 
 
 def _number(value: float, before: str = "") -> str:
-    return "-" if pd.isna(value) else f"{before}{value:.3g}"
+    return "-" if pd.isna(value) else before + show_number(value)
