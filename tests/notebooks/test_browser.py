@@ -113,7 +113,7 @@ def _places_of_points(page) -> list[dict]:
 
 def _click_another_point(page, picture, sync_api) -> None:
     """Click the point farthest from the chosen one (the second) and see what is told change."""
-    original, chosen, *others = sorted(_places_of_points(page), key=lambda spot: spot["row"])
+    _, chosen, *others = sorted(_places_of_points(page), key=lambda spot: spot["row"])
     far = max(others, key=lambda spot: math.hypot(spot["x"] - chosen["x"], spot["y"] - chosen["y"]))
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import ConnectionPatch
-from matplotlib.transforms import Bbox
 
 from reident._typing import FloatArray
 
@@ -53,8 +52,8 @@ def place_labels(ax: Axes, labels: Sequence[tuple[float, float, str, str, bool]]
     frame = ax.get_window_extent(renderer)
     pixels = figure.dpi / 72
     dots = ax.transData.transform(np.array([(x, y) for x, y, *_ in labels])) if labels else np.empty((0, 2))
-    taken = [Bbox.from_bounds(x - 3, y - 3, 6, 6).extents for x, y in [*dots, *_along_lines(ax)]]
-    taken += [text.get_window_extent(renderer).extents for text in ax.texts]
+    taken: list[FloatArray] = [np.array([x - 3, y - 3, x + 3, y + 3]) for x, y in [*dots, *_along_lines(ax)]]
+    taken += [np.array(text.get_window_extent(renderer).extents) for text in ax.texts]
     written: list[tuple[str, FloatArray]] = []
     for (x, y, text, colour, must), dot in zip(labels, dots, strict=True):
         crowded = any(near == colour and np.hypot(*(dot - at)) < _CROWDED for near, at in written)

@@ -20,7 +20,8 @@ PAGE = "README.md"
 
 def caption(draw: Callable[..., Any]) -> str:
     """Return what a figure shows: the first paragraph of its function's docstring, and what is set for this figure."""
-    draw, settings = inspect.unwrap(draw), {}
+    settings: dict[str, Any] = {}
+    draw = inspect.unwrap(draw)
     while isinstance(draw, partial):
         settings = {**draw.keywords, **settings}
         draw = inspect.unwrap(draw.func)
