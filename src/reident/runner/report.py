@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 
 from reident.errors import DataError
@@ -138,7 +139,8 @@ def _width(comparison: pd.DataFrame | None) -> str:
     if comparison is None:
         return ""
     numbers = comparison[["published", "low", "high"]].apply(pd.to_numeric, errors="coerce")
-    shares = ((numbers["high"] - numbers["low"]) / numbers["published"].abs())[numbers["published"] != 0].dropna()
+    shares = (numbers["high"] - numbers["low"]) / numbers["published"].abs()
+    shares = shares[np.isfinite(shares)]  # a bound on one side, or of a printed zero, has no width of this kind
     return f"{100 * shares.median():.3g} %" if len(shares) else ""
 
 
