@@ -59,18 +59,21 @@ def within(task: str, ours_s: float, allowed_s: float, note: str = "", *, stoppe
     return Row(task, ours_s, ALLOWED, allowed_s, 1.0, stopped, note)
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds that a call takes, and what it returns."""
-    began = time.perf_counter()
+def timed(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> tuple[float, Any]:
+    """Return the seconds that a call takes, and what it returns.
+
+    `clock` may be ``time.process_time`` where ours and the rival both run in one thread: a busy machine distorts the
+    processor's seconds little.
+    """
+    began = clock()
     result = call()
-    return time.perf_counter() - began, result
+    return clock() - began, result
 
 
-def seconds(call: Callable[[], Any], repeats: int = 3, *, warm: bool = True) -> float:
+def seconds(call: Callable[[], Any], repeats: int = 3, clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the median seconds of a call, after one that compiles."""
-    if warm:
-        call()
-    return float(np.median([timed(call)[0] for _ in range(repeats)]))
+    call()
+    return float(np.median([timed(call, clock)[0] for _ in range(repeats)]))
 
 
 def show_number(value: float) -> str:
