@@ -13,7 +13,7 @@ help:
 	@echo "make test        run the whole test suite, then its fast part without JIT"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
-	@echo "make bench       time the kernels against their rivals"
+	@echo "make bench       time everything against its rivals, end with one table"
 	@echo "make clean       remove the environment, results and caches"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -37,7 +37,7 @@ lab: $(STAMP)
 	$(BIN)/jupyter lab --ip=127.0.0.1 notebooks/00-tour.ipynb
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --out $(OUT)/benchmarks
 
 clean:
 	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

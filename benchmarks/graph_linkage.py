@@ -1,15 +1,18 @@
 """Product graph and maximum clique of the linkage attack, against igraph and networkx on the same graphs."""
 
+from __future__ import annotations
+
+import importlib.util
 import multiprocessing
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
+from benchmarks._rows import Row, timed, within
 from reident import (
     CompatibilityGraph,
     SearchLimitWarning,
@@ -24,12 +27,6 @@ from reident.experiments.kroll2015 import JITTER_KM
 from reident.simulate import overlapping_files, population
 
 LIMIT_S = 60.0
-
-
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
-    result = call()
-    return time.perf_counter() - began, result
 
 
 def instance(n: int, n_common: int, sigma_deg: float, alpha: float) -> tuple[list[Any], tuple[float, float]]:
@@ -62,13 +59,13 @@ def _igraph(n: int, edges: np.ndarray, answer: Any) -> None:
     import igraph
 
     graph = igraph.Graph(n, edges)
-    answer.send(_timed(graph.clique_number))
+    answer.send(timed(graph.clique_number))
 
 
 def _networkx(n: int, edges: np.ndarray, answer: Any) -> None:
     graph = nx.empty_graph(n)
     graph.add_edges_from(map(tuple, edges.tolist()))
-    answer.send(_timed(lambda: max(map(len, nx.find_cliques(graph)))))
+    answer.send(timed(lambda: max(map(len, nx.find_cliques(graph)))))
 
 
 def _rival(task: Callable[..., None], n: int, edges: np.ndarray) -> tuple[float, Any]:
@@ -82,34 +79,29 @@ def _rival(task: Callable[..., None], n: int, edges: np.ndarray) -> tuple[float,
     return answer
 
 
-def _compared(name: str, ours_s: float, size: int, n: int, edges: np.ndarray, rivals: Any) -> list[dict[str, Any]]:
+def _compared(
+    name: str, ours: tuple[float, Any], n: int, edges: np.ndarray, rivals: Sequence[tuple[str, Any, float | None]]
+) -> list[Row]:
+    """Compare our seconds and clique with each rival (library, task, goal) on the same graph."""
+    seconds, clique = ours
     found = []
-    for rival, task in rivals:
-        try:
-            __import__(rival)
-        except ImportError:
-            found.append({"task": name, "ours_s": ours_s, "rival": rival, "note": "not installed"})
+    for rival, task, goal in rivals:
+        if importlib.util.find_spec(rival) is None:
+            found.append(Row(name, seconds, rival, goal=goal, note="not installed"))
             continue
-        seconds, answer = _rival(task, n, edges)
-        note = f"|V| = {n:,}, {len(edges):,} edges, clique of {size}"
-        if answer is None:
-            note += f"; the rival was stopped after {LIMIT_S:g} s: at least this ratio"
-        elif answer != size:
-            note += f"; THE RIVAL FOUND {answer}"
-        found.append(
-            {
-                "task": name,
-                "ours_s": ours_s,
-                "rival": rival,
-                "rival_s": seconds,
-                "ratio": seconds / ours_s,
-                "note": note,
-            }
-        )
+        rival_s, answer = _rival(task, n, edges)
+        note = f"|V| = {n:,}, {len(edges):,} edges, clique of {len(clique)}"
+        if not clique.is_optimal:
+            note += f", not proven (bound {clique.upper_bound})"
+        if answer not in (None, len(clique)):
+            note += f"; the rival found {answer}"
+        stopped = {(True, True): "both", (True, False): "ours", (False, True): "rival"}
+        who = stopped.get((not clique.is_optimal, answer is None), "")
+        found.append(Row(name, seconds, rival, rival_s, goal, who, note))
     return found
 
 
-def _attack_rows() -> list[dict[str, Any]]:
+def _attack() -> list[Row]:
     data, window_km = instance(500, 50, 0.05, 0.5)
 
     def ours() -> tuple[CompatibilityGraph, Any]:
@@ -117,22 +109,19 @@ def _attack_rows() -> list[dict[str, Any]]:
         return graph, max_clique(graph, rng=0)
 
     ours()
-    seconds, (graph, clique) = min((_timed(ours) for _ in range(3)), key=lambda timed: timed[0])
-    rivals = (("igraph", _igraph), ("networkx", _networkx))
-    return _compared(
-        "build + search, sigma .05, alpha .5", seconds, len(clique), graph.n_vertices, _edges(graph), rivals
-    )
+    seconds, (graph, clique) = min((timed(ours) for _ in range(3)), key=lambda one: one[0])
+    rivals = (("igraph", _igraph, 30.0), ("networkx", _networkx, 200.0))
+    task = "build + search, sigma .05, alpha .5"
+    return _compared(task, (seconds, clique), graph.n_vertices, _edges(graph), rivals)
 
 
-def _large_row() -> dict[str, Any]:
+def _large() -> list[Row]:
     data, window_km = instance(1270, 127, 0.025, 0.5)
-    build_s, graph = _timed(lambda: compatibility_graph(*data, window_km=window_km))
-    search_s, clique = _timed(lambda: max_clique(graph, rng=0, time_limit_s=300))
-    note = (
-        f"|V| = {graph.n_vertices:,}, {graph.n_edges:,} edges, clique of {len(clique)}, "
-        f"{'proven' if clique.is_optimal else 'NOT PROVEN'}; build {build_s:.2f} s"
-    )
-    return {"task": "build + search, 1,270 records a side", "ours_s": build_s + search_s, "rival": "", "note": note}
+    build_s, graph = timed(lambda: compatibility_graph(*data, window_km=window_km))
+    search_s, clique = timed(lambda: max_clique(graph, rng=0, time_limit_s=300))
+    note = f"|V| = {graph.n_vertices:,}, {graph.n_edges:,} edges, clique of {len(clique)}; build {build_s:.2f} s"
+    stopped = "" if clique.is_optimal else "ours"
+    return [within("build + search, 1,270 records a side", build_s + search_s, 20, note, stopped=stopped)]
 
 
 def hamming(n_bits: int, distance: int) -> nx.Graph:
@@ -146,28 +135,27 @@ def johnson(n_bits: int, weight: int, distance: int) -> nx.Graph:
     return nx.Graph([(a, b) for a, b in combinations(words, 2) if (a ^ b).bit_count() >= distance])
 
 
-def _general_rows() -> list[dict[str, Any]]:
-    graphs = {
-        "random G(100, .7)": nx.gnp_random_graph(100, 0.7, seed=0),
-        "random G(200, .9)": nx.gnp_random_graph(200, 0.9, seed=0),
-        "hamming8-4": hamming(8, 4),
-        "johnson16-2-4": johnson(16, 2, 4),
-    }
+def _general(graphs: dict[str, nx.Graph]) -> list[Row]:
+    max_clique(nx.gnp_random_graph(20, 0.5, seed=0), rng=0)
     found = []
     for name, graph in graphs.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SearchLimitWarning)
-            seconds, clique = _timed(lambda graph=graph: max_clique(graph, rng=0, time_limit_s=LIMIT_S))
+            ours = timed(lambda graph=graph: max_clique(graph, rng=0, time_limit_s=LIMIT_S))
         renamed = nx.convert_node_labels_to_integers(graph)
-        rows = _compared(name, seconds, len(clique), len(renamed), np.array(renamed.edges), (("igraph", _igraph),))
-        if not clique.is_optimal:
-            rows = [
-                {**row, "note": f"ours stopped unproven (bound {clique.upper_bound}); {row['note']}"} for row in rows
-            ]
-        found += rows
+        found += _compared(name, ours, len(renamed), np.array(renamed.edges), (("igraph", _igraph, None),))
     return found
 
 
-def rows() -> list[dict[str, Any]]:
-    """Time the attack's two steps at the paper's size and at 100,000 vertices, and cliques of general graphs."""
-    return [*_attack_rows(), _large_row(), *_general_rows()]
+GROUPS = {
+    "attack": _attack,
+    "large": _large,
+    "random": lambda: _general({"random G(100, .7)": nx.gnp_random_graph(100, 0.7, seed=0)}),
+    "hard": lambda: _general(
+        {
+            "random G(200, .9)": nx.gnp_random_graph(200, 0.9, seed=0),
+            "hamming8-4": hamming(8, 4),
+            "johnson16-2-4": johnson(16, 2, 4),
+        }
+    ),
+}

@@ -1,12 +1,13 @@
 """Great-circle distance matrices against filling a matrix and against scikit-learn."""
 
-import time
-from collections.abc import Callable
+from __future__ import annotations
+
 from typing import Any
 
 import numba
 import numpy as np
 
+from benchmarks._rows import Row, seconds
 from reident import great_circle_km
 
 
@@ -17,37 +18,40 @@ def _fill_rows(out):
             out[i, j] = i
 
 
-def _fill(n: int) -> np.ndarray:
+def filled(n: int) -> np.ndarray:
+    """Return a new matrix, every number written once: the least that a distance matrix can take."""
     out = np.empty((n, n))
     _fill_rows(out)
     return out
 
 
-def _seconds(call: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
+def _world(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return np.degrees(np.arcsin(rng.uniform(-1, 1, n))), rng.uniform(-180, 180, n)
 
 
-def rows() -> list[dict[str, Any]]:
-    """Time matrices of 20,000 points in one country and worldwide, and of 5,000 against scikit-learn."""
+def _small() -> list[Row]:
     from sklearn.metrics.pairwise import haversine_distances
 
+    points = _world(5000)
+    radians = np.radians(np.column_stack(points))
+    ours, theirs = seconds(lambda: great_circle_km(*points), 5), seconds(lambda: haversine_distances(radians), 5)
+    return [Row("5,000 x 5,000 km", ours, "scikit-learn", theirs, 25)]
+
+
+def _large() -> list[Row]:
+    n = 20_000
     rng = np.random.default_rng(1)
-    country = rng.uniform(47, 55, 20_000), rng.uniform(6, 15, 20_000)
-    world = np.degrees(np.arcsin(rng.uniform(-1, 1, 20_000))), rng.uniform(-180, 180, 20_000)
-    small = world[0][:5000], world[1][:5000]
-    radians = np.radians(np.column_stack(small))
-    tasks = [
-        ("20,000 x 20,000 km, one country", lambda: great_circle_km(*country), "filling", lambda: _fill(20_000)),
-        ("20,000 x 20,000 km, worldwide", lambda: great_circle_km(*world), "filling", lambda: _fill(20_000)),
-        ("5,000 x 5,000 km", lambda: great_circle_km(*small), "scikit-learn", lambda: haversine_distances(radians)),
+    areas: list[tuple[str, Any, float]] = [
+        ("one country", (rng.uniform(47, 55, n), rng.uniform(6, 15, n)), 1 / 2),
+        ("worldwide", _world(n), 1 / 10),
     ]
-    out = []
-    for task, ours, rival, theirs in tasks:
-        ours(), theirs()
-        pairs = [(_seconds(ours), _seconds(theirs)) for _ in range(5)]
-        ours_s, rival_s = np.median(pairs, axis=0)
-        ratio = float(np.median([b / a for a, b in pairs]))
-        out.append({"task": task, "ours_s": ours_s, "rival": rival, "rival_s": rival_s, "ratio": ratio, "note": ""})
-    return out
+    least = seconds(lambda: filled(n), 5)
+    return [
+        Row(f"20,000 x 20,000 km, {area}", seconds(lambda p=points: great_circle_km(*p), 5), "filling a matrix", least,
+            goal)
+        for area, points, goal in areas
+    ]  # fmt: skip
+
+
+GROUPS = {"small": _small, "large": _large}

@@ -198,6 +198,16 @@ def report(
     print(f"site: {index.resolve()}")
 
 
+@app.command()
+def gallery(
+    folder: Annotated[Path, typer.Argument(help="The folder of figures, one folder a document.")] = Path("figures"),
+) -> None:
+    """Write one page of all figures in a folder, with caption, study and the command that draws them."""
+    from reident.runner.gallery import write_gallery
+
+    print(f"gallery: {write_gallery(folder).resolve()}")
+
+
 def _figure_names(study: Study) -> list[str]:
     """Read the names of a study's figures from its source, since importing all that draws takes seconds."""
     import ast

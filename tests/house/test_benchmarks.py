@@ -1,48 +1,117 @@
-"""The table of benchmarks: found, selected, medians of several runs. Times themselves are never asserted."""
+"""The table of benchmarks: found, selected, medians, goals, the written table, the figure. Times are never asserted."""
 
-import json
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from benchmarks import __main__ as benchmarks
+import benchmarks
+from benchmarks import Row, _rivals, _run
+from benchmarks.__main__ import main
 
 
 @pytest.fixture
 def fake(monkeypatch):
+    """A module with one group of each fate; the first is called three times."""
     runs = iter([1.0, 3.0, 2.0])
 
-    def rows():
-        ours = next(runs)
-        timed = {"task": "link", "ours_s": ours, "rival": "other", "rival_s": 6.0, "ratio": 6.0 / ours, "note": "n"}
-        absent = {"task": "link", "ours_s": ours, "rival": "gone", "rival_s": None, "ratio": None, "note": "not here"}
-        return [timed, absent]
+    def link():
+        return [Row("link", next(runs), "other", 6.0, 2.5, note="n"), Row("link", 1.0, "gone", note="not here")]
+
+    def bounds():
+        return [
+            Row("reached", 1.0, "slow", 60.0, 30, "rival"),
+            Row("open", 1.0, "slow", 60.0, 100, "rival"),
+            Row("lost", 9.0, "slow", 60.0, 2, "ours"),
+            Row("missed", 2.0, benchmarks.ALLOWED, 1.0, 1),
+            Row("free", 2.0, "other", 1.0),
+        ]
+
+    def broken():
+        raise RuntimeError("no such thing")
 
     module = ModuleType("benchmarks.fake")
-    module.rows = rows
+    module.GROUPS = {"link": link, "bounds": bounds, "broken": broken}
     monkeypatch.setitem(sys.modules, "benchmarks.fake", module)
-    monkeypatch.setattr(benchmarks, "modules", lambda: ["fake"])
+    monkeypatch.setattr(_run, "modules", lambda: ["fake"])
 
 
-def test_medians_of_several_runs_are_shown(fake, capsys, tmp_path):
-    assert benchmarks.main(["fake", "--runs", "3", "--json", str(tmp_path / "rows.json")]) == 0
+def test_medians_of_several_repetitions_are_shown_and_written(fake, capsys, tmp_path):
+    assert main(["fake.link", "--repetitions", "3", "--out", str(tmp_path)]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0].split() == ["task", "ours", "rival", "its", "time", "ratio", "note"]
-    assert shown[2].split() == ["fake:", "link", "2", "s", "other", "6", "s", "3", "n"]
-    assert shown[3].split() == ["fake:", "link", "2", "s", "gone", "-", "-", "not", "here"]
-    assert [row["ratio"] for row in json.loads((tmp_path / "rows.json").read_text())] == [3.0, None]
+    assert shown[0].split() == ["task", "ours", "rival", "its", "time", "ratio", "goal", "met", "note"]
+    assert shown[2].split() == ["fake:", "link", "2", "s", "other", "6", "s", "3", "2.5", "yes", "n"]
+    assert shown[3].split() == ["fake:", "link", "1", "s", "gone", "-", "-", "-", "-", "not", "here"]
+    written = benchmarks.read(tmp_path / "benchmarks.csv")
+    assert list(written.columns) == benchmarks.COLUMNS
+    assert written["ratio"].tolist()[0] == 3.0
+    assert written["met"].isna().tolist() == [False, True]
+    facts = benchmarks.machine(tmp_path / "benchmarks.csv")
+    assert facts["processors"] >= 1
+    assert {"date", "python", "versions"} <= set(facts)
 
 
-def test_an_unknown_name_is_refused(capsys):
+def test_goals_are_met_missed_or_open(fake):
+    rows = benchmarks.run(["fake.bounds"], progress=False).set_index("task")
+    assert rows.loc["reached", "met"]
+    assert not rows.loc["lost", "met"]
+    assert not rows.loc["missed", "met"]
+    assert rows["met"].isna()[["open", "free"]].all()
+    assert rows["ratio"].isna()["lost"]
+    shown = benchmarks.table(rows.reset_index()[benchmarks.COLUMNS]).splitlines()
+    assert "> 60 s" in shown[2]
+    assert "NO" in next(line for line in shown if "lost" in line)
+
+
+def test_a_group_that_fails_is_a_row_and_the_others_go_on(fake, tmp_path, capsys):
+    assert main(["fake.broken", "fake.bounds", "--out", str(tmp_path)]) == 1
+    rows = benchmarks.read(tmp_path / "benchmarks.csv")
+    assert rows.loc[0, "stopped"] == "failed"
+    assert "RuntimeError: no such thing" in rows.loc[0, "note"]
+    assert len(rows) == 6
+
+
+def test_the_figure_shows_every_comparison(fake):
+    rows = benchmarks.run(["fake.bounds"], progress=False)
+    ax = benchmarks.plot_ratios(rows)
+    assert ax.get_yticklabels()[0].get_text() == "fake: reached  ·  slow"
+    told = {text.get_text() for text in ax.texts}
+    assert told == {"at least 60", "not finished", "0.5"}
+    fillings = [line.get_markerfacecolor() for line in ax.get_lines() if line.get_marker() in ("o", ">")]
+    assert fillings.count("white") == 1  # of those with a ratio only "missed" has missed
+    with pytest.raises(ValueError, match="at least one comparison"):
+        benchmarks.plot_ratios(rows.assign(rival=""))
+
+
+@pytest.mark.parametrize("name", ["nonsense", "great_circle.nonsense"])
+def test_an_unknown_name_is_refused(name, capsys):
     with pytest.raises(SystemExit) as ended:
-        benchmarks.main(["nonsense"])
+        main([name])
     assert ended.value.code == 2
-    assert "no benchmark 'nonsense'; there are" in capsys.readouterr().err
+    assert f"no benchmark {name!r}; " in capsys.readouterr().err
 
 
-def test_every_module_here_is_found():
-    assert "great_circle" in benchmarks.modules()
-    assert not {"__init__", "__main__"} & set(benchmarks.modules())
+def test_every_module_here_is_found_and_has_groups():
+    there = {name.partition(".")[0] for name in benchmarks.groups()}
+    assert {"great_circle", "networks", "tables"} <= there == set(_run.modules())
+    assert benchmarks.groups(benchmarks.CHEAP)
+
+
+def test_rivals_that_cannot_run_are_told(monkeypatch):
+    monkeypatch.delenv("REIDENT_RIVALS", raising=False)
+    assert _rivals.ask("noise") == {"seconds": None, "stopped": "", "note": "not run: REIDENT_RIVALS is not set"}
+    monkeypatch.setenv("REIDENT_RIVALS", sys.executable)
+    told = _rivals.ask("nothing")
+    assert told["seconds"] is None
+    assert told["note"].startswith("not run: KeyError")
+    monkeypatch.setattr(_rivals, "TIMEOUT_S", 0.001)
+    assert _rivals.ask("noise")["stopped"] == "rival"
+
+
+def test_the_notebook_draws_a_table_that_is_there():
+    rows = pd.DataFrame([{"module": "m", "task": "t", "ours_s": 1.0, "rival": "r", "rival_s": 2.0, "ratio": 2.0,
+                          "goal": None, "met": pd.NA, "stopped": "", "note": ""}])  # fmt: skip
+    assert benchmarks.plot_ratios(rows.astype({"goal": float})).get_xscale() == "log"

@@ -29,6 +29,7 @@ def test_every_printed_number_is_on_one_page(tmp_path):
     for item in ("recall &lt;at&gt; 1", "recall at 2", "vertices"):
         assert item in text
     assert text.count('<span class="good">2 agree</span>, <span class="bad">1 differ</span>') == 3
+    assert text.count('<td class="number">12.4 %</td>') == 2  # the median of .08 / .5 and .08 / .9, a study and all
     assert "Not reproduced in this run: Lipschitz embedding" in text
 
 

@@ -127,3 +127,20 @@ def test_frontier_advises_the_most_useful_release_below_the_limit():
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_names_of_curves_that_meet_in_one_place_stay_apart():
+    names = ["supergraph", "simultaneous", "direct", "relaxed", "another one"]
+    curves = [
+        frame()[:3].assign(method=name, risk=1.0, risk_low=1.0, risk_high=1.0, utility=0.96 + 0.005 * i)
+        for i, name in enumerate(names)
+    ]
+    saturated = pd.concat(curves, ignore_index=True)
+    saturated = anchor(anchor(saturated, ORIGINAL, risk=1.0, utility=1.0), NOTHING, risk=0.0, utility=0.0)
+    ax = plot_ru_map(saturated, risk_limit=0.25)
+    ax.figure.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert {"supergraph (size)", "another one (size)", ORIGINAL} <= set(boxes)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
+    assert all(ax.get_window_extent().padded(2).contains(*corner) for box in boxes.values() for corner in box.corners())
+    assert [patch for patch in ax.patches if patch.get_linewidth() < 1], "no name was led to its point"

@@ -1,6 +1,7 @@
-"""The explorer in a real browser: the notebook opens and runs, the map fills, a control changes it."""
+"""The explorer in a real browser: the notebook opens and runs, the map fills, a control and a click change it."""
 
 import json
+import math
 import os
 import secrets
 import shutil
@@ -41,6 +42,7 @@ def lab(tmp_path):
     for cell in notebook.cells:
         if "parameters" in cell.metadata.get("tags", []):
             cell.source = cell.source.replace('profile = "quick"', 'profile = "smoke"')
+    notebook.cells.append(nbformat.v4.new_code_cell("print('places', explorer.spots.to_json(orient='records'))"))
     nbformat.write(notebook, root / "explorer.ipynb")
     port, token = _free_port(), secrets.token_hex(16)
     names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
@@ -100,6 +102,29 @@ def _run_all_cells(page, wanted, timeout_error) -> None:
     raise AssertionError("the notebook did not run")
 
 
+def _places_of_points(page) -> list[dict]:
+    """Run the last cell again, which prints where the points of the map are."""
+    page.locator(".jp-Notebook .jp-CodeCell .jp-InputArea-editor").last.click()
+    page.keyboard.press("Control+Enter")
+    printed = page.locator(".jp-OutputArea-output", has_text="places [{").last
+    printed.wait_for()
+    return json.loads(printed.inner_text().partition("places")[2])
+
+
+def _click_another_point(page, picture, sync_api) -> None:
+    """Click the point farthest from the chosen one (the second) and see what is told change."""
+    _, chosen, *others = sorted(_places_of_points(page), key=lambda spot: spot["row"])
+    far = max(others, key=lambda spot: math.hypot(spot["x"] - chosen["x"], spot["y"] - chosen["y"]))
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    shrunk = box["width"] / picture.evaluate("image => image.naturalWidth")
+    code, before = page.locator(".widget-html pre"), picture.get_attribute("src")
+    told = code.inner_text()
+    picture.click(position={"x": far["x"] * shrunk, "y": far["y"] * shrunk})
+    sync_api.expect(code).not_to_have_text(told, timeout=PATIENCE)
+    sync_api.expect(picture).not_to_have_attribute("src", before, timeout=PATIENCE)  # it is marked there
+
+
 @pytest.mark.slow
 @pytest.mark.notebook
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
@@ -125,6 +150,7 @@ def test_explorer_in_the_browser(lab, tmp_path):
         handle.press("ArrowRight")
         page.get_by_text("0.30", exact=True).wait_for()
         sync_api.expect(picture).not_to_have_attribute("src", before, timeout=PATIENCE)
+        _click_another_point(page, picture, sync_api)
         picture.scroll_into_view_if_needed()
         folder = Path(os.environ.get("REIDENT_SCREENSHOTS", tmp_path))
         page.screenshot(path=folder / "explorer.png")

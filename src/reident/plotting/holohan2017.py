@@ -86,6 +86,7 @@ def _summary(results: Results, measure: str) -> pd.DataFrame:
 
 
 def _curse(results: Results) -> Figure:
+    """Draw the precision loss of k-anonymity before and after height or weight joins the quasi-identifiers."""
     figure, panels = _panels(
         results.frames["classes"],
         heading="Precision loss before and after height or weight joins the quasi-identifiers (k-anonymity)",
@@ -106,6 +107,7 @@ def _curse(results: Results) -> Figure:
 
 
 def _errors(results: Results) -> Figure:
+    """Draw the relative errors of noise inside classes, of noise on the whole data set, and of uniform noise."""
     figure, panels = _panels(
         results.frames["errors"],
         heading="Relative error of noise inside classes, of the same epsilon on the whole data set, and of uniform "
@@ -127,6 +129,7 @@ def _errors(results: Results) -> Figure:
 
 
 def _error_lines(results: Results, *, over: str, series: str) -> Figure:
+    """Draw the mean relative error of the noise inside classes, a line a value of the other parameter."""
     summary = _summary(results, "error_realised")
     figure, panels = _panels(
         summary, heading=f"Mean relative error: points realised, lines expected by (8)\n{_NOT_DP}", share_y=True
@@ -149,6 +152,7 @@ def _error_lines(results: Results, *, over: str, series: str) -> Figure:
 
 
 def _linking(results: Results) -> Figure:
+    """Draw the share of records linked to the nearest of their class against epsilon, a line a k."""
     summary = _summary(results, "linking_risk")
     baseline = _summary(results, "linking_baseline").groupby(["dataset", "method", "k"])["mean"].first()
     figure, panels = _panels(
@@ -172,6 +176,7 @@ def _linking(results: Results) -> Figure:
 
 
 def _suppression(results: Results) -> Figure:
+    """Draw the further suppression that 99 % confident k-anonymity needs, a line an epsilon."""
     summary = _summary(results, "suppressed_0.99")
     figure, panels = _panels(
         summary, heading=f"Further suppression for 99 % confident k-anonymity\n{_NOT_DP}", share_y=True
@@ -194,6 +199,7 @@ def _suppression(results: Results) -> Figure:
 
 
 def _confidences(results: Results) -> Figure:
+    """Draw the further suppression against the confidence, at one epsilon."""
     noise = results.frames["noise"]
     names = [name for name in noise.columns if name.startswith("suppressed_") and not name.endswith("formula")]
     confidences = [float(name.removeprefix("suppressed_")) for name in names]
@@ -218,6 +224,7 @@ def _confidences(results: Results) -> Figure:
 
 
 def _times(results: Results, *, method: str) -> Figure:
+    """Draw running times with height or weight as k-quasi-identifier and as epsilon-quasi-identifier."""
     times = results.frames["times"]
     figure, panels = _panels(
         times[times["method"] == method],
@@ -240,6 +247,7 @@ def _times(results: Results, *, method: str) -> Figure:
 
 
 def _lattice(results: Results) -> Figure:
+    """Draw the lattice of generalisations of Adult and the node chosen."""
     frame = results.frames["lattice"]
     figure, ax = new_figure(size=(8.5, 5.2))
     quasi = [name for name in frame.columns if name not in ("total_level", "satisfies", "k_minimal", "chosen", "k")]
@@ -250,6 +258,7 @@ def _lattice(results: Results) -> Figure:
 
 
 def _minimality(results: Results) -> Figure:
+    """Draw what the minimality attack gains, against l."""
     frame = results.frames["minimality"]
     figure, axes = new_figure(1, 3, size=(10.5, 3.1))
     for ax, measure, label in zip(
@@ -274,6 +283,7 @@ def _minimality(results: Results) -> Figure:
 
 
 def _modes(results: Results) -> Figure:
+    """Draw error, bits lost and linking risk of the modes of noise against epsilon."""
     frame = results.frames["modes"]
     figure, axes = new_figure(1, 3, size=(11, 3.4))
     measures = {
@@ -301,6 +311,7 @@ def _modes(results: Results) -> Figure:
 
 
 def _ru_map(results: Results) -> Figure:
+    """Draw the risk-utility map over k and epsilon, by method and data set."""
     figure = rumap.plot_ru_panels(results.frames["ru"], risk_limit=0.05)
     figure.set_size_inches(13, 10.5)
     figure.suptitle(

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 
 from reident.errors import DataError
@@ -128,7 +129,19 @@ def _explained() -> str:
         "<p>Each line sets a number that a document prints beside ours. A simulated number agrees if print lies inside "
         "the interval that our repetitions give, an exact one if it is the same. Where they differ the line says why, "
         "as far as it is known; no setting was chosen to make a line agree without being named as a calibration.</p>"
+        "<p>To agree says little where the interval is wide: <em>width</em> is the median width of the intervals, in "
+        "per cent of the printed number. Few repetitions (the quick profile) make it large.</p>"
     )
+
+
+def _width(comparison: pd.DataFrame | None) -> str:
+    """Tell how wide the intervals are, against the printed numbers; empty where there is none."""
+    if comparison is None:
+        return ""
+    numbers = comparison[["published", "low", "high"]].apply(pd.to_numeric, errors="coerce")
+    shares = (numbers["high"] - numbers["low"]) / numbers["published"].abs()
+    shares = shares[np.isfinite(shares)]  # a bound on one side, or of a printed zero, has no width of this kind
+    return f"{100 * shares.median():.3g} %" if len(shares) else ""
 
 
 def _counted(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame | None]) -> str:
@@ -139,14 +152,19 @@ def _counted(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame 
         lines.append(
             f'<tr><td><a href="#{quote(record["name"])}">{html.escape(STUDIES[record["name"]].title)}</a></td>'
             f'<td class="number">{size}</td><td>{verdicts_text(comparison)}</td>'
+            f'<td class="number">{_width(comparison)}</td>'
             f"<td>{html.escape(str(record['parameters'].get('profile', '')))}</td></tr>"
         )
     known = [comparison for comparison in comparisons.values() if comparison is not None]
     both = pd.concat(known, ignore_index=True) if known else None
     size = 0 if both is None else len(both)
-    total = f'<tr><td>all</td><td class="number">{size}</td><td>{verdicts_text(both)}</td><td></td></tr>'
+    total = (
+        f'<tr><td>all</td><td class="number">{size}</td><td>{verdicts_text(both)}</td>'
+        f'<td class="number">{_width(both)}</td><td></td></tr>'
+    )
     return (
-        '<table><thead><tr><th>study</th><th class="number">numbers</th><th>verdicts</th><th>profile</th></tr></thead>'
+        '<table><thead><tr><th>study</th><th class="number">numbers</th><th>verdicts</th>'
+        '<th class="number">width</th><th>profile</th></tr></thead>'
         f"<tbody>{''.join(lines)}{total}</tbody></table>"
     )
 

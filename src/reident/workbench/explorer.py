@@ -12,6 +12,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
+from ipyevents import Event
 
 from reident.errors import DataError, ParameterError
 from reident.plotting import new_figure
@@ -21,6 +22,10 @@ from reident.workbench.examples import example_places, example_table
 from reident.workbench.mapping import Plan, claims, code_for, plan
 
 __all__ = ["Example", "Explorer", "examples"]
+
+
+#: How near a click must be to a point, pixels of the map.
+_REACH = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +53,8 @@ class Explorer:
     """Widgets over a risk-utility map.
 
     Choose data, methods and the range of each method's parameter, an attack and a use of the data, and run: the map
-    fills while results arrive. A point chosen below it shows what the intruder claimed there and the code that makes
-    the release. Everything it shows comes from `risk_utility` and can be had without it.
+    fills while results arrive. A click on a point, or its name chosen below the map, shows what the intruder claimed
+    there and the code that makes the release. Everything it shows comes from `risk_utility` and can be had without it.
 
     Parameters
     ----------
@@ -83,6 +88,8 @@ class Explorer:
         self.button = widgets.Button(description="Draw the map", button_style="primary", icon="play")
         self.state = widgets.HTML("Choose, then draw the map.")
         self.map = widgets.Image(format="png", layout=widgets.Layout(max_width="46rem"))
+        self.clicks = Event(source=self.map, watched_events=["click"])
+        self.spots = pd.DataFrame(columns=["row", "x", "y"])
         self.advice = widgets.HTML()
         self.point = widgets.Dropdown(options=[("nothing yet", -1)], description="point", **wide)
         self.behind = widgets.HTML()
@@ -91,7 +98,8 @@ class Explorer:
         self.methods.observe(lambda _: self._offer_ranges(), "value")
         for control in (self.limit, self.attack, self.utility):
             control.observe(lambda _: self.draw(), "value")
-        self.point.observe(lambda _: self._show_point(), "value")
+        self.point.observe(self._choose_point, "value")
+        self.clicks.on_dom_event(lambda event: self.pick(event["dataX"], event["dataY"]))
         self.button.on_click(lambda _: self.run())
         self._offer()
         controls = widgets.VBox(
@@ -115,6 +123,7 @@ class Explorer:
         """Offer what fits the chosen data."""
         example = self.offered[self.data.value]
         self.plan, self.trials, self.frame = None, pd.DataFrame(), pd.DataFrame()
+        self.spots = self.spots.iloc[:0]
         fitting = [one for one in entries("anonymiser", self.kind, mapped=True) if one.form != "classes and noise"]
         attacks = entries("attack", self.kind, mapped=True)
         if not example.roles.get("sensitive"):
@@ -193,12 +202,22 @@ class Explorer:
         panel = self.panel()
         if panel.empty or panel["method"].isin([ORIGINAL, NOTHING]).all():
             self.map.value, self.advice.value = b"", "" if self.frame.empty else "This attack says nothing about these."
+            self.spots = self.spots.iloc[:0]
             return
         figure, ax = new_figure(size=(7.4, 5.0))
         plot_ru_map(panel, ax, risk_limit=self.limit.value)
+        first = self._first_rows()
+        keys = zip(panel["method"], panel["setting"].fillna("{}"), strict=True)  # the original has no options
+        rows = np.array([first.get(key, -1) for key in keys])
+        points = panel[["utility", "risk"]].to_numpy(float)
+        ax.plot(*points[(rows >= 0) & (rows == self.point.value)].T, "s", markersize=15, markerfacecolor="none",
+                markeredgecolor="black", markeredgewidth=1.2)  # fmt: skip
         stream = BytesIO()
-        figure.savefig(stream, format="png", dpi=100)
+        figure.savefig(stream, format="png", dpi="figure")
         self.map.value = stream.getvalue()
+        x, y = ax.transData.transform(points).T
+        spots = pd.DataFrame({"row": rows, "x": x, "y": figure.bbox.height - y})
+        self.spots = spots[(spots["row"] >= 0) & np.isfinite(points).all(axis=1)].reset_index(drop=True)
         best = frontier(panel, risk_limit=self.limit.value)
         lines = [
             f"<li><b>{html.escape(f'{r.method} {r.value}')}</b>: {html.escape(r.advice)}</li>"
@@ -206,18 +225,37 @@ class Explorer:
         ]
         self.advice.value = f"<b>Frontier</b><ul>{''.join(lines)}</ul>"
 
-    def _offer_points(self) -> None:
+    def pick(self, x: float, y: float) -> None:
+        """Choose the point at a place of the map, in pixels from its upper left corner; nothing where there is none."""
+        if self.spots.empty:
+            return
+        far = np.hypot(self.spots["x"] - x, self.spots["y"] - y)
+        nearest = int(far.argmin())
+        if far[nearest] <= _REACH:
+            self.point.value = int(self.spots["row"][nearest])
+
+    def _first_rows(self) -> dict[tuple[str, str], int]:
+        """Return the row of the first trial of each release, by method and options."""
         seen: dict[tuple[str, str], int] = {}
         for row, trial in enumerate(self.trials.itertuples()):
             seen.setdefault((trial.method, json.dumps(trial.options, sort_keys=True)), row)
+        return seen
+
+    def _offer_points(self) -> None:
         assert self.plan is not None
         options = [
             (" ".join([method, *(f"{n}={json.loads(text)[n]}" for n in self.plan.varying.get(method, []))]), row)
-            for (method, text), row in seen.items()
+            for (method, text), row in self._first_rows().items()
         ]
+        self.point.unobserve(self._choose_point, "value")  # once for both changes
         self.point.options = options
         self.point.value = options[min(1, len(options) - 1)][1]
+        self.point.observe(self._choose_point, "value")
+        self._choose_point()
+
+    def _choose_point(self, _: Any = None) -> None:
         self._show_point()
+        self.draw()
 
     def _show_point(self) -> None:
         """Show what the intruder claimed in the first repetition of a point, and the code of its release."""

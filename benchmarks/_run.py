@@ -1,0 +1,158 @@
+"""Run groups of benchmarks and lay their rows out as one table."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import reident
+from benchmarks import _rivals
+from benchmarks._rows import COLUMNS, Row, show_number
+from reident._machine import processors
+
+FOLDER = Path(__file__).parent
+
+#: Groups that take seconds together and need no more than a laptop: what the notebook runs by itself.
+CHEAP = ("great_circle.small", "graph_linkage.random", "lipschitz.small", "linkage.small", "networks.clustering")
+
+_LIBRARIES = ("numpy", "numba", "pandas", "scipy", "scikit-learn", "highspy", "networkx", "igraph", "pycanon")
+
+
+def modules() -> list[str]:
+    """Return the names of the modules that time something."""
+    return sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+
+
+def groups(names: Sequence[str] = ()) -> dict[str, Callable[[], list[Row]]]:
+    """Return the groups that names select: "module", "module.group", or nothing for all.
+
+    Raises
+    ------
+    ValueError
+        If a name selects nothing; the message lists what there is.
+    """
+    chosen: dict[str, Callable[[], list[Row]]] = {}
+    for name in names or modules():
+        module, _, group = name.partition(".")
+        if module not in modules():
+            raise ValueError(f"no benchmark {name!r}; there are {', '.join(modules())}")
+        there = importlib.import_module(f"benchmarks.{module}").GROUPS
+        if group and group not in there:
+            raise ValueError(f"no benchmark {name!r}; {module} has {', '.join(there)}")
+        chosen.update({f"{module}.{one}": there[one] for one in ([group] if group else there)})
+    return chosen
+
+
+def run(names: Sequence[str] = (), *, repetitions: int = 1, progress: bool = True) -> pd.DataFrame:
+    """Run groups of benchmarks and return their rows; each number is the median over the repetitions.
+
+    A group that fails gives a row that says so, and the others go on.
+    """
+    found: list[dict[str, Any]] = []
+    for name, group in groups(names).items():
+        began = time.monotonic()
+        for _ in range(repetitions):
+            try:
+                rows = group()
+            except Exception as error:
+                rows = [Row(name, None, stopped="failed", note=f"{type(error).__name__}: {error}"[:200])]
+            found += [{"module": name.partition(".")[0], **asdict(row), "ratio": row.ratio} for row in rows]
+        if progress:
+            print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    return _summary(pd.DataFrame(found))
+
+
+def _summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Reduce repetitions to medians, and say which goals are met; unknown where a bound does not tell."""
+    number = ["ours_s", "rival_s", "ratio", "goal"]
+    rows = rows.astype(dict.fromkeys(number, float))
+    grouped = rows.groupby(["module", "task", "rival"], sort=False)
+    table = grouped[number].median().join(grouped[["stopped", "note"]].last()).reset_index()
+    met = (table["ratio"] >= table["goal"]).astype("boolean")
+    lost = table["stopped"].isin(["ours", "both"])
+    unknown = table["goal"].isna() | (~lost & table["ratio"].isna()) | ((table["stopped"] == "rival") & ~met)
+    table["met"] = met.mask(unknown, pd.NA)
+    return table[COLUMNS]
+
+
+def machine(table: str | Path | None = None) -> dict[str, Any]:
+    """Return what a ratio depends on beside the code: processors, versions, date.
+
+    `table` names a written table whose own facts, beside it, are read instead.
+    """
+    if table is not None:
+        return dict(json.loads((Path(table).parent / "machine.json").read_text(encoding="utf-8")))
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "processors": processors(0),
+        "processor": _processor(),
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(),
+        "reident": reident.__version__,
+        "versions": _rivals.versions(_LIBRARIES)["versions"],
+        "rivals": _rivals.ask("versions").get("versions", {}),
+    }
+
+
+def _processor() -> str:
+    """Name the processor, as far as the machine tells."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def write(rows: pd.DataFrame, folder: Path, facts: dict[str, Any] | None = None) -> Path:
+    """Write ``benchmarks.csv`` and, with this machine's facts by default, ``machine.json``; returns the first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows.to_csv(folder / "benchmarks.csv", index=False)
+    (folder / "machine.json").write_text(json.dumps(facts or machine(), indent=2) + "\n", encoding="utf-8")
+    return folder / "benchmarks.csv"
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Read a table that `write` wrote."""
+    text = dict.fromkeys(["rival", "stopped", "note"], "str")
+    return pd.read_csv(path, dtype={"met": "boolean", **text}).fillna(dict.fromkeys(text, ""))[COLUMNS]
+
+
+def table(rows: pd.DataFrame) -> str:
+    """Lay the rows out as text."""
+    heads = ["task", "ours", "rival", "its time", "ratio", "goal", "met", "note"]
+    cells = [heads] + [
+        [
+            f"{row.module}: {row.task}",
+            _time(row.ours_s, row.stopped in ("ours", "both")),
+            row.rival,
+            _time(row.rival_s, row.stopped in ("rival", "both")),
+            _number(row.ratio, "> " if row.stopped == "rival" else ""),
+            _number(row.goal),
+            {True: "yes", False: "NO"}.get(row.met, "-"),
+            row.note,
+        ]
+        for row in rows.itertuples()
+    ]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(heads))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _time(value: float, stopped: bool) -> str:
+    if pd.isna(value):
+        return "-"
+    return ("> " if stopped else "") + (f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s")
+
+
+def _number(value: float, before: str = "") -> str:
+    return "-" if pd.isna(value) else before + show_number(value)

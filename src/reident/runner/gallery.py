@@ -1,0 +1,83 @@
+"""One page of all committed figures: each with its caption, the study it comes from and the command that draws it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from reident.errors import DataError
+from reident.papers import PAPERS, Study, available_studies
+
+__all__ = ["PAGE", "caption", "gallery", "write_gallery"]
+
+#: The page's name in the folder of figures; a forge shows it with the folder.
+PAGE = "README.md"
+
+
+def caption(draw: Callable[..., Any]) -> str:
+    """Return what a figure shows: the first paragraph of its function's docstring, and what is set for this figure."""
+    settings: dict[str, Any] = {}
+    draw = inspect.unwrap(draw)
+    while isinstance(draw, partial):
+        settings = {**draw.keywords, **settings}
+        draw = inspect.unwrap(draw.func)
+    told = " ".join((inspect.getdoc(draw) or "").partition("\n\n")[0].split()).removeprefix("Draw ")
+    if not told:
+        raise DataError(f"the figure drawn by `{draw.__name__}` has no caption: its function needs a docstring")
+    chosen = ", ".join(f"{name} = {value}" for name, value in settings.items())
+    return f"{told[0].upper()}{told[1:]}" + (f" ({chosen})" if chosen else "")
+
+
+def gallery(folder: str | Path) -> str:
+    """Return the page of the figures in `folder`, which has one folder a document, as Markdown.
+
+    Raises
+    ------
+    DataError
+        If a figure there belongs to no study, so that nobody could draw it again.
+    """
+    folder = Path(folder)
+    parts = [
+        "# Every figure",
+        "Made by `reident gallery`, the figures by the command under each heading (with `--out` for another folder). "
+        "Captions are the first sentences of the functions that draw.",
+    ]
+    shown: set[Path] = set()
+    for study in available_studies():
+        entries = list(_entries(study, folder / study.stem))
+        shown.update(path for path, _ in entries)
+        if entries:
+            parts += [
+                f"## {study.title}",
+                f"{PAPERS[study.stem].citation} Study `{study.name}`, notebook "
+                f"[{study.notebook[:2]}](../notebooks/{study.notebook}.ipynb).",
+                f"```console\nreident figures {study.name}\n```",
+                *(_entry(path, text, folder) for path, text in entries),
+            ]
+    strangers = sorted(set(folder.glob("*/*.png")) - shown)
+    if strangers:
+        raise DataError(f"`folder` must hold figures of studies only, got {strangers[0]}: no function draws it")
+    return "\n\n".join(parts) + "\n"
+
+
+def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:
+    for name, draw in importlib.import_module(f"reident.plotting.{study.name}").FIGURES.items():
+        if (folder / f"{name}.png").is_file():
+            yield folder / f"{name}.png", caption(draw)
+
+
+def _entry(path: Path, text: str, folder: Path) -> str:
+    place = path.relative_to(folder).as_posix()
+    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg))\n\n![{text}]({place})"
+
+
+def write_gallery(folder: str | Path) -> Path:
+    """Write the page into the folder of figures and return it."""
+    page = Path(folder) / PAGE
+    text = gallery(folder)
+    page.write_text(text, encoding="utf-8")
+    return page
