@@ -48,7 +48,7 @@ class PublishedSearch:
         stops, chosen, best = (np.zeros(depth, dtype=np.int64) for _ in range(3))
         sums = np.zeros((depth, 2), dtype=np.int64)
         members, colours = (np.zeros(2 * n, dtype=np.int32) for _ in range(2))
-        clique_published.start(rows, degrees[order], state, stops, chosen, sums, members, colours)
+        clique_published.start(degrees[order], state, stops, sums, members, colours)
         limit = np.iinfo(np.int64).max if self.node_limit is None else self.node_limit
         while True:
             status = clique_published.advance(rows, state, stops, chosen, sums, members, colours, best, limit, _SLICE)

@@ -20,9 +20,9 @@ _SORTED_SHARE = 0.025
 
 
 @jit
-def start(rows, degrees, state, stops, chosen, sums, members, colours):
+def start(degrees, state, stops, sums, members, colours):
     """Set the search to its root: vertices, numbered by descending degree, with the colours that need no colouring."""
-    n = rows.shape[0]
+    n = degrees.shape[0]
     for v in range(n):
         members[v] = v
         colours[v] = min(v, degrees[0]) + 1

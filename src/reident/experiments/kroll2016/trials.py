@@ -22,6 +22,7 @@ from reident.attacks.localisation import Localisation
 from reident.attacks.multilateration import multilateration_attack
 from reident.attacks.registration import registration_attack
 from reident.attacks.shape import gaps_km, procrustes, recover_shape, unit_vectors
+from reident.attacks.tolerance_intervals import ToleranceIntervals
 from reident.datasets import load_boundary, load_census_shares, load_places
 from reident.errors import SearchLimitWarning
 from reident.experiments.kroll2016.scenarios import Scenario, intervals, release, scenario
@@ -30,31 +31,15 @@ from reident.metrics.distances import great_circle_km, great_circle_pairs_km
 from reident.metrics.linkage import linkage_quality
 from reident.simulate import population
 
-# The published search stopped after so many steps.
-_PAPER_STEPS = 20_000_000
 _MAX_CLIQUES = 2_000
 _BAND_KM = 60.0
 
 
 def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Embed, link by a maximum clique under tolerance intervals, compare with the truth."""
-    files = scenario(params["scenario"], params["dataset"])
-    d, k = params["n_reference_sets"], params["reference_set_size"]
-    known = intervals(params["scenario"], params["dataset"], d, k, tuple(params["alphas"]), params["n_simulations"])[
-        params["alpha"]
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
-        found = common_subgraph_attack(
-            (files.original[files.quasi], release(files, d, k, rng)),
-            (files.known[files.quasi], files.d_known),
-            quasi=files.quasi,
-            intervals_km=(known.lo, known.hi),
-            limit=_MAX_CLIQUES,
-            node_limit=_PAPER_STEPS,
-            time_limit_s=params["time_limit_s"],
-            rng=rng,
-        )
+    files, known = _setting(params, tuple(params["alphas"]))
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    found = _linked(files, released, known, limit=_MAX_CLIQUES, time_limit_s=params["time_limit_s"], rng=rng)
     quality = linkage_quality(found.links, files.truth)
     tied = precision_of_ties(found, files.truth)
     return {
@@ -67,9 +52,54 @@ def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
         "precision_mean": tied.mean(),
         "precision_highest": tied.max(),
         "n_candidates": found.n_candidates,
-        "density": 2 * found.n_edges / max(found.n_candidates * (found.n_candidates - 1), 1),
+        "density": _density(found),
         "coverage": known.coverage,
     }
+
+
+def published_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, and link by both searches in the same graph: the paper's, cut off by steps, and ours, by time."""
+    files, known = _setting(params, (params["alpha"],))
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    row: dict[str, Any] = {}
+    for search, limit in (
+        ("published", {"node_limit": params["step_limit"]}),
+        ("strong", {"time_limit_s": params["time_limit_s"]}),
+    ):
+        found = _linked(files, released, known, search=search, ties="first", rng=rng, **limit)
+        quality = linkage_quality(found.links, files.truth)
+        row |= {
+            "density": _density(found),
+            f"{search}_n_links": len(found),
+            f"{search}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+            f"{search}_is_optimal": found.is_optimal,
+        }
+        if search == "published":
+            row["steps"] = found.clique.n_nodes
+    return row
+
+
+def _setting(params: dict[str, Any], alphas: tuple[float, ...]) -> tuple[Scenario, ToleranceIntervals]:
+    """Return the files of a setting and the intruder's intervals."""
+    name, seed = params["scenario"], params["dataset"]
+    d, k = params["n_reference_sets"], params["reference_set_size"]
+    return scenario(name, seed), intervals(name, seed, d, k, alphas, params["n_simulations"])[params["alpha"]]
+
+
+def _linked(files: Scenario, released: FloatArray, known: ToleranceIntervals, **options: Any) -> Linkage:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        return common_subgraph_attack(
+            (files.original[files.quasi], released),
+            (files.known[files.quasi], files.d_known),
+            quasi=files.quasi,
+            intervals_km=(known.lo, known.hi),
+            **options,
+        )
+
+
+def _density(found: Linkage) -> float:
+    return 2 * found.n_edges / max(found.n_candidates * (found.n_candidates - 1), 1)
 
 
 def precision_of_ties(found: Linkage, truth: pd.DataFrame) -> FloatArray:
