@@ -56,6 +56,9 @@ class Profile:
     methods: dict[str, list[str]]
     locating_repetitions: int
     n_pairs: int
+    arrangement_repetitions: int
+    n_sweeps: int
+    n_starts: int
 
 
 _FIGURE_2: dict[str, list[int]] = {"reference_set_size": [5, 20, 35, 50], "n_reference_sets": [5, 10, 15, 20]}
@@ -94,6 +97,9 @@ _FULL = Profile(
     methods=trials.METHODS,
     locating_repetitions=30,
     n_pairs=4000,
+    arrangement_repetitions=20,
+    n_sweeps=400,
+    n_starts=4,
 )
 _FEWER = {"uniform disc": ["2 km"], "donut": ["1-3 km"], "grid cell": ["5 km"], "location swap": ["10 km"]}
 
@@ -114,6 +120,9 @@ PROFILES = {
         methods={"no protection": ["exact"], "Lipschitz": ["500, 1"]},
         locating_repetitions=1,
         n_pairs=200,
+        arrangement_repetitions=1,
+        n_sweeps=5,
+        n_starts=1,
     ),
     "quick": replace(
         _FULL,
@@ -129,6 +138,9 @@ PROFILES = {
         methods={**trials.METHODS, **_FEWER, "Lipschitz": ["500, 1", "100, 10", "20, 30"]},
         locating_repetitions=2,
         n_pairs=600,
+        arrangement_repetitions=1,
+        n_sweeps=200,
+        n_starts=1,
     ),
     "full": _FULL,
 }
@@ -161,8 +173,8 @@ def run(
     -------
     Results
         Frames: `first`, `second` (trials of both experiments), `first_summary`, `second_summary`, `as_published`,
-        `utility`, `cities`, `city_pairs`, `locating`, `pieces`, `certificate`, `ru_map`, and what figures 1, 3 and 4
-        show.
+        `utility`, `cities`, `city_pairs`, `locating`, `pieces`, `arrangement`, `certificate`, `ru_map`, and what
+        figures 1, 3 and 4 show.
     """
     plan = PROFILES[check_choice(profile, "profile", list(PROFILES))]
     engine: dict[str, Any] = {
@@ -239,6 +251,16 @@ def _sweeps(plan: Profile, seed: int) -> dict[str, dict[str, Any]]:
         "trial": trials.piece_trial,
         "repetitions": plan.locating_repetitions,
         "shared": ["sure_km"],
+    }
+    sweeps["arrangement"] = {
+        "grid": {
+            **recommended,
+            "n_simulations": [100],
+            "n_sweeps": [plan.n_sweeps],
+            "n_starts": [plan.n_starts],
+        },
+        "trial": trials.arrangement_trial,
+        "repetitions": plan.arrangement_repetitions,
     }
     return {name: {**sweep, "stem": f"{_STEM}-{name}"} for name, sweep in sweeps.items()}
 
