@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reident._areas import AreaSampler
 from reident._random import check_rng
@@ -53,7 +53,7 @@ class PlacedPairs:
     true one. So only short released distances are told apart, and all others count as "not short".
     """
 
-    def __init__(self, vectors: FloatArray, table: FloatArray, classes: IntArray) -> None:
+    def __init__(self, vectors: FloatArray, table: NDArray[np.float32], classes: IntArray) -> None:
         self._vectors, self._table, self._classes = vectors, table, classes
 
     def arrange(self, *, n_sweeps: int = 200, start: ArrayLike | None = None, rng: RNGLike = None) -> Arrangement:
@@ -139,7 +139,7 @@ def _near(places: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.ascontiguousarray(moved / np.linalg.norm(moved, axis=1, keepdims=True))
 
 
-def _log_probabilities(counts: FloatArray, places: FloatArray) -> FloatArray:
+def _log_probabilities(counts: NDArray[np.float32], places: FloatArray) -> NDArray[np.float32]:
     """Return log-probabilities of the classes, each pair's counts mixed with those of pairs as far apart."""
     km = RADIUS_KM * np.arccos(np.clip(places @ places.T, -1, 1))
     # Bins that are finer for short distances, which matter.

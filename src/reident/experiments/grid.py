@@ -297,7 +297,8 @@ def _sampled(sweep: _Sweep, trial: TrialFunction, shared: set[str], samples: int
         return 0.0
     firsts = np.unique(np.linspace(0, len(missing) - 1, 2 * samples + 1).round().astype(int)[1::2])
     kinds = _Kinds({name for setting in sweep.settings for name in setting}, [])
-    first, further = [], []
+    first: list[float] = []
+    further: list[float] = []
     for position in firsts:
         for times, planned in zip((first, further), missing[position : position + 2], strict=False):
             began = time.monotonic()
