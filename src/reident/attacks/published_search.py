@@ -41,7 +41,8 @@ class PublishedSearch:
         if self._adjacency.bits is not None:
             rows = permute_rows(self._adjacency.bits, order, rank)
         else:
-            rows = pack_lists(*self._adjacency.lists(), rank)
+            rows = np.zeros((n, (n + 63) >> 6), dtype=np.uint64)
+            pack_lists(*self._adjacency.lists(), order, rank, 0, n, rows)
         # A clique has at most one member more than the largest degree.
         depth = int(degrees.max()) + 3
         state = np.zeros(3, dtype=np.int64)
