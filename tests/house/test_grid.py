@@ -406,3 +406,26 @@ def test_a_single_repetition_has_no_interval():
 def test_a_bad_summary_is_refused(kws, message):
     with pytest.raises(ParameterError, match=message):
         grid.summarise(sweep(), **{"by": "mu", **kws})
+
+
+def test_a_forecast_keeps_its_trials_and_counts_what_is_left(tmp_path, capsys):
+    ledger = tmp_path / "ledger"
+    ledger.mkdir()
+    settings = {"mu": [0, 1, 2], "ledger": [str(ledger)], "sleep_s": [0.02]}
+    one = {"grid": settings, "trial": sweep_trials.counted, "repetitions": 10, "stem": "test"}
+    seconds = grid.forecast([one], samples=2, folder=tmp_path, jobs=2)
+    assert len(list(ledger.iterdir())) == 4
+    # 26 trials of .02 s on two workers; a busy machine only makes them longer.
+    assert seconds >= 26 * 0.02 / 2
+    assert "about " in capsys.readouterr().err
+    frame = grid.run(**one, folder=tmp_path, progress=False)
+    assert len(frame) == len(list(ledger.iterdir())) == 30
+    pd.testing.assert_frame_equal(frame, grid.run(**one, progress=False))
+    assert grid.forecast([one], folder=tmp_path, progress=False) == 0.0
+
+
+def test_a_forecast_of_a_single_trial(tmp_path):
+    one = {"grid": {"mu": [0.0]}, "trial": sweep_trials.noisy, "stem": "test"}
+    assert grid.forecast([one], progress=False) == 0.0
+    with pytest.raises(ParameterError, match="`samples`"):
+        grid.forecast([one], samples=0)

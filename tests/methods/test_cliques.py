@@ -214,3 +214,34 @@ def test_bad_limits(options):
         max_clique(nx.path_graph(3), **options)
     with pytest.raises(ParameterError, match="`limit`"):
         max_cliques(nx.path_graph(3), limit=0)
+
+
+@given(graphs())
+def test_published_search_finds_a_maximum_clique(graph):
+    ref = naive_cliques.max_cliques(len(graph), graph.edges)
+    comp = max_clique(graph, search="published")
+    assert comp.vertices in ref
+    assert comp.is_optimal
+
+
+@pytest.mark.parametrize("density", [0.1, 0.5, 0.8, 1.0])
+def test_published_search_as_igraph(density):
+    graph = nx.gnp_random_graph(70, density, seed=3)
+    comp = max_clique(graph, search="published")
+    assert len(comp) == igraph.Graph(70, list(graph.edges)).clique_number()
+    assert nx.complete_graph(comp.vertices).edges <= graph.edges
+
+
+def test_published_search_ends_at_its_steps_and_tells_so():
+    graph = nx.gnp_random_graph(80, 0.7, seed=1)
+    sizes = []
+    for steps in (1, 10, 100):
+        with pytest.warns(SearchLimitWarning):
+            comp = max_clique(graph, search="published", node_limit=steps)
+        assert comp.n_nodes == steps
+        assert not comp.is_optimal
+        assert comp.upper_bound >= igraph.Graph(80, list(graph.edges)).clique_number()
+        sizes.append(len(comp))
+    assert sizes == sorted(sizes)
+    with pytest.raises(ParameterError, match="`search` must be"):
+        max_clique(graph, search="fast")

@@ -134,6 +134,7 @@ def common_subgraph_attack(
     intervals_km: tuple[Any, Any] | None = None,
     ties: str = "random",
     gamma: float = 1.0,
+    search: str = "strong",
     limit: int = 100_000,
     time_limit_s: float | None = None,
     node_limit: int | None = None,
@@ -162,6 +163,8 @@ def common_subgraph_attack(
     gamma : float
         Below 1, claim a gamma-quasi-clique instead: each match must be compatible with at least this share of the
         others. Found by a heuristic (`quasi_clique`), never proven; `ties` then has no part. In (0, 1].
+    search : {"strong", "published"}
+        As for `max_clique`. ``"published"`` claims the clique that the papers' search ends with; `ties` has no part.
     limit : int
         List at most so many maximum cliques.
     time_limit_s, node_limit
@@ -206,6 +209,7 @@ def common_subgraph_attack(
     """
     began = time.perf_counter()
     check_choice(ties, "ties", ("random", "first", "all"))
+    check_choice(search, "search", ("strong", "published"))
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
     release = _microdata(release, "release")
@@ -218,7 +222,9 @@ def common_subgraph_attack(
         relaxed = quasi_clique(graph, gamma=gamma, time_limit_s=time_limit_s, node_limit=node_limit, rng=generator)
         listed = _listed(relaxed)
     else:
-        listed = _search(graph, ties, limit, time_limit_s, node_limit, generator)
+        listed = _search(
+            graph, "first" if search == "published" else ties, search, limit, time_limit_s, node_limit, generator
+        )
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
@@ -318,13 +324,14 @@ def _label_codes(
 def _search(
     graph: CompatibilityGraph,
     ties: str,
+    search: str,
     limit: int,
     time_limit_s: float | None,
     node_limit: int | None,
     rng: np.random.Generator,
 ) -> Cliques:
     if ties == "first":
-        return _listed(max_clique(graph, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng))
+        return _listed(max_clique(graph, search=search, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng))
     return max_cliques(graph, limit=limit, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng)
 
 

@@ -19,6 +19,7 @@ import logging
 import os
 import re
 import sys
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from reident import _code
-from reident._progress import Progress
+from reident._progress import Progress, duration
 from reident._random import stable_hash
 from reident._validation import check_columns, check_integer, check_plain, check_real, check_table
 from reident.errors import DataError, ParameterError, TrialError
@@ -37,7 +38,7 @@ from reident.experiments import _workers
 from reident.experiments._parts import BOOKKEEPING, PartStore
 from reident.experiments._workers import Task, TrialFunction, close_workers
 
-__all__ = ["close_workers", "expand", "run", "summarise", "trial_rng"]
+__all__ = ["close_workers", "expand", "forecast", "run", "summarise", "trial_rng"]
 
 _LOG = logging.getLogger("reident")
 
@@ -199,6 +200,38 @@ def run(
     scheduler = scheduler or os.environ.get(SCHEDULER) or None
     if scheduler is not None and not isinstance(scheduler, str):
         raise ParameterError(f"`scheduler` must be an address such as 'tcp://host:8786' or None, got {scheduler!r}")
+    sweep = _prepare(grid, trial, repetitions, seed, stem, shared, folder)
+    missing = sweep.missing()
+    if missing:
+        where = _where(jobs, scheduler, sweep.digest, len(missing))
+        _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress)
+    return _frame(sweep.settings, sweep.plan, sweep.measures)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sweep:
+    """A sweep's trials, and the measures of those that had finished before."""
+
+    stem: str
+    digest: str
+    settings: list[dict[str, Any]]
+    plan: list[_Trial]
+    store: PartStore | None
+    measures: list[dict[str, Any] | None]
+
+    def missing(self) -> list[_Trial]:
+        return [planned for planned, row in zip(self.plan, self.measures, strict=True) if row is None]
+
+
+def _prepare(
+    grid: Settings,
+    trial: TrialFunction,
+    repetitions: int,
+    seed: int,
+    stem: str | None,
+    shared: Iterable[str],
+    folder: str | Path | None,
+) -> _Sweep:
     if stem is None:
         stem = f"{trial.__module__}.{trial.__qualname__}"
     settings = expand(grid)
@@ -206,11 +239,81 @@ def run(
     plan = _plan(settings, check_integer(repetitions, "repetitions", low=1), seed, stem, shared, digest)
     store = None if folder is None else PartStore(Path(folder) / _slug(stem))
     found = {} if store is None else store.load({planned.key for planned in plan})
-    measures: list[dict[str, Any] | None] = [found.get(planned.key) for planned in plan]
-    missing = [planned for planned, row in zip(plan, measures, strict=True) if row is None]
-    if missing:
-        _compute(missing, plan, measures, trial, store, _where(jobs, scheduler, digest, len(missing)), stem, progress)
-    return _frame(settings, plan, measures)
+    return _Sweep(stem, digest, settings, plan, store, [found.get(planned.key) for planned in plan])
+
+
+def forecast(
+    sweeps: Iterable[Mapping[str, Any]],
+    *,
+    samples: int = 4,
+    seed: int = 0,
+    folder: str | Path | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> float:
+    """Estimate from a few trials of each sweep how long they take together, and say so on the error stream.
+
+    Of each sweep `samples` settings, spread evenly over those that are missing, are tried in this process, two
+    repetitions each: the first also bears what trials of a setting share, the second shows what a further one takes.
+    Their rows are kept in `folder` and not computed again.
+
+    Parameters
+    ----------
+    sweeps : iterable of mappings
+        Arguments of `run` that differ from sweep to sweep: ``grid``, ``trial``, ``repetitions``, ``stem``, ``shared``.
+    samples : int, default 4
+        Settings to try, of each sweep.
+    seed, folder, jobs, scheduler, progress
+        As for `run`. How many workers a `scheduler` has is not asked: the estimate is that for `jobs` processes.
+
+    Returns
+    -------
+    float
+        Seconds of wall-clock time that remain. Rough: a quarter of it either way is common, more on a busy machine.
+    """
+    samples = check_integer(samples, "samples", low=1)
+    jobs = check_integer(jobs, "jobs", low=1)
+    seconds = 0.0
+    for arguments in sweeps:
+        sweep = _prepare(
+            arguments["grid"], arguments["trial"], arguments.get("repetitions", 1), seed, arguments.get("stem"),
+            arguments.get("shared", ()), folder,
+        )  # fmt: skip
+        seconds += _sampled(sweep, arguments["trial"], set(arguments.get("shared", ())), samples)
+    seconds /= jobs
+    if progress:
+        workers = "one process" if jobs == 1 else f"{jobs} processes"
+        if scheduler or os.environ.get(SCHEDULER):
+            workers += ", with more workers at the scheduler less"
+        print(f"about {duration(seconds)} in {workers}, by a few trials of each kind", file=sys.stderr, flush=True)
+    return seconds
+
+
+def _sampled(sweep: _Sweep, trial: TrialFunction, shared: set[str], samples: int) -> float:
+    """Run a few missing trials of a sweep, keep them, and return the seconds that the others will take."""
+    missing = sweep.missing()
+    if not missing:
+        return 0.0
+    firsts = np.unique(np.linspace(0, len(missing) - 1, 2 * samples + 1).round().astype(int)[1::2])
+    kinds = _Kinds({name for setting in sweep.settings for name in setting}, [])
+    first: list[float] = []
+    further: list[float] = []
+    for position in firsts:
+        for times, planned in zip((first, further), missing[position : position + 2], strict=False):
+            began = time.monotonic()
+            (outcome,) = _workers.in_process(trial, [planned.task])
+            times.append(time.monotonic() - began)
+            row = kinds.check(outcome)
+            if sweep.store is not None:
+                sweep.store.add(_stored(planned, row))
+    if sweep.store is not None:
+        sweep.store.flush()
+    # The very first trial also compiles; what it takes beyond a further one says nothing.
+    extra = [a - b for a, b in zip(first, further, strict=False)][1:]
+    apart = {json.dumps({k: v for k, v in t.task.params.items() if k not in shared}, sort_keys=True) for t in missing}
+    each = float(np.mean(further or first))
+    return each * (len(missing) - len(first) - len(further)) + len(apart) * max(0.0, float(np.mean(extra or [0.0])))
 
 
 def trial_rng(seed: int, seed_key: str) -> np.random.Generator:

@@ -7,8 +7,10 @@ Choices of this study where the paper is silent or its data are gone, all told i
 - *Persons.* As in kroll2015; the jitter of homes was calibrated there.
 - *Data sets.* One a scenario, as in the paper; repetitions draw new embeddings. The intruder's intervals are simulated
   once a setting.
-- *Search.* A tabu search feeds an exact one; it ends at the paper's 20,000,000 steps or a time limit, whichever comes
-  first, and says whether the clique is proven. Rows that a time limit ended may differ from run to run.
+- *Search.* As strong as we can: a tabu search feeds an exact one, which ends at a time limit and says whether the
+  clique is proven. Rows that a time limit ended may differ from run to run. As published: the algorithm that the paper
+  used, cut off at its 20,000,000 steps (fewer in the smaller profiles), beside the strong search in the same graphs
+  (`as_published`). That is slow, so it is done for some settings only, where graphs are too dense to finish.
 """
 
 from __future__ import annotations
@@ -48,9 +50,15 @@ class Profile:
     utility: dict[str, list[int]]
     utility_repetitions: int
     n_embeddings: int
+    published: dict[str, list[Any]]
+    published_repetitions: int
+    published_steps: int
     methods: dict[str, list[str]]
     locating_repetitions: int
     n_pairs: int
+    arrangement_repetitions: int
+    n_sweeps: int
+    n_starts: int
 
 
 _FIGURE_2: dict[str, list[int]] = {"reference_set_size": [5, 20, 35, 50], "n_reference_sets": [5, 10, 15, 20]}
@@ -67,6 +75,13 @@ _SECOND: dict[str, list[Any]] = {
     "reference_set_size": list(range(10, 31, 2)),
     "alpha": [0.1, 0.5],
 }
+# Where the search of the paper meets graphs too dense to finish.
+_DENSE: dict[str, list[Any]] = {
+    "scenario": list(SCENARIOS),
+    "n_reference_sets": [20, 100],
+    "reference_set_size": [10, 20, 30],
+    "alpha": [0.5],
+}
 _FULL = Profile(
     first=_FIRST,
     second=_SECOND,
@@ -76,9 +91,15 @@ _FULL = Profile(
     utility=_FIGURE_2,
     utility_repetitions=10,
     n_embeddings=100,
+    published=_DENSE,
+    published_repetitions=1,
+    published_steps=20_000_000,
     methods=trials.METHODS,
     locating_repetitions=30,
     n_pairs=4000,
+    arrangement_repetitions=20,
+    n_sweeps=400,
+    n_starts=4,
 )
 _FEWER = {"uniform disc": ["2 km"], "donut": ["1-3 km"], "grid cell": ["5 km"], "location swap": ["10 km"]}
 
@@ -93,9 +114,15 @@ PROFILES = {
         utility={"reference_set_size": [5], "n_reference_sets": [5, 20]},
         utility_repetitions=1,
         n_embeddings=5,
+        published={**_DENSE, "scenario": ["england"], "n_reference_sets": [20], "reference_set_size": [10]},
+        published_repetitions=1,
+        published_steps=1_000,
         methods={"no protection": ["exact"], "Lipschitz": ["500, 1"]},
         locating_repetitions=1,
         n_pairs=200,
+        arrangement_repetitions=1,
+        n_sweeps=5,
+        n_starts=1,
     ),
     "quick": replace(
         _FULL,
@@ -105,9 +132,15 @@ PROFILES = {
         n_simulations=100,
         time_limit_s=0.5,
         utility_repetitions=3,
+        published={**_DENSE, "n_reference_sets": [20], "reference_set_size": [30]},
+        published_repetitions=1,
+        published_steps=100_000,
         methods={**trials.METHODS, **_FEWER, "Lipschitz": ["500, 1", "100, 10", "20, 30"]},
         locating_repetitions=2,
         n_pairs=600,
+        arrangement_repetitions=1,
+        n_sweeps=200,
+        n_starts=1,
     ),
     "full": _FULL,
 }
@@ -127,7 +160,8 @@ def run(
     Parameters
     ----------
     profile : {"smoke", "quick", "full"}
-        How much of the grids: `PROFILES`. Full is the paper's: 20 repetitions of both experiments in both scenarios.
+        How much of the grids: `PROFILES`. Full is the paper's: 20 repetitions of both experiments in both scenarios; it
+        says at its start how long it will take.
     jobs, scheduler, progress
         As for `reident.experiments.grid.run`.
     seed : int
@@ -138,8 +172,9 @@ def run(
     Returns
     -------
     Results
-        Frames: `first`, `second` (trials of both experiments), `first_summary`, `second_summary`, `utility`, `cities`,
-        `city_pairs`, `locating`, `pieces`, `certificate`, `ru_map`, and what figures 1, 3 and 4 show.
+        Frames: `first`, `second` (trials of both experiments), `first_summary`, `second_summary`, `as_published`,
+        `utility`, `cities`, `city_pairs`, `locating`, `pieces`, `arrangement`, `certificate`, `ru_map`, and what
+        figures 1, 3 and 4 show.
     """
     plan = PROFILES[check_choice(profile, "profile", list(PROFILES))]
     engine: dict[str, Any] = {
@@ -149,39 +184,13 @@ def run(
         "scheduler": scheduler,
         "progress": progress,
     }
-    frames = _shown(seed)
-    frames["cities"] = grid.run(
-        {"n_reference_sets": [20, 100, 500], "reference_set_size": [1, 3, 5]},
-        trials.city_trial,
-        repetitions=plan.n_embeddings,
-        stem=f"{_STEM}-cities",
-        **engine,
-    )
-    frames["utility"] = grid.run(
-        {**plan.utility, "dataset": [seed]},
-        trials.utility_trial,
-        repetitions=plan.utility_repetitions,
-        stem=f"{_STEM}-utility",
-        **engine,
-    )
-    for name, sweep in (("first", plan.first), ("second", plan.second)):
-        frames[name] = _linkage(name, sweep, plan, seed, engine)
+    sweeps = _sweeps(plan, seed)
+    if profile == "full":
+        grid.forecast(sweeps.values(), **engine)
+    frames = _shown(seed) | {name: grid.run(**sweep, **engine) for name, sweep in sweeps.items()}
+    for name in ("first", "second"):
+        frames[name] = frames[name].drop(columns="alphas")
         frames[f"{name}_summary"] = _summary(frames[name])
-    frames["locating"], frames["certificate"] = _locating(plan, seed, engine)
-    frames["pieces"] = grid.run(
-        {
-            "n_reference_sets": [20],
-            "reference_set_size": [30],
-            "sure_km": [6.0, 12.0],
-            "dataset": [seed],
-            "n_pairs": [plan.n_pairs],
-        },
-        trials.piece_trial,
-        repetitions=plan.locating_repetitions,
-        stem=f"{_STEM}-pieces",
-        shared=["sure_km"],
-        **engine,
-    )
     frames["ru_map"] = _ru_map(frames["locating"])
     results = Results(_STEM, profile, seed, frames, _comparison(frames))
     if folder is not None:
@@ -189,24 +198,71 @@ def run(
     return results
 
 
-def _linkage(name: str, sweep: dict[str, list[Any]], plan: Profile, seed: int, engine: dict[str, Any]) -> pd.DataFrame:
-    # Alpha varies fastest and shares its embeddings, so that a setting's intervals are simulated once.
-    settings: dict[str, list[Any]] = {
-        "dataset": [seed],
-        "n_simulations": [plan.n_simulations],
-        "time_limit_s": [plan.time_limit_s],
-        "alphas": [sweep["alpha"]],
-        **sweep,
+def _sweeps(plan: Profile, seed: int) -> dict[str, dict[str, Any]]:
+    """Return what `grid.run` is given for each frame of trials."""
+    searched = {"n_simulations": [plan.n_simulations], "time_limit_s": [plan.time_limit_s]}
+    sweeps: dict[str, dict[str, Any]] = {
+        "cities": {
+            "grid": {"n_reference_sets": [20, 100, 500], "reference_set_size": [1, 3, 5]},
+            "trial": trials.city_trial,
+            "repetitions": plan.n_embeddings,
+        },
+        "utility": {
+            "grid": {**plan.utility, "dataset": [seed]},
+            "trial": trials.utility_trial,
+            "repetitions": plan.utility_repetitions,
+        },
     }
-    frame = grid.run(
-        settings,
-        trials.linkage_trial,
-        repetitions=plan.repetitions,
-        stem=f"{_STEM}-{name}",
-        shared=["alpha", "alphas", "time_limit_s", "n_simulations"],
-        **engine,
-    )
-    return frame.drop(columns="alphas")
+    for name, settings in (("first", plan.first), ("second", plan.second)):
+        # Alpha varies fastest and shares its embeddings, so that a setting's intervals are simulated once.
+        sweeps[name] = {
+            "grid": {"dataset": [seed], **searched, "alphas": [settings["alpha"]], **settings},
+            "trial": trials.linkage_trial,
+            "repetitions": plan.repetitions,
+            "shared": ["alpha", "alphas", "time_limit_s", "n_simulations"],
+        }
+    sweeps["as_published"] = {
+        "grid": {"dataset": [seed], **searched, "step_limit": [plan.published_steps], **plan.published},
+        "trial": trials.published_trial,
+        "repetitions": plan.published_repetitions,
+        "shared": ["step_limit", "time_limit_s", "n_simulations"],
+    }
+    common = {"n_simulations": plan.n_simulations, "time_limit_s": plan.time_limit_s, "n_pairs": plan.n_pairs}
+    sweeps["locating"] = {
+        "grid": [
+            {"method": method, "size": size, "dataset": seed, **common}
+            for method, sizes in plan.methods.items()
+            for size in sizes
+        ],
+        "trial": trials.locating_trial,
+        "repetitions": plan.locating_repetitions,
+    }
+    # Files that share nobody: how often does chance look like a registration?
+    sweeps["certificate"] = {
+        "grid": [
+            {"method": "no protection", "size": "exact", "dataset": seed + 1 + i, "n_common": 0, **common}
+            for i in range(plan.locating_repetitions)
+        ],
+        "trial": trials.locating_trial,
+    }
+    recommended = {"n_reference_sets": [20], "reference_set_size": [30], "dataset": [seed]}
+    sweeps["pieces"] = {
+        "grid": {**recommended, "sure_km": [6.0, 12.0], "n_pairs": [plan.n_pairs]},
+        "trial": trials.piece_trial,
+        "repetitions": plan.locating_repetitions,
+        "shared": ["sure_km"],
+    }
+    sweeps["arrangement"] = {
+        "grid": {
+            **recommended,
+            "n_simulations": [100],
+            "n_sweeps": [plan.n_sweeps],
+            "n_starts": [plan.n_starts],
+        },
+        "trial": trials.arrangement_trial,
+        "repetitions": plan.arrangement_repetitions,
+    }
+    return {name: {**sweep, "stem": f"{_STEM}-{name}"} for name, sweep in sweeps.items()}
 
 
 _BY = ["scenario", "alpha", "n_reference_sets", "reference_set_size"]
@@ -217,25 +273,6 @@ def _summary(frame: pd.DataFrame) -> pd.DataFrame:
     tidy = grid.summarise(frame[[*_BY, "repetition", "seed_key", *measures]], _BY)
     proven = frame.groupby(_BY, as_index=False)["is_optimal"].mean().rename(columns={"is_optimal": "share_proven"})
     return tidy.merge(proven, on=_BY)
-
-
-def _locating(plan: Profile, seed: int, engine: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    common = {"n_simulations": plan.n_simulations, "time_limit_s": plan.time_limit_s, "n_pairs": plan.n_pairs}
-    settings = [
-        {"method": method, "size": size, "dataset": seed, **common}
-        for method, sizes in plan.methods.items()
-        for size in sizes
-    ]
-    located = grid.run(
-        settings, trials.locating_trial, repetitions=plan.locating_repetitions, stem=f"{_STEM}-locating", **engine
-    )
-    # Files that share nobody: how often does chance look like a registration?
-    unrelated = [
-        {"method": "no protection", "size": "exact", "dataset": seed + 1 + i, "n_common": 0, **common}
-        for i in range(plan.locating_repetitions)
-    ]
-    chance = grid.run(unrelated, trials.locating_trial, stem=f"{_STEM}-certificate", **engine)
-    return located, chance
 
 
 def _ru_map(located: pd.DataFrame) -> pd.DataFrame:

@@ -12,16 +12,20 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from reident._typing import FloatArray
+from reident._validation import encode_labels
 from reident.anonymisers import masks
 from reident.anonymisers.coordinate_noise import distance_deviation_quantiles, perturb_coordinates
 from reident.anonymisers.distance_noise import distance_noise_window_km, perturb_distances
 from reident.anonymisers.lipschitz_embedding import embed_distances
+from reident.attacks.arrangement import Arrangement, simulate_pairs
 from reident.attacks.calibration import calibrate_distances
 from reident.attacks.common_subgraph import Linkage, common_subgraph_attack
 from reident.attacks.localisation import Localisation
 from reident.attacks.multilateration import multilateration_attack
+from reident.attacks.neighbours import Neighbours
 from reident.attacks.registration import registration_attack
 from reident.attacks.shape import gaps_km, procrustes, recover_shape, unit_vectors
+from reident.attacks.tolerance_intervals import ToleranceIntervals
 from reident.datasets import load_boundary, load_census_shares, load_places
 from reident.errors import SearchLimitWarning
 from reident.experiments.kroll2016.scenarios import Scenario, intervals, release, scenario
@@ -30,31 +34,15 @@ from reident.metrics.distances import great_circle_km, great_circle_pairs_km
 from reident.metrics.linkage import linkage_quality
 from reident.simulate import population
 
-# The published search stopped after so many steps.
-_PAPER_STEPS = 20_000_000
 _MAX_CLIQUES = 2_000
 _BAND_KM = 60.0
 
 
 def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Embed, link by a maximum clique under tolerance intervals, compare with the truth."""
-    files = scenario(params["scenario"], params["dataset"])
-    d, k = params["n_reference_sets"], params["reference_set_size"]
-    known = intervals(params["scenario"], params["dataset"], d, k, tuple(params["alphas"]), params["n_simulations"])[
-        params["alpha"]
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
-        found = common_subgraph_attack(
-            (files.original[files.quasi], release(files, d, k, rng)),
-            (files.known[files.quasi], files.d_known),
-            quasi=files.quasi,
-            intervals_km=(known.lo, known.hi),
-            limit=_MAX_CLIQUES,
-            node_limit=_PAPER_STEPS,
-            time_limit_s=params["time_limit_s"],
-            rng=rng,
-        )
+    files, known = _setting(params, tuple(params["alphas"]))
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    found = _linked(files, released, known, limit=_MAX_CLIQUES, time_limit_s=params["time_limit_s"], rng=rng)
     quality = linkage_quality(found.links, files.truth)
     tied = precision_of_ties(found, files.truth)
     return {
@@ -67,9 +55,54 @@ def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
         "precision_mean": tied.mean(),
         "precision_highest": tied.max(),
         "n_candidates": found.n_candidates,
-        "density": 2 * found.n_edges / max(found.n_candidates * (found.n_candidates - 1), 1),
+        "density": _density(found),
         "coverage": known.coverage,
     }
+
+
+def published_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, and link by both searches in the same graph: the paper's, cut off by steps, and ours, by time."""
+    files, known = _setting(params, (params["alpha"],))
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    row: dict[str, Any] = {}
+    for search, limit in (
+        ("published", {"node_limit": params["step_limit"]}),
+        ("strong", {"time_limit_s": params["time_limit_s"]}),
+    ):
+        found = _linked(files, released, known, search=search, ties="first", rng=rng, **limit)
+        quality = linkage_quality(found.links, files.truth)
+        row |= {
+            "density": _density(found),
+            f"{search}_n_links": len(found),
+            f"{search}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+            f"{search}_is_optimal": found.is_optimal,
+        }
+        if search == "published":
+            row["steps"] = found.clique.n_nodes
+    return row
+
+
+def _setting(params: dict[str, Any], alphas: tuple[float, ...]) -> tuple[Scenario, ToleranceIntervals]:
+    """Return the files of a setting and the intruder's intervals."""
+    name, seed = params["scenario"], params["dataset"]
+    d, k = params["n_reference_sets"], params["reference_set_size"]
+    return scenario(name, seed), intervals(name, seed, d, k, alphas, params["n_simulations"])[params["alpha"]]
+
+
+def _linked(files: Scenario, released: FloatArray, known: ToleranceIntervals, **options: Any) -> Linkage:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        return common_subgraph_attack(
+            (files.original[files.quasi], released),
+            (files.known[files.quasi], files.d_known),
+            quasi=files.quasi,
+            intervals_km=(known.lo, known.hi),
+            **options,
+        )
+
+
+def _density(found: Linkage) -> float:
+    return 2 * found.n_edges / max(found.n_candidates * (found.n_candidates - 1), 1)
 
 
 def precision_of_ties(found: Linkage, truth: pd.DataFrame) -> FloatArray:
@@ -306,6 +339,53 @@ def piece_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, A
 
 
 _PIECE_MEASURES = ("registration_median_km", "registration_within_5km", "registration_p_value")
+
+
+def arrangement_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, and arrange the records on the known places by simulated embeddings; compare with truth and chance."""
+    files = scenario("germany", params["dataset"])
+    shape = params["n_reference_sets"], params["reference_set_size"]
+    pairs = simulate_pairs(
+        release(files, *shape, rng),
+        files.known["lat_deg"],
+        files.known["lon_deg"],
+        n_reference_sets=shape[0],
+        reference_set_size=shape[1],
+        area=files.area,
+        n_simulations=params["n_simulations"],
+        rng=rng,
+    )
+    true, known = (
+        unit_vectors(table["lat_deg"].to_numpy(), table["lon_deg"].to_numpy())
+        for table in (files.original, files.known)
+    )
+    found = max(
+        (pairs.arrange(n_sweeps=params["n_sweeps"], rng=rng) for _ in range(params["n_starts"])),
+        key=lambda arrangement: arrangement.score,
+    )
+    # Begun at the truth, the same search shows whether the truth is what it looks for, and how closely.
+    begun_at_truth = pairs.arrange(n_sweeps=20, start=(true @ known.T).argmax(axis=1), rng=rng)
+    placed = unit_vectors(found.positions["lat_deg"].to_numpy(), found.positions["lon_deg"].to_numpy())
+    neighbours = _labelled(files, known)
+    return {
+        "median_km": _median_km(found, true),
+        # The same places, given to the records at random.
+        "chance_median_km": float(np.median([gaps_km(rng.permutation(placed), true) for _ in range(20)])),
+        "from_truth_median_km": _median_km(begun_at_truth, true),
+        "score": found.score,
+        "from_truth_score": begun_at_truth.score,
+        "p_value": neighbours.certificate(placed, 10.0, rng)[1],
+    }
+
+
+def _labelled(files: Scenario, known: FloatArray) -> Neighbours:
+    codes, known_codes = encode_labels([files.original, files.known], files.quasi, ["original", "known"])
+    return Neighbours(codes, known, known_codes)
+
+
+def _median_km(arrangement: Arrangement, true: FloatArray) -> float:
+    places = arrangement.positions
+    return float(np.median(gaps_km(unit_vectors(places["lat_deg"].to_numpy(), places["lon_deg"].to_numpy()), true)))
 
 
 def _calibrated(

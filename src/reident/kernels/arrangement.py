@@ -1,0 +1,58 @@
+"""Arranging released records on given places by what simulated embeddings say of each pair of places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+
+
+@jit
+def count_classes(p, q, edges, table):
+    """Count, for each place of p (rows: coordinates) and each of q, the class of their released distance.
+
+    A class is the number of `edges` that do not exceed the distance. `table[a, class, b]` counts both orders.
+    """
+    n, d = p.shape
+    for a in range(n):
+        for b in range(n):
+            distance = 0.0
+            for s in range(d):
+                gap = abs(p[a, s] - q[b, s])
+                if gap > distance:
+                    distance = gap
+            which = 0
+            while which < edges.shape[0] and edges[which] <= distance:
+                which += 1
+            table[a, which, b] += 1.0
+            table[b, which, a] += 1.0
+
+
+@jit
+def gibbs_sweep(table, classes, at, inverse_temperature, uniforms):
+    """Draw each record's place anew given those of all others; `at` is modified in place.
+
+    `table[a, c, b]` is the log-probability that records at places a and b have a released distance of class c.
+    Returns the sum of log-probabilities over pairs, as met on the way.
+    """
+    n, m = classes.shape[0], table.shape[0]
+    score = np.empty(m, dtype=np.float64)
+    total = 0.0
+    for i in range(n):
+        score[:] = 0.0
+        for j in range(n):
+            if j != i:
+                row = table[at[j], classes[i, j]]
+                for a in range(m):
+                    score[a] += row[a]
+        total += score[at[i]]
+        largest = score.max()
+        for a in range(m):
+            score[a] = np.exp(inverse_temperature * (score[a] - largest))
+        remaining = uniforms[i] * score.sum()
+        chosen = 0
+        while chosen < m - 1 and remaining >= score[chosen]:
+            remaining -= score[chosen]
+            chosen += 1
+        at[i] = chosen
+    return total / 2
