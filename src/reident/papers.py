@@ -37,7 +37,7 @@ PAPERS = {
         Paper(
             "kroll2015",
             "M. Kroll (2015). A graph theoretic linkage attack on microdata in a metric space. "
-            "Transactions on Data Privacy 8.",
+            "Transactions on Data Privacy 8(3), 217-243.",
         ),
         Paper(
             "kroll2016",
@@ -51,7 +51,8 @@ PAPERS = {
         ),
         Paper(
             "holohan2017",
-            "N. Holohan et al. (2017). (k, epsilon)-Anonymity: k-anonymity with epsilon-differential privacy.",
+            "N. Holohan, S. Antonatos, S. Braghin and P. Mac Aonghusa (2017). (k, epsilon)-Anonymity: k-anonymity with "
+            "epsilon-differential privacy.",
         ),
         Paper("vanhoef2012", "M. Vanhoef (2012). Privacy in Databases. Master's thesis."),
     )

@@ -58,6 +58,6 @@ def test_errata_name_their_documents():
     assert set(table["stem"]) <= set(PAPERS)
     assert not table.isna().any(axis=None)
     assert not table.duplicated(["stem", "number"]).any()
-    assert len(errata("vanhoef2012")) == 16
+    assert len(errata("vanhoef2012")) == 18
     with pytest.raises(ParameterError, match="`stem` must be one of"):
         errata("nonsense")

@@ -87,6 +87,19 @@ def test_study_and_figures_on_the_stand_in(tmp_path):
         assert any("simulated" in text.get_text() for text in figure.texts)
 
 
+def test_figure_2_shows_m6_853_and_section_4_2_reads_it_in_part():
+    """Errata 6 and 7: what is said of figure 2 holds for table 4; what is said of two idle columns does not."""
+    measure = published("abril2012", "measure_m6_853").assign(code=lambda t: t["code"].astype(str).str.zfill(6))
+    mu = measure.set_index("code")["measure"]
+    shown = [code for code in mu.index if mu[code] >= 0.1]
+    least = [code for code in shown if code.count("1") == min(code.count("1") for code in shown)]
+    assert all(code.count("1") == 4 for code in least)
+    assert all("1" in code[block : block + 2] for code in least for block in (0, 2, 4))
+    assert all(code[4] == "1" for code in shown)
+    assert mu["100111"] - mu["100110"] > 0.9
+    assert mu["010111"] - mu["000111"] > 0.7
+
+
 def test_printed_tables_are_complete():
     for table, rows in (
         ("ratios", 7),

@@ -41,6 +41,38 @@ def test_figure_7_3_degrees():
     assert clustering_coefficient(graph) == pytest.approx((1 / 3 + 1 + 1 + 0) / 4)
 
 
+def test_figure_7_4_has_two_degree_sequences():
+    """Erratum 17: caption and text differ, and both have a graph with eight edges."""
+    for degrees in ([4, 3, 3, 2, 2, 1, 1, 0], [5, 3, 3, 2, 2, 1, 0]):
+        assert nx.is_graphical(degrees)
+        assert sum(degrees) == 16
+
+
+def literal_cost(degrees, k):
+    """The true cost of the groups that (9.3) as printed, and (9.4) to (9.6), choose (erratum 1)."""
+    d = np.sort(degrees)[::-1].astype(float)
+    n = len(d)
+    least, start = np.full(n + 1, np.inf), np.zeros(n + 1, int)
+    least[0] = 0
+    for i in range(k, n + 1):
+        for t in (0, *range(max(k, i - 2 * k + 1), i - k + 1)):
+            # The sum from j to j is its last term.
+            if least[t] + d[t] - d[i - 1] < least[i]:
+                least[i], start[i] = least[t] + d[t] - d[i - 1], t
+    cost, end = 0.0, n
+    while end:
+        cost, end = cost + (d[start[end]] - d[start[end] : end]).sum(), start[end]
+    return cost
+
+
+@needs_data
+@pytest.mark.slow
+def test_the_sum_of_9_3_as_printed_on_caltech():
+    degrees = as_network(load_graph("caltech36")).degrees
+    assert literal_cost(degrees, 50) == 9970
+    assert (anonymise_degrees(degrees, 50) - degrees).sum() == 7913
+
+
 def test_vector_of_definition_9_1():
     graph_of = [5, 5, 3, 3, 2, 2, 2]
     assert anonymise_degrees(graph_of, 2).tolist() == graph_of

@@ -100,8 +100,9 @@ def anonymise_degrees(degrees: Any, k: int, *, deletions: bool = False, even: bo
 
     Notes
     -----
-    vanhoef2012 (9.3)-(9.6), O(nk). The printed (9.3) starts its sum at j instead of i, (9.5) and (9.6) misplace a
-    parenthesis, and sequences called increasing are decreasing; the programme here is the corrected one. The even
+    vanhoef2012 (9.3)-(9.6), O(nk), corrected: the printed (9.3) starts its sum at j instead of i (erratum 1), sequences
+    called increasing are decreasing (2), (9.5) and (9.6) misplace a parenthesis (3), and the example of 9.5.2 is the
+    optimum among even sums, not the optimum (18). The even
     programme carries the parity of the sum as a second state and may move one group of odd size by one.
 
     Examples
@@ -224,8 +225,9 @@ def degree_anonymise(
     Notes
     -----
     vanhoef2012, chapter 9, Algorithms 9.2-9.8, corrected: 9.2 and 9.3 zero the pivot's residual before using it, 9.3
-    ranks by target degree instead of residual and looks at the original edges only, 9.4 keeps residuals to the noisy
-    sequence, and (9.1) is only a lower bound once edges may go. Time O(nk + edges); the swaps of the literal schemes
+    ranks by target degree instead of residual (erratum 4); 9.4 and 9.5 lose which node a noisy degree belongs to (5);
+    (9.1) is only a lower bound once edges may both come and go (7); 9.6 to 9.8 disagree on their arguments, and the
+    literal rule ends at the first failure: see `patience` (8). Time O(nk + edges); the swaps of the literal schemes
     come on top.
 
     Examples

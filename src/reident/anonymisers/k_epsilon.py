@@ -150,7 +150,8 @@ def k_epsilon_anonymise(
     -----
     Holohan et al. (2017), Algorithm 1. Differs: values are first rounded to a grid and the noise is discrete Laplace
     on that grid (`discrete_laplace`), so that low digits give nothing away; the budget is shared over the columns of
-    a record, which the paper asks for without saying how.
+    a record, which the paper asks for without saying how. The published range makes it no differential
+    privacy (erratum 1).
 
     Examples
     --------

@@ -21,6 +21,8 @@ __all__ = ["solve_milp"]
 def solve_milp(release: FloatArray, known: FloatArray, model: str, eps: float, deadline: float) -> Solution:
     """Solve (13) to (17) of Abril et al. (2012): a binary variable a block, a row for every rival, Moebius variables.
 
+    (14) prints one sum over all pairs where each pair needs its own row (erratum 4); C is no distance (erratum 2).
+
     Rows are divided by their range, which makes the constant C = 1 + eps large enough for all of them; nothing else is
     done to help the solver. Blocks are all records here, impossible ones included.
     """

@@ -129,7 +129,8 @@ def learn_linkage(
     Notes
     -----
     Abril et al. (2012), section 3. A block is one released record against all originals, as in their definition of the
-    files; their sentence on blocks says the reverse, under which records of one cluster tie and cannot be linked.
+    files; their sentence on blocks says the reverse (erratum 1), under which records of one cluster tie and cannot be
+    linked.
     Columns are standardised in each file (DBRL1). Optimal measures are rarely unique: among those that link the same
     records the widest margin is taken, and sets that no inequality involves keep arbitrary values. The worst-case time
     is exponential in the number of records; on microaggregated files of 400 records it is seconds.

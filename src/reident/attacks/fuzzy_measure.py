@@ -40,7 +40,7 @@ class FuzzyMeasure:
     Notes
     -----
     Abril et al. (2012), definition 1. Their section 3.3 counts the bits of a set's code from the right; their tables 3
-    to 5 print the first variable leftmost, and so does `table`.
+    to 5 print the first variable leftmost, and so does `table` (erratum 5).
 
     Examples
     --------

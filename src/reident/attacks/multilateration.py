@@ -66,8 +66,9 @@ def multilateration_attack(
 
     Notes
     -----
-    Announced, not described, in Kroll (2015), section 6. Alignment: the orthogonal motions through triples of matches,
-    the one with most matches within a reach, refitted with robust weights. Three true matches suffice, since the 499
+    Announced, not described, at the end of section 5 of Kroll (2015). Alignment: the orthogonal motions through triples
+    of matches, the one with most matches within a reach, refitted with robust weights. Three true matches suffice,
+    since the 499
     other distances of a record average its noise out; false ones do no harm while they do not agree on a motion of
     their own.
 

@@ -134,8 +134,8 @@ def implant(
 
     Notes
     -----
-    vanhoef2012, 8.5.2: d_i in its step 3 is Delta_i. Each target is joined to its own set of two or more planted
-    nodes, three where that suffices; the other links go to nodes that end up with no target's set.
+    vanhoef2012, 8.5.2: d_i in its step 3 is Delta_i (erratum 14). Each target is joined to its own set of two or more
+    planted nodes, three where that suffices; the other links go to nodes that end up with no target's set.
     """
     network = as_network(graph)
     generator = check_rng(rng)
@@ -382,8 +382,8 @@ def recover(
 
     Notes
     -----
-    vanhoef2012, 8.5.3, with the degree test on Delta' (8.5.1 prints Delta). Time is a little more than the size of the
-    tree, which is about the number of nodes with the degree of x_1.
+    vanhoef2012, 8.5.3, with the degree test on Delta' (its first paragraph prints Delta: erratum 14). Time is a little
+    more than the size of the tree, which is about the number of nodes with the degree of x_1.
     """
     from reident.kernels.planted import find_planted
 

@@ -93,7 +93,8 @@ def propagate(
     Notes
     -----
     vanhoef2012, Algorithm 10.1 and Listing 10.1. Differs: "crawled" means that the outgoing links ARE known (10.2
-    defines it the other way round); the mapping stays injective (a pair that wins the check both ways displaces older
+    defines it the other way round: erratum 15, as are the next two); the spread in the eccentricity is over all
+    candidates; the mapping stays injective (a pair that wins the check both ways displaces older
     ones); nodes are visited by falling degree; an inverted index over mapped neighbours gives the same scores as
     comparing all pairs. Time per sweep: sum over the edges of the degrees of the partners.
     """

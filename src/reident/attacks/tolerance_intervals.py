@@ -112,8 +112,8 @@ def tolerance_intervals(
     Notes
     -----
     Kroll and Schnell (2016), "A graph theoretic linkage attack": the interval [l, u] of each pair. The paper gives no
-    number of simulations. Of several shortest intervals the lowest is taken. Time O(n_simulations n^2 d); memory
-    O(n^2) and at most about .5 GB for the simulated distances: blocks of pairs replay the same simulations.
+    number of simulations (erratum 1). Of several shortest intervals the lowest is taken. Time O(n_simulations n^2 d);
+    memory O(n^2) and at most about .5 GB for the simulated distances: blocks of pairs replay the same simulations.
     """
     alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
     return simulate_intervals(

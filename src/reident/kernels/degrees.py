@@ -107,7 +107,7 @@ def anonymise_sequence(d, k, both, even, highest):
 
 @jit
 def is_realisable(d):
-    """Test a decreasing sequence by Erdos and Gallai (Theorem 9.5)."""
+    """Test a decreasing sequence by Erdos and Gallai (vanhoef2012, Theorem 9.5, which omits the order: erratum 6)."""
     n = d.shape[0]
     total = np.zeros(n + 1, np.int64)
     for i in range(n):

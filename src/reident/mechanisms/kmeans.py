@@ -126,7 +126,8 @@ def private_kmeans(
     -----
     Vanhoef (2012), Algorithm 5.2 with Theorem 5.3: a round has sensitivity d + 1 (one for the sizes, d for the sums),
     hence noise of scale (d + 1) N / epsilon on each number. Differs: counts that are not positive are handled, which
-    the document leaves open; adjacency is one record more or less, so that replacing a record costs 2 epsilon.
+    the document leaves open (erratum 13); adjacency is one record more or less, so that replacing a record costs
+    2 epsilon.
     """
     exact = check_epsilon(epsilon)
     check_integer(n_clusters, "n_clusters", low=1)

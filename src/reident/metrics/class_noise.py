@@ -89,7 +89,8 @@ def expected_relative_error(
     Notes
     -----
     Holohan et al. (2017), (5)-(8): the mean of scale / abs(value), since E abs(Lap(b)) = b. Written with the absolute
-    values themselves and not with the harmonic mean H(ec) of (6)-(8), which is the same for values of one sign only.
+    values themselves and not with the harmonic mean H(ec) of (6)-(8), which is the same for values of one sign only
+    (erratum 6).
 
     Examples
     --------
@@ -207,7 +208,7 @@ def confidence_suppression(
     -----
     Holohan et al. (2017), V-C. The range is r_c = -b ln(1 - c). Records with 0 < candidates < k are suppressed, and so
     are classes with fewer than k records left, as the paper's formula counts them: a record without any candidate
-    stays if its class does, but does not count as left.
+    stays if its class does, but does not count as left (erratum 5). For `centre` see erratum 2.
     """
     check_choice(centre, "centre", ("release", "original"))
     k = check_integer(k, "k", low=1)

@@ -94,7 +94,7 @@ class PathLengths:
     Attributes
     ----------
     average : float
-        (7.4): the sum of all distances over n(n - 1); a pair without a path counts 0, as the thesis sets.
+        (7.4): the sum of all distances over n(n - 1); a pair without a path counts 0, as the thesis sets (erratum 9).
     average_connected : float
         The mean over the pairs that have a path; nan for none.
     standard_error : float

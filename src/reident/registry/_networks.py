@@ -46,7 +46,7 @@ NETWORKS: tuple[Entry, ...] = (
     Entry(
         "coalition", "attack", "network", "attacks.planted_subgraph:coalition", "other",
         (),
-        "Backstrom et al. (2007)", "passive attack of a coalition", takes="graph members",
+        "Backstrom et al. (2007); Vanhoef (2012), section 8.9", "passive attack of a coalition", takes="graph members",
     ),
     Entry(
         "propagation", "attack", "network", "attacks.propagation:propagate", "other",
@@ -55,7 +55,7 @@ NETWORKS: tuple[Entry, ...] = (
             Parameter("keep_seeds", "bool"),
             Parameter("max_sweeps", "int", "[1, inf)", "sweeps"),
         ),
-        "Narayanan and Shmatikov (2009); Vanhoef (2012)", "propagation from seeds",
+        "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10", "propagation from seeds",
         takes="release known seeds crawled_release crawled_known",
     ),
     Entry(
@@ -67,7 +67,7 @@ NETWORKS: tuple[Entry, ...] = (
             Parameter("clique_size", "int", "[2, inf)", "nodes"),
             Parameter("tolerance", "float", "[0, inf)"),
         ),
-        "Narayanan and Shmatikov (2009); Vanhoef (2012)", "finding seeds", takes="release known clique",
+        "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10", "finding seeds", takes="release known clique",
     ),
     Entry(
         "link_scores", "attack", "network", "attacks.link_prediction:link_scores", "other",
@@ -75,7 +75,7 @@ NETWORKS: tuple[Entry, ...] = (
             Parameter("score",
         "choice", choices=('jaccard', 'common_neighbours', 'adamic_adar', 'resource_allocation', 'cosine')),
         ),
-        "Vanhoef (2012), chapter 9", "scores of links", takes="graph pairs",
+        "Vanhoef (2012), section 9.9", "scores of links", takes="graph pairs",
     ),
     Entry(
         "likely_links", "attack", "network", "attacks.link_prediction:likely_links", "other",
@@ -84,7 +84,7 @@ NETWORKS: tuple[Entry, ...] = (
             Parameter("score",
         "choice", choices=('jaccard', 'common_neighbours', 'adamic_adar', 'resource_allocation', 'cosine')),
         ),
-        "Vanhoef (2012), chapter 9", "most likely links", takes="graph",
+        "Vanhoef (2012), section 9.9", "most likely links", takes="graph",
     ),
     Entry(
         "drop_unlikely_edges", "attack", "network", "attacks.link_prediction:drop_unlikely_edges", "other",
@@ -93,7 +93,7 @@ NETWORKS: tuple[Entry, ...] = (
             Parameter("score",
         "choice", choices=('jaccard', 'common_neighbours', 'adamic_adar', 'resource_allocation', 'cosine')),
         ),
-        "Vanhoef (2012), chapter 9", "undoing added edges", takes="graph",
+        "Vanhoef (2012), section 9.9", "undoing added edges", takes="graph",
     ),
     Entry(
         "edge_overlap", "metric", "network", "metrics.networks:edge_overlap", "other",
@@ -106,26 +106,26 @@ NETWORKS: tuple[Entry, ...] = (
             Parameter("x_min", "int", "[1, inf)", "edges"),
             Parameter("exact_limit", "int", "[1, inf)", "nodes"),
         ),
-        "Vanhoef (2012), table 9.1", "properties of a network", takes="graph",
+        "Vanhoef (2012), section 7.3.2", "properties of a network", takes="graph",
     ),
     Entry(
         "clustering_coefficient", "metric", "network", "metrics.networks:clustering_coefficient", "other",
         (
             Parameter("variant", "choice", choices=('mean', 'global', 'defined')),
         ),
-        "Vanhoef (2012), table 9.1", "clustering", takes="graph",
+        "Vanhoef (2012), section 7.3.2", "clustering", takes="graph",
     ),
     Entry(
         "average_path_length", "metric", "network", "metrics.networks:average_path_length", "other",
         (
             Parameter("exact_limit", "int", "[1, inf)", "nodes"),
         ),
-        "Vanhoef (2012), table 9.1", "mean path length", takes="graph",
+        "Vanhoef (2012), section 7.3.2", "mean path length", takes="graph",
     ),
     Entry(
         "density", "metric", "network", "metrics.networks:density", "other",
         (),
-        "Vanhoef (2012), table 9.1", "density", takes="graph",
+        "Vanhoef (2012), section 7.3.2", "density", takes="graph",
     ),
     Entry(
         "mapping_quality", "metric", "network", "metrics.networks:mapping_quality", "other",

@@ -91,7 +91,7 @@ PLACES: tuple[Entry, ...] = (
     Entry(
         "label_linkage", "attack", "places", "attacks.common_subgraph:classical_linkage", "label linkage",
         (Parameter("ties", "choice", choices=("all", "unique", "random"), start="random"),),
-        "Kroll (2015), section 5, the comparison", "linkage by labels alone", takes="release known quasi",
+        "Kroll (2015), section 4, the classical attack", "linkage by labels alone", takes="release known quasi",
     ),
     Entry(
         "tolerance_intervals", "attack", "places", "attacks.tolerance_intervals:tolerance_intervals", "other",
@@ -154,7 +154,7 @@ PLACES: tuple[Entry, ...] = (
             Parameter("time_limit_s", "float", "(0, inf)", "s"),
             Parameter("node_limit", "int", "[1, inf)", "nodes"),
         ),
-        "Kroll and Schnell (2016), outlook", "linkage by a nearly consistent match", takes="graph",
+        "Kroll (2015), section 5; search of our own", "linkage by a nearly consistent match", takes="graph",
     ),
     Entry(
         "nearest_neighbour_agreement", "metric", "places", "metrics.spatial:nearest_neighbour_agreement", "other",

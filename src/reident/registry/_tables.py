@@ -111,25 +111,26 @@ TABLES: tuple[Entry, ...] = (
     ),
     Entry(
         "intersection", "attack", "table", "attacks.intersection:intersection_attack", "other",
-        (), "Vanhoef (2012), chapter 4", "intersection of releases", takes="*",
+        (), "Vanhoef (2012), Algorithm 3.1", "intersection of releases", takes="*",
     ),
     Entry(
         "query_sets", "attack", "table", "attacks.query_failures:query_set_attack", "other",
-        (), "Vanhoef (2012)", "differences of query sets", takes="*",
+        (), "Vanhoef (2012), section 3.2", "differences of query sets", takes="*",
     ),
     Entry(
         "auditing", "attack", "table", "attacks.query_failures:auditing_attack", "other",
-        (Parameter("group_size", "int", "[2, inf)", "records"),), "Vanhoef (2012)", "denials of an auditor",
+        (Parameter("group_size", "int", "[2, inf)", "records"),), "Vanhoef (2012), section 3.2",
+        "denials of an auditor",
         takes="auditor",
     ),
     Entry(
         "averaging", "attack", "table", "attacks.query_failures:averaging_attack", "other",
-        (Parameter("n_repeats", "int", "[1, inf)", "queries", start=100),), "Vanhoef (2012)",
+        (Parameter("n_repeats", "int", "[1, inf)", "queries", start=100),), "Vanhoef (2012), section 3.2",
         "averages of noisy answers", takes="query",
     ),
     Entry(
         "sampling_exposure", "attack", "table", "attacks.query_failures:sampling_exposure", "other",
-        (Parameter("rate", "float", "(0, 1]", start=0.1),), "Vanhoef (2012)", "unique records in a sample",
+        (Parameter("rate", "float", "(0, 1]", start=0.1),), "Vanhoef (2012), section 3.2", "unique records in a sample",
         takes="table quasi",
     ),
     Entry(
@@ -186,7 +187,7 @@ TABLES: tuple[Entry, ...] = (
             Parameter("time_limit_s", "float", "(0, inf)", "s"),
             Parameter("eps", "float", "(0, inf)"),
         ),
-        "Abril et al. (2012), section 4", "columns that help linkage", takes="release original columns",
+        "Abril et al. (2012), section 4.2", "columns that help linkage", takes="release original columns",
     ),
     Entry(
         "nearest_record", "attack", "table", "attacks.nearest_record:nearest_record_attack", "other",
@@ -194,7 +195,7 @@ TABLES: tuple[Entry, ...] = (
             Parameter("ties", "choice", choices=('all', 'random', 'none')),
             Parameter("level", "float", "(0, 1)"),
         ),
-        "Holohan et al. (2017), section IV", "nearest record inside the class", takes="original release classes",
+        "Holohan et al. (2017), section V-B", "nearest record inside the class", takes="original release classes",
     ),
     Entry(
         "minimality", "attack", "table", "attacks.minimality:minimality_attack", "other",
@@ -212,13 +213,13 @@ TABLES: tuple[Entry, ...] = (
             Parameter("locate", "choice", choices=('covering', 'nearest')),
             Parameter("partial_limit", "int", "[1, inf)", "values"),
         ),
-        "Vanhoef (2012), chapter 4", "intersection, release after release",
+        "Vanhoef (2012), Algorithm 3.1", "intersection, release after release",
         takes="releases population quasi sensitive hierarchies",
     ),
     Entry(
         "relative_error", "metric", "table", "metrics.class_noise:relative_error", "other",
         (),
-        "Holohan et al. (2017)", "relative error", takes="original release",
+        "Holohan et al. (2017), section V-A", "relative error", takes="original release",
     ),
     Entry(
         "expected_relative_error", "metric", "table", "metrics.class_noise:expected_relative_error", "other",
@@ -227,12 +228,13 @@ TABLES: tuple[Entry, ...] = (
             Parameter("n_columns", "int", "[1, inf)", "columns"),
             Parameter("width", "float", "(0, inf)", "the column's unit"),
         ),
-        "Holohan et al. (2017)", "expected relative error", takes="values classes",
+        "Holohan et al. (2017), section V-A, (8)", "expected relative error", takes="values classes",
     ),
     Entry(
         "noise_entropy_loss", "metric", "table", "metrics.class_noise:noise_entropy_loss", "other",
         (),
-        "Holohan et al. (2017)", "entropy lost by noise", takes="original release scales",
+        "non-uniform entropy (Gionis and Tassa 2009), for noise", "entropy lost by noise",
+        takes="original release scales",
     ),
     Entry(
         "confidence_suppression", "metric", "table", "metrics.class_noise:confidence_suppression", "other",
@@ -241,7 +243,8 @@ TABLES: tuple[Entry, ...] = (
             Parameter("confidence", "float", "(0, 1)"),
             Parameter("centre", "choice", choices=('release', 'original')),
         ),
-        "Holohan et al. (2017)", "records whose class the noise betrays", takes="original release classes scales",
+        "Holohan et al. (2017), section V-C", "records that their noisy value singles out",
+        takes="original release classes scales",
     ),
     Entry(
         "privacy_loss", "metric", "table", "metrics.privacy_loss:privacy_loss_bound", "other",
