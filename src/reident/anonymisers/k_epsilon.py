@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from reident._in_classes import check_classes, class_ranges, class_values
 from reident._random import check_rng
 from reident._typing import FloatArray, IntArray, RNGLike
-from reident._validation import check_columns, check_integer, check_real, check_table, check_vector
+from reident._validation import check_columns, check_integer, check_mapping, check_real, check_table, check_vector
 from reident.anonymisers.hierarchy import Hierarchy
 from reident.anonymisers.k_anonymity import KAnonymous, k_anonymise
 from reident.errors import ParameterError, PrivacyWarning
@@ -366,6 +366,7 @@ def _check_bounds(
 ) -> dict[str, tuple[float, float]] | None:
     if bounds is None:
         return None
+    check_mapping(bounds, "bounds")
     unknown = [column for column in bounds if column not in columns]
     if unknown:
         raise ParameterError(f"`bounds` must be of epsilon-quasi-identifiers ({columns!r}), got {unknown!r}")

@@ -56,6 +56,8 @@ def relative_error(original: ArrayLike, release: ArrayLike) -> float:
     """
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
+    if not before.size:
+        raise DataError("`original` must have at least one value, got none")
     return float((np.abs(after - before) / _nonzero(before, "original")).mean())
 
 
@@ -138,6 +140,8 @@ def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLik
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
     b = check_vector(scales, "scales", length=before.size)
+    if (b < 0).any():
+        raise DataError(f"`scales` must not be negative, got {b.min():g}")
     support, own, counts = np.unique(before, return_inverse=True, return_counts=True)
     everything = float(np.log2(before.size / counts)[own].sum())
     if everything <= 0:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from reident._validation import check_table
 from reident.errors import DataError, ParameterError
 from reident.experiments.microdata import LAT, LON
 
@@ -79,6 +80,7 @@ def with_places(data: Any, lat: str | None, lon: str | None) -> Any:
     """
     if (lat is None) != (lon is None):
         raise ParameterError("`lat` and `lon` must be given together, got only one of them")
+    check_table(data, "data")
     if lat is None:
         return data
     if hasattr(data, "to_crs"):
