@@ -17,7 +17,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--index", type=int, help="replay this input only")
     asked = parser.parse_args()
-    chosen = [case for case in there.values() if not asked.kernel or {case.name, case.name.split(".")[0]} & {*asked.kernel}]
+    chosen = [
+        case for case in there.values() if not asked.kernel or {case.name, case.name.split(".")[0]} & {*asked.kernel}
+    ]
     if not chosen:
         parser.error(f"no such kernel; there are {', '.join(there)}")
     failed = 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import naive_cliques as naive
 import numpy as np
+
+import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
-
 from reident.kernels import bitset, clique, clique_climb, clique_prefix, clique_reduce
 
-# -- bit sets -----------------------------------------------------------------------------------------------------------
+# -- bit sets --------------------------------------------------------------------------------------------------------
 
 
 def draw_set(rng):
@@ -28,7 +28,15 @@ def set_comp(n, members):
     full = np.zeros_like(row)
     clique.fill_row(full, n)
     inside = [v for v in range(n) if bitset.has_bit(row, v)]
-    return out[:size].tolist(), listed.tolist(), inside, mine.tolist(), int(bitset.count_bits(row)), bool(bitset.is_empty(row)), full.tolist()
+    return (
+        out[:size].tolist(),
+        listed.tolist(),
+        inside,
+        mine.tolist(),
+        int(bitset.count_bits(row)),
+        bool(bitset.is_empty(row)),
+        full.tolist(),
+    )
 
 
 def set_ref(n, members):
@@ -50,7 +58,7 @@ def inverse(order):
     return np.argsort(order)
 
 
-# -- branch and bound ---------------------------------------------------------------------------------------------------
+# -- branch and bound ------------------------------------------------------------------------------------------------
 
 
 def ordered(dense):
@@ -127,7 +135,7 @@ def climb_comp(dense, first, word, patience):
     return is_clique(dense, members) and len(set(members)) == size, 1 <= size <= largest, bool(moves >= patience)
 
 
-# -- prefixes: neighbours of smaller number ----------------------------------------------------------------------------
+# -- prefixes: neighbours of smaller number -------------------------------------------------------------------------
 
 
 def filtered(dense, members, need):
@@ -155,7 +163,9 @@ def survivors_sound(left, dense, low, high, target):
     """Tell whether each number is that of the filtered prefix, or 0 where no clique of `target` can end."""
     for place, v in enumerate(range(low, high)):
         ref = len(filtered(dense, smaller(dense, v), target - 1))
-        ends = any(is_clique(dense, c) for c in combinations(smaller(dense, v), target - 1)) if len(dense) < 10 else False
+        ends = (
+            any(is_clique(dense, c) for c in combinations(smaller(dense, v), target - 1)) if len(dense) < 10 else False
+        )
         if left[place] != ref and (left[place] != 0 or ends):
             return False
     return True
@@ -191,7 +201,7 @@ def first_fit(dense):
     return max(colour) + 1
 
 
-# -- reductions ---------------------------------------------------------------------------------------------------------
+# -- reductions ------------------------------------------------------------------------------------------------------
 
 
 def draw_prune(rng):
@@ -210,7 +220,11 @@ def prune_comp(dense, need):
 
 def reduction_holds(dense, left, need):
     size = need + 2
-    kept = all(is_clique(left, c) for c in combinations(range(len(dense)), size) if is_clique(dense, c)) if len(dense) < 10 else True
+    kept = (
+        all(is_clique(left, c) for c in combinations(range(len(dense)), size) if is_clique(dense, c))
+        if len(dense) < 10
+        else True
+    )
     return bool((left == left.T).all() and not (left & ~dense).any() and kept)
 
 
@@ -312,7 +326,10 @@ CASES = [
     ),
     Case(("clique_reduce.prune_bits",), draw_prune, prune_comp, lambda *_: (True, True)),
     Case(("clique_reduce.count_shared",), lambda rng: (graph(rng),), shared_comp, shared_ref),
-    Case(("clique_reduce.prune_lists",), lambda rng: (graph(rng), int(rng.integers(1, 4))), prune_lists_comp, prune_lists_ref),
+    Case(
+        ("clique_reduce.prune_lists",), lambda rng: (graph(rng), int(rng.integers(1, 4))),
+        prune_lists_comp, prune_lists_ref,
+    ),
     Case(
         ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes", "clique_reduce.count_into"),
         draw_kept, select_comp, select_ref,

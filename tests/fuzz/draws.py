@@ -10,7 +10,9 @@ import numpy as np
 def graph(rng, least=1, most=7):
     """Draw an adjacency matrix of any density; now and then an empty or a complete one."""
     n = int(rng.integers(least, most + 1))
-    upper = np.triu(rng.random((n, n)) < rng.choice([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], p=[0.05, 0.2, 0.25, 0.25, 0.2, 0.05]), 1)
+    upper = np.triu(
+        rng.random((n, n)) < rng.choice([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], p=[0.05, 0.2, 0.25, 0.25, 0.2, 0.05]), 1
+    )
     return upper | upper.T
 
 

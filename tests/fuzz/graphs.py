@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 
-import naive_propagation
 import numpy as np
+
+import naive_propagation
 from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
-
 from reident.kernels import network, planted, propagation, quasi_clique, similarity
 
 
@@ -126,7 +126,7 @@ def scores_ref(dense, pairs):
     return np.array(found).reshape(-1, 3)
 
 
-# -- planted subgraphs --------------------------------------------------------------------------------------------------
+# -- planted subgraphs -----------------------------------------------------------------------------------------------
 
 
 def draw_planted(rng):
@@ -139,7 +139,9 @@ def draw_planted(rng):
 
 
 def planted_comp(dense, starts, degrees, parent, joined, slack, edge_slack):
-    found, _, ended = planted.find_planted(*rows(dense), starts, degrees, parent, joined, slack, edge_slack, 5000, 10**6)
+    found, _, ended = planted.find_planted(
+        *rows(dense), starts, degrees, parent, joined, slack, edge_slack, 5000, 10**6
+    )
     return sorted(map(tuple, found.tolist())), bool(ended)
 
 
@@ -157,7 +159,7 @@ def planted_ref(dense, starts, degrees, parent, joined, slack, edge_slack):
     return sorted(found), True
 
 
-# -- quasi-cliques ------------------------------------------------------------------------------------------------------
+# -- quasi-cliques ---------------------------------------------------------------------------------------------------
 
 
 def draw_product(rng):
@@ -166,7 +168,13 @@ def draw_product(rng):
     pairs = np.array([(a, b) for a in range(sides[0]) for b in range(sides[1]) if rng.random() < 0.8] or [(0, 0)])
     dense = graph(rng, len(pairs), len(pairs))
     dense &= (pairs[:, None] != pairs[None]).all(axis=2)
-    return dense, pairs, float(rng.choice([0.3, 0.5, 0.7, 0.9, 1.0])), int(rng.integers(len(pairs))), int(rng.integers(1, 2**62))
+    return (
+        dense,
+        pairs,
+        float(rng.choice([0.3, 0.5, 0.7, 0.9, 1.0])),
+        int(rng.integers(len(pairs))),
+        int(rng.integers(1, 2**62)),
+    )
 
 
 def quasi_comp(dense, pairs, gamma, first, word):
@@ -191,7 +199,7 @@ def largest_quasi_clique(dense, pairs, gamma):
     return 0
 
 
-# -- propagation --------------------------------------------------------------------------------------------------------
+# -- propagation -----------------------------------------------------------------------------------------------------
 
 
 def draw_propagation(rng):
@@ -273,4 +281,3 @@ CASES = [
     Case(("quasi_clique.quasi_clique",), draw_product, quasi_comp, lambda *_: (True, True, True)),
     Case(("propagation.propagate_mapping",), draw_propagation, propagation_comp, lambda *_: (True, True, True)),
 ]  # fmt: skip
-

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 import naive_cliques
 import naive_linkage as naive
-import numpy as np
 from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
-
 from reident.kernels import choquet, compatibility, linkage_rows, mdav, nearest, swapping
 
 
@@ -35,12 +35,11 @@ def draw_vector(rng):
 
 
 def zeta_ref(values, sign):
-    return np.array([
-        sum(sign ** (s ^ t).bit_count() * values[t] for t in range(values.size) if t & s == t) for s in range(values.size)
-    ])  # fmt: skip
+    sets = range(values.size)
+    return np.array([sum(sign ** (s ^ t).bit_count() * values[t] for t in sets if t & s == t) for s in sets])
 
 
-# -- the rows of the learning problem ---------------------------------------------------------------------------------
+# -- the rows of the learning problem ------------------------------------------------------------------------------
 
 
 def draw_files(rng):
@@ -69,7 +68,14 @@ def rivals_ref(release, known):
 def draw_rows(rng):
     release, known = draw_files(rng)
     block, rival = rng.choice(len(release), 2, replace=False)
-    return release, known, int(block), int(rival), rng.random(release.shape[1]), naive.random_measure(rng, release.shape[1])
+    return (
+        release,
+        known,
+        int(block),
+        int(rival),
+        rng.random(release.shape[1]),
+        naive.random_measure(rng, release.shape[1]),
+    )
 
 
 def at(found, x):
@@ -142,7 +148,7 @@ def margins_ref(index, value, starts, blocks, x):
     return margins, worst
 
 
-# -- nearest records ----------------------------------------------------------------------------------------------------
+# -- nearest records -------------------------------------------------------------------------------------------------
 
 
 def draw_nearest(rng):
@@ -155,9 +161,7 @@ def nearest_comp(release, known, weights, mu, truth):
     order, spans, low, high = nearest.build_tree(known, weights)
     place = np.argsort(order)
     rows_of_truth = np.where(truth >= 0, place[truth], -1)
-    return nearest.nearest_records(
-        release, known[order], order, spans, low, high, weights, mu, rows_of_truth, 1e-12
-    )
+    return nearest.nearest_records(release, known[order], order, spans, low, high, weights, mu, rows_of_truth, 1e-12)
 
 
 def nearest_ref(release, known, weights, mu, truth):
@@ -167,7 +171,7 @@ def nearest_ref(release, known, weights, mu, truth):
     return first, least, ties, np.where(truth >= 0, distances[np.arange(len(truth)), truth], np.nan)
 
 
-# -- product graphs -----------------------------------------------------------------------------------------------------
+# -- product graphs --------------------------------------------------------------------------------------------------
 
 
 def draw_product(rng):

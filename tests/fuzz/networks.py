@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+
 from fuzz import Case
 from fuzz.draws import dense_of, edges, graph, pairs_of, rows
-
 from reident.kernels import degrees, edits, probing, realise, swaps
 
 
@@ -89,7 +89,7 @@ def may_extend_comp(dense, residual):
     return bool(degrees.may_extend(*rows(dense), residual)) or not extends(dense, residual)
 
 
-# -- construction -------------------------------------------------------------------------------------------------------
+# -- construction ----------------------------------------------------------------------------------------------------
 
 
 def draw_construction(rng):
@@ -152,10 +152,14 @@ def stubs_comp(dense, added, missing, seed):
     m = realise.switch_stubs(*rows(dense), u, v, left, 20, np.random.default_rng(seed))
     n, now = len(dense), pairs_of(u[:m], v[:m])
     gained = dense_of(now, n).sum(axis=1) - dense_of(added, n).sum(axis=1)
-    return simple(now) and not any(dense[pair] for pair in now), bool((gained == missing - left).all()), bool((left >= 0).all())
+    return (
+        simple(now) and not any(dense[pair] for pair in now),
+        bool((gained == missing - left).all()),
+        bool((left >= 0).all()),
+    )
 
 
-# -- edits --------------------------------------------------------------------------------------------------------------
+# -- edits -----------------------------------------------------------------------------------------------------------
 
 
 def draw_patch(rng):
@@ -202,7 +206,7 @@ def settle_comp(dense, add, cut, short, excess, seed):
     return fits, bool((change == (short - low) - (excess - high)).all()), bool((low >= 0).all() and (high >= 0).all())
 
 
-# -- swaps --------------------------------------------------------------------------------------------------------------
+# -- swaps -----------------------------------------------------------------------------------------------------------
 
 
 def draw_swaps(rng):
@@ -233,7 +237,7 @@ def swaps_comp(kind):
     return comp
 
 
-# -- probing ------------------------------------------------------------------------------------------------------------
+# -- probing ---------------------------------------------------------------------------------------------------------
 
 
 def draw_noise(rng):
@@ -252,7 +256,8 @@ def noise_comp(noisy, scheme, max_delta, seed):
         1: by <= max_delta,
         2: by <= max(2, max_delta) and ((after.sum() % 2 == 0) or after.max() == highest),
         3: by <= 1 and (where is None or noisy[where] == noisy.min()),
-        4: by <= 1 and (where is None or np.sum(noisy > noisy[where]) + np.sum(noisy == noisy[where]) > len(noisy) // 2),
+        4: by <= 1
+        and (where is None or np.sum(noisy > noisy[where]) + np.sum(noisy == noisy[where]) > len(noisy) // 2),
     }[scheme]
     return raised.size <= 1, by >= 0 and bool(after.max() <= highest), bool(fits)
 
@@ -260,7 +265,14 @@ def noise_comp(noisy, scheme, max_delta, seed):
 def draw_probes(rng):
     dense = graph(rng, least=2)
     empty = bool(rng.random() < 0.5)
-    return dense, empty, int(rng.integers(1, len(dense) + 1)), bool(rng.random() < 0.5), int(rng.integers(1, 5)), int(rng.integers(2**32))
+    return (
+        dense,
+        empty,
+        int(rng.integers(1, len(dense) + 1)),
+        bool(rng.random() < 0.5),
+        int(rng.integers(1, 5)),
+        int(rng.integers(2**32)),
+    )
 
 
 def probes_comp(dense, empty, k, both, scheme, seed):

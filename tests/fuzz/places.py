@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 
-import naive_lipschitz as naive
 import numpy as np
-from fuzz import Case
 
+import naive_lipschitz as naive
+from fuzz import Case
 from reident.kernels import lipschitz, registration, sphere
 
 
@@ -58,7 +58,7 @@ def draw_same_many(rng):
     return p, np.clip(p + rng.normal(0, rng.choice([0.001, 1.0]), p.shape), -89, 179)
 
 
-# -- embeddings ---------------------------------------------------------------------------------------------------------
+# -- embeddings ------------------------------------------------------------------------------------------------------
 
 
 def draw_embedding(rng):
@@ -109,7 +109,7 @@ def intervals_ref(simulated, count):
     return np.array([lo for lo, _ in ends]), np.array([hi for _, hi in ends]), np.array(inside, float)
 
 
-# -- shapes -------------------------------------------------------------------------------------------------------------
+# -- shapes ----------------------------------------------------------------------------------------------------------
 
 
 def draw_shape(rng):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
+
 from fuzz import Case
 from fuzz.draws import numbers, packed
-
 from reident.kernels import classes, disclosure, location, minimality, mondrian, within_class
 
-# -- grouping -----------------------------------------------------------------------------------------------------------
+# -- grouping --------------------------------------------------------------------------------------------------------
 
 
 def draw_tuples(rng):
-    m, q, levels, values = int(rng.integers(1, 9)), int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
+    m, q, levels, values = (
+        int(rng.integers(1, 9)),
+        int(rng.integers(1, 4)),
+        int(rng.integers(1, 4)),
+        int(rng.integers(1, 5)),
+    )
     maps = rng.integers(0, 3, (q, levels, values)).astype(np.int32)
     tuples = rng.integers(0, values, (m, q)).astype(np.int32)
     return tuples, rng.integers(1, 5, m), maps, rng.integers(0, levels, q), 3 ** np.arange(q), int(rng.integers(1, 9))
@@ -63,7 +69,7 @@ def ordered_ref(ids, n_classes, codes, m):
     return np.array(found)
 
 
-# -- Mondrian -----------------------------------------------------------------------------------------------------------
+# -- Mondrian --------------------------------------------------------------------------------------------------------
 
 RULES = [mondrian.DISTINCT, mondrian.ENTROPY, mondrian.RECURSIVE, mondrian.EQUAL_DISTANCE, mondrian.ORDERED_DISTANCE]
 
@@ -74,7 +80,9 @@ def draw_rule(rng):
     counts[0] += not counts.any()
     overall = counts + rng.integers(0, 5, m)
     rule = int(rng.choice(RULES))
-    limit = float(rng.choice([0.5, 1.0, 2.0, 3.0])) if rule == mondrian.RECURSIVE else float(rng.choice([0.1, 0.25, 0.5]))
+    limit = (
+        float(rng.choice([0.5, 1.0, 2.0, 3.0])) if rule == mondrian.RECURSIVE else float(rng.choice([0.1, 0.25, 0.5]))
+    )
     return counts, rule, float(rng.integers(1, 4)), limit, overall / overall.sum()
 
 
@@ -109,7 +117,7 @@ def mondrian_comp(codes, places, n_codes, k, relaxed, sensitive, rules):
     order, starts = mondrian.mondrian(
         codes.copy(), places, n_codes, k, relaxed, sensitive.copy(), rules, ells, limits, overall
     )
-    return [order[a:b].tolist() for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
 
 
 def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
@@ -152,7 +160,7 @@ def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
     return parts(list(range(len(codes))))
 
 
-# -- minimality ---------------------------------------------------------------------------------------------------------
+# -- minimality ------------------------------------------------------------------------------------------------------
 
 
 def refused_ref(codes, places, n_codes, k, *_):
@@ -160,7 +168,8 @@ def refused_ref(codes, places, n_codes, k, *_):
     found = []
     columns = [codes[:, j] for j in range(codes.shape[1])]
     widths = [
-        (places[j, c.max()] - places[j, c.min()]) / (places[j, n_codes[j] - 1] - places[j, 0]) for j, c in enumerate(columns)
+        (places[j, c.max()] - places[j, c.min()]) / (places[j, n_codes[j] - 1] - places[j, 0])
+        for j, c in enumerate(columns)
     ]
     for j in sorted(range(len(columns)), key=lambda j: -widths[j]):
         options = {c: int((columns[j] <= c).sum()) for c in columns[j].tolist()}
@@ -173,7 +182,13 @@ def refused_ref(codes, places, n_codes, k, *_):
 
 def draw_refused(rng):
     size, m = int(rng.integers(2, 6)), int(rng.integers(1, 4))
-    return rng.random((int(rng.integers(0, 3)), size)) < 0.5, rng.integers(0, m, size), m, int(rng.integers(1, 4)), int(rng.integers(2**32))
+    return (
+        rng.random((int(rng.integers(0, 3)), size)) < 0.5,
+        rng.integers(0, m, size),
+        m,
+        int(rng.integers(1, 4)),
+        int(rng.integers(2**32)),
+    )
 
 
 def refused_comp(sides, values, m, ell, seed):
@@ -188,18 +203,25 @@ def posterior_ref(sides, values, m, ell, seed):
         for i in range(len(drawn) - 1, 0, -1):
             other = int(rng.random() * (i + 1))
             drawn[i], drawn[other] = drawn[other], drawn[i]
-        halves = [[{v for v, s in zip(drawn, side, strict=True) if s == wanted} for wanted in (True, False)] for side in sides]
+        halves = [
+            [{v for v, s in zip(drawn, side, strict=True) if s == wanted} for wanted in (True, False)] for side in sides
+        ]
         if all(min(map(len, half)) < ell for half in halves):
             kept += 1
             tally[np.arange(len(drawn)), drawn] += 1
     return tally, kept
 
 
-# -- locating -----------------------------------------------------------------------------------------------------------
+# -- locating --------------------------------------------------------------------------------------------------------
 
 
 def draw_cover(rng):
-    n, q, n_classes, m = int(rng.integers(1, 6)), int(rng.integers(1, 4)), int(rng.integers(1, 70)), int(rng.integers(1, 4))
+    n, q, n_classes, m = (
+        int(rng.integers(1, 6)),
+        int(rng.integers(1, 4)),
+        int(rng.integers(1, 70)),
+        int(rng.integers(1, 4)),
+    )
     cover = rng.random((6, n_classes)) < 0.5
     return rng.integers(0, 6, (n, q)), cover, rng.integers(0, 4, (n_classes, m))
 
@@ -217,10 +239,9 @@ def gather_ref(combos, cover, counts):
 
 def draw_near(rng):
     n, q, n_classes, n_values, n_labels = (int(x) for x in rng.integers(1, 5, 5))
-    return (
-        rng.integers(0, n_values, (n, q)), np.arange(q) * n_values, rng.integers(0, 4, (q * n_values, n_labels)).astype(float),
-        rng.integers(0, n_labels, (n_classes, q)),
-    )  # fmt: skip
+    distances = rng.integers(0, 4, (q * n_values, n_labels)).astype(float)
+    codes, labels = rng.integers(0, n_values, (n, q)), rng.integers(0, n_labels, (n_classes, q))
+    return codes, np.arange(q) * n_values, distances, labels
 
 
 def near_comp(codes, offsets, distances, labels):
@@ -234,7 +255,7 @@ def near_ref(codes, offsets, distances, labels):
     return np.array(totals).argmin(axis=1)
 
 
-# -- values inside a class ----------------------------------------------------------------------------------------------
+# -- values inside a class -------------------------------------------------------------------------------------------
 
 
 def draw_values(rng):
@@ -248,7 +269,9 @@ def laid_out(groups):
 
 
 def between_ref(groups, which, ends, _):
-    return np.array([((groups[c] >= a) & (groups[c] <= b)).sum() for c, a, b in zip(which, *np.sort(ends, axis=0), strict=True)])
+    return np.array(
+        [((groups[c] >= a) & (groups[c] <= b)).sum() for c, a, b in zip(which, *np.sort(ends, axis=0), strict=True)]
+    )
 
 
 def owners(groups, which, seed):
@@ -266,7 +289,13 @@ def ties_ref(groups, which, ends, seed):
 def draw_surprise(rng):
     support = np.sort(rng.choice(20, int(rng.integers(1, 6)), replace=False)).astype(float)
     own = rng.integers(0, support.size, int(rng.integers(1, 5)))
-    return support, rng.integers(1, 5, support.size).astype(float), own, support[own] + rng.normal(size=own.size), rng.choice([0.0, 0.5, 3.0], own.size)
+    return (
+        support,
+        rng.integers(1, 5, support.size).astype(float),
+        own,
+        support[own] + rng.normal(size=own.size),
+        rng.choice([0.0, 0.5, 3.0], own.size),
+    )
 
 
 def surprise_ref(support, counts, own, noisy, scales):

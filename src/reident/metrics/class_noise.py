@@ -221,6 +221,8 @@ def confidence_suppression(
     ids = check_classes(classes, before.size)
     n_classes = int(ids.max()) + 1
     b = check_vector(scales, "scales", length=n_classes)
+    if (b < 0).any():
+        raise DataError(f"`scales` must not be negative, got {b.min():g}")
     kept = ids >= 0
     own = ids[kept]
     middle = (after if centre == "release" else before)[kept]
