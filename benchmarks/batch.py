@@ -28,7 +28,7 @@ def start_kernel(params: dict[str, Any], rng: np.random.Generator) -> dict[str, 
         client = manager.client()
         client.start_channels()
         client.wait_for_ready(timeout=120)
-        client.execute_interactive(f"print({params['x']})", output_hook=lambda message: None)
+        client.execute(f"print({params['x']})", reply=True, timeout=120)
         client.stop_channels()
         manager.shutdown_kernel()
     return {"seconds": time.monotonic() - began}
