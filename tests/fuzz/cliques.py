@@ -58,6 +58,14 @@ def inverse(order):
     return np.argsort(order)
 
 
+def pack_comp(dense, order):
+    """Pack in two runs, as threads share the rows."""
+    bits, middle = np.zeros_like(packed(dense)), len(dense) // 2
+    for low, high in ((0, middle), (middle, len(dense))):
+        bitset.pack_lists(*rows(dense), order, inverse(order), low, high, bits)
+    return bits
+
+
 # -- branch and bound ------------------------------------------------------------------------------------------------
 
 
@@ -263,14 +271,35 @@ def select_comp(dense, kept):
     order = np.flatnonzero(kept)
     rank = np.full(len(dense), -1, np.int64)
     rank[order] = np.arange(order.size)
-    into = clique_reduce.count_into(*prefixes(dense), kept.astype(np.uint8))
-    return starts, members, clique_reduce.pack_prefixes(starts, members, rank, order.size), into
+    degrees = clique_reduce.count_degrees(starts, members)
+    return starts, members, clique_reduce.pack_prefixes(starts, members, rank, order.size), degrees
 
 
 def select_ref(dense, kept):
     inside = dense & kept & kept[:, None]
     order = np.flatnonzero(kept)
-    return *prefixes(inside), packed(dense[np.ix_(order, order)]), (dense & kept).sum(axis=1)
+    return *prefixes(inside), packed(dense[np.ix_(order, order)]), inside.sum(axis=1)
+
+
+def draw_core(rng):
+    dense, kept = draw_kept(rng)
+    return dense, np.flatnonzero(kept), int(rng.integers(2, 5))
+
+
+def core_comp(dense, core, share):
+    place = np.full(len(dense), -1, np.int64)
+    place[core] = np.arange(core.size)
+    bits = clique_reduce.core_rows(packed(dense), packed_set(core, len(dense)))
+    lists = clique_reduce.core_rows_lists(*prefixes(dense), place, core.size)
+    return bits, lists, clique_reduce.may_hold_share(bits, core, packed(dense[np.ix_(core, core)]), share)
+
+
+def core_ref(dense, core, share):
+    """A vertex stays if enough of its neighbours in the core have enough neighbours among them."""
+    near = [core[dense[v, core]].tolist() for v in range(len(dense))]
+    kept = [bool(filtered(dense, members, share - (v in core))) for v, members in enumerate(near)]
+    rows_of = packed(dense[:, core]) if core.size else np.zeros((len(dense), 0), np.uint64)
+    return rows_of, rows_of, np.array(kept)
 
 
 CASES = [
@@ -281,7 +310,7 @@ CASES = [
     Case(("bitset.pack_rows",), lambda rng: (wide_graph(rng),), lambda d: bitset.pack_rows(d), packed),
     Case(
         ("bitset.pack_lists",), draw_renamed,
-        lambda d, order: bitset.pack_lists(*rows(d), inverse(order)), renamed,
+        pack_comp, renamed,
     ),
     Case(
         ("bitset.permute_rows",), draw_renamed,
@@ -331,7 +360,11 @@ CASES = [
         prune_lists_comp, prune_lists_ref,
     ),
     Case(
-        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes", "clique_reduce.count_into"),
+        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes", "clique_reduce.count_degrees"),
         draw_kept, select_comp, select_ref,
+    ),
+    Case(
+        ("clique_reduce.core_rows", "clique_reduce.core_rows_lists", "clique_reduce.may_hold_share"),
+        draw_core, core_comp, core_ref,
     ),
 ]  # fmt: skip

@@ -198,12 +198,25 @@ def product_comp(codes_release, codes_known, d_release, d_known, n_codes, low, h
     starts, length, first, second = compatibility.group_by_labels(
         np.argsort(length), length, first, second, labels, n_codes * n_codes
     )
-    bounds = (np.full(d_known.shape, bound) for bound in (low, high))
-    begin, end = compatibility.known_ranges(codes_known, d_known, *bounds, closed, starts, length, n_codes)
+    bounds = [np.full(d_known.shape, bound) for bound in (low, high)]
+    n = len(codes_known)
+    begin, end = np.zeros((2, n, n), np.int32)
+    degrees = np.zeros(offsets[-1], np.int64)
     shared = codes_known, offsets, first, second, begin, end
-    degrees = compatibility.count_neighbours(*shared)
+    runs = [(0, n // 2), (n // 2, n)]  # the known records in two runs, as threads share them
+    for run in runs:
+        compatibility.known_ranges(codes_known, d_known, *bounds, closed, starts, length, n_codes, *run, begin, end)
+    for run in runs:
+        compatibility.count_neighbours(*shared, *run, degrees)
     pointers = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    return (pointers, compatibility.fill_lists(*shared, pointers)), compatibility.fill_bits(*shared)
+    indices, bits = (
+        np.empty(pointers[-1], np.int32),
+        np.zeros_like(packed(np.zeros((degrees.size, degrees.size), bool))),
+    )
+    for run in runs:
+        compatibility.fill_lists(*shared, *run, pointers, indices)
+        compatibility.fill_bits(*shared, *run, bits)
+    return (pointers, indices), bits
 
 
 def product_ref(codes_release, codes_known, d_release, d_known, _, low, high, closed):
