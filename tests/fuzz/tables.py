@@ -15,32 +15,27 @@ from reident.kernels import classes, disclosure, location, minimality, mondrian,
 
 
 def draw_tuples(rng):
-    m, q, levels, values = (
-        int(rng.integers(1, 9)),
-        int(rng.integers(1, 4)),
-        int(rng.integers(1, 4)),
-        int(rng.integers(1, 5)),
-    )
-    maps = rng.integers(0, 3, (q, levels, values)).astype(np.int32)
-    tuples = rng.integers(0, values, (m, q)).astype(np.int32)
-    return tuples, rng.integers(1, 5, m), maps, rng.integers(0, levels, q), 3 ** np.arange(q), int(rng.integers(1, 9))
+    """Draw tuples and their labels; a wide stride makes the cells sparse, which another way of counting takes."""
+    m, q, values = (int(x) for x in rng.integers(1, [9, 4, 5]))
+    varied, stride = np.flatnonzero(rng.random(q) < 0.7), int(rng.choice([3, 5000]))
+    labels = rng.integers(0, 3, (varied.size, values))
+    columns = rng.integers(0, values, (q, m)).astype(np.int32)
+    return columns, rng.integers(1, 5, m), varied, labels, stride, int(rng.integers(1, 9))
 
 
-def group_comp(tuples, weights, maps, node, strides, most):
-    group, first, sizes = classes.group_tuples(tuples, weights, maps, node, strides, most)
-    if first.size > most:  # given up: only the first tuples of the groups are promised
-        return None, first, None
-    return group.tolist(), first, sizes.tolist()
+def group_comp(columns, weights, varied, labels, stride, most):
+    offsets = labels * stride ** np.arange(varied.size, dtype=np.int64)[:, None]
+    cells, sizes = classes.class_sizes(columns, weights, varied, offsets, stride ** max(varied.size, 1), most)
+    group, in_order = classes.group_tuples(columns, weights, varied, offsets)
+    counted = len(set(cells.tolist())) == cells.size and (cells.size > most or sorted(sizes.tolist()))
+    return counted, group.tolist(), in_order.tolist()
 
 
-def group_ref(tuples, weights, maps, node, _, most):
-    labels = [tuple(int(maps[j, node[j], code]) for j, code in enumerate(row)) for row in tuples]
-    distinct = list(dict.fromkeys(labels))
-    first = np.array([labels.index(label) for label in distinct])
-    if len(distinct) > most:
-        return None, first[: most + 1], None
-    sizes = [int(sum(w for w, own in zip(weights, labels, strict=True) if own == label)) for label in distinct]
-    return [distinct.index(label) for label in labels], first, sizes
+def group_ref(columns, weights, varied, labels, _, most):
+    own = [tuple(int(labels[a, columns[j, i]]) for a, j in enumerate(varied)) for i in range(len(weights))]
+    distinct = list(dict.fromkeys(own))
+    sizes = [int(sum(w for w, label in zip(weights, own, strict=True) if label == one)) for one in distinct]
+    return len(distinct) > most or sorted(sizes), [distinct.index(label) for label in own], sizes
 
 
 def draw_classes(rng):
@@ -310,7 +305,7 @@ def surprise_ref(support, counts, own, noisy, scales):
 
 
 CASES = [
-    Case(("classes.group_tuples",), draw_tuples, group_comp, group_ref),
+    Case(("classes.group_tuples", "classes.class_sizes"), draw_tuples, group_comp, group_ref),
     Case(
         ("disclosure.sort_by_class",), draw_classes, disclosure.sort_by_class,
         lambda ids, _, codes, __: sorted(range(len(ids)), key=lambda i: (ids[i], codes[i], i)),
