@@ -7,10 +7,11 @@ OUT ?= results
 PROFILE ?= quick
 JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count())")
 
-.PHONY: help reproduce test test-nojit lint lab bench clean
+.PHONY: help reproduce test fuzz lint lab bench clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
 	@echo "make test        run the whole test suite, then its fast part without JIT"
+	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (hours)"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"
@@ -27,6 +28,12 @@ reproduce: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook"
+
+INPUTS ?= 100000
+fuzz: $(STAMP)
+	cd tests && ../$(BIN)/python -m fuzz --inputs $(INPUTS)
+	cd tests && NUMBA_DISABLE_JIT=1 ../$(BIN)/python -m fuzz --inputs $(INPUTS)
+	REIDENT_KILLS=50 $(BIN)/python -m pytest tests/house/test_grid.py -k killed_driver
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

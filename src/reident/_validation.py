@@ -6,7 +6,7 @@ Every message names the parameter in backticks, the rule, the value, and the rea
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,33 @@ def check_real(
             f"`{name}` must lie in {left}{low:g}, {high:g}{right} and be finite, got {value!r}{_because(why)}"
         )
     return number
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False: any other value would count as one of them unsaid."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"`{name}` must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_callable(value: Any, name: str) -> None:
+    """Require something that can be called."""
+    if not callable(value):
+        raise ParameterError(f"`{name}` must be a function, got {value!r}")
+
+
+def check_mapping(value: Any, name: str) -> Mapping[Any, Any]:
+    """Return `value` if it is a mapping."""
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"`{name}` must be a mapping, such as a dict, got {value!r}")
+    return value
+
+
+def check_listed(values: Any, name: str) -> list[Any]:
+    """Return the entries of an iterable as a list; a text is no list of its letters."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"`{name}` must be a list of names, got {values!r}")
+    return list(values)
 
 
 def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
@@ -263,7 +290,7 @@ def check_columns(
     min_columns: int = 1,
 ) -> list[str]:
     """Return `columns` as a list of distinct columns of `table`; a single name counts as a list of one."""
-    listed = [columns] if isinstance(columns, str) else list(columns)
+    listed = [columns] if isinstance(columns, str) else check_listed(columns, name)
     if len(listed) < min_columns:
         raise ParameterError(f"`{name}` must name at least {min_columns} column(s), got {listed!r}")
     absent = [column for column in listed if column not in table.columns]

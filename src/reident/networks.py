@@ -53,6 +53,17 @@ class Network:
     indices: NDArray[np.int32]
     nodes: Sequence[Hashable]
 
+    def __post_init__(self) -> None:
+        if len(self.indptr) != len(self.nodes) + 1:
+            raise DataError(
+                f"`indptr` must have one entry more than `nodes` ({len(self.nodes)}), got {len(self.indptr)}"
+            )
+        if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
+            raise DataError(
+                f"`indptr` must go from 0 to the number of `indices` ({len(self.indices)}), "
+                f"got {self.indptr[0]} to {self.indptr[-1]}"
+            )
+
     @property
     def n_nodes(self) -> int:
         """The number of nodes."""
@@ -461,10 +472,10 @@ def read_graph(path: str | Path, *, columns: tuple[str, str] = ("u", "v")) -> Ne
     ParameterError
         For an ending that names no format.
     """
-    path = Path(path)
+    path = _path(path)
     kind = _format(path)
     if not path.is_file():
-        raise DataError(f"there is no graph file at {str(path)!r}")
+        raise DataError(f"`path` must name a file that is there: there is no graph file at {str(path)!r}")
     if kind == "csv":
         return _read_csv(path, columns)
     import networkx as nx
@@ -548,10 +559,17 @@ def write_graph(graph: Any, path: str | Path) -> Path:
     -------
     Path
         Where it was written.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the graph is none, the ending names no format, or the folder is not there.
     """
-    path = Path(path)
+    path = _path(path)
     kind = _format(path)
     network = as_network(graph)
+    if not path.parent.is_dir():
+        raise DataError(f"`path` must lie in a folder that is there, got {str(path)!r}")
     if kind == "csv":
         _write_csv(network, path)
     elif kind == "matrixmarket":
@@ -563,6 +581,12 @@ def write_graph(graph: Any, path: str | Path) -> Path:
 
         {"gml": nx.write_gml, "pajek": nx.write_pajek}[kind](network.to_networkx(), path)
     return path
+
+
+def _path(path: str | Path) -> Path:
+    if not isinstance(path, str | Path):
+        raise ParameterError(f"`path` must be a path, got {path!r}")
+    return Path(path)
 
 
 def _write_csv(network: Network, path: Path) -> None:

@@ -181,7 +181,7 @@ def pareto(frame: pd.DataFrame) -> BoolArray:
     nowhere worse (higher risk or lower utility) and somewhere better. With one panel that is the usual frontier.
     Anchors take no part and are False.
     """
-    releases = _releases(frame)
+    releases = _releases(_check_frame(frame))
     wide = releases.pivot_table(index=["method", "value"], columns=_PANEL, values=["risk", "utility"], sort=False)
     losses = np.column_stack([wide["risk"].to_numpy(), -wide["utility"].to_numpy()])
     keep = []
@@ -206,6 +206,8 @@ def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.Data
     """
     _one_panel(frame)
     chosen = frame[pareto(frame)].sort_values("utility", ascending=False).reset_index(drop=True)
+    if risk_limit is not None:
+        check_real(risk_limit, "risk_limit", low=0)
     below = chosen.index[chosen["risk"] <= risk_limit] if risk_limit is not None else chosen.index[:0]
     sentences = []
     for position, row in chosen.iterrows():
@@ -254,6 +256,8 @@ def plot_ru_map(
         If a column is absent, the frame is empty or has several panels.
     """
     panel = _one_panel(frame)
+    if risk_limit is not None:
+        check_real(risk_limit, "risk_limit", low=0)
     if ax is None:
         ax = new_figure(size=(6.0, 4.4))[1]
     assert ax is not None

@@ -102,5 +102,5 @@ def test_bad_coordinates_are_named(lat, lon, message):
 
 
 def test_pairs_of_different_length_are_refused():
-    with pytest.raises(DataError, match="equally many, got 1 and 2"):
+    with pytest.raises(DataError, match="same length, got 1 and 2"):
         great_circle_pairs_km([0.0], [0.0], [0.0, 1.0], [0.0, 1.0])

@@ -114,7 +114,7 @@ def test_auc_interval_covers():
         found = auc(rng.normal(1, 1, 60), rng.normal(0, 1, 80))
         covered += found.low <= truth <= found.high
     assert covered >= 273
-    with pytest.raises(DataError, match="both groups"):
+    with pytest.raises(DataError, match="`positive` must have at least one score"):
         auc([], [1.0])
 
 

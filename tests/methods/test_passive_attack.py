@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_propagation
 from reident import (
     DataError,
     ParameterError,
@@ -29,18 +30,6 @@ from reident.attacks.propagation import _side
 from reident.attacks.seeds import _cosines
 from reident.kernels.propagation import best_match
 from reident.networks import as_directed_network, as_network, preferential_attachment
-
-
-def score(v_san, v_aux, san, aux, mapping, crawled_san, crawled_aux):
-    """Return Algorithm 10.1's score, set by set, with "crawled" meaning that outgoing links are known."""
-    images = {mapping[u] for u in mapping if u in crawled_san}
-    n_san = {mapping[u] for u in san.predecessors(v_san) if u in mapping} & crawled_aux
-    n_aux = set(aux.predecessors(v_aux)) & images
-    if v_san in crawled_san and v_aux in crawled_aux:
-        n_san |= {mapping[u] for u in san.successors(v_san) if u in mapping} & crawled_aux
-        n_aux |= set(aux.successors(v_aux)) & images
-    common = len(n_san & n_aux)
-    return common / math.sqrt(len(n_san) * len(n_aux)) if common else 0.0
 
 
 def sizes(graph, side, other, ahead):
@@ -67,11 +56,12 @@ def test_best_match_equals_algorithm_10_1(seed, directed):
         for g, c in zip((san, aux), crawled, strict=True)
     )
     san, aux = (g if directed else g.to_directed() for g in (san, aux))
+    sides = [naive_propagation.neighbours(nx.to_numpy_array(g, dtype=bool)) for g in (san, aux)]
     size_left, size_right = sizes(san, left, right, ahead), sizes(aux, right, left, back)
     work = (np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n, np.int32))
     roots = 1 / np.sqrt(np.maximum(np.arange(n + 1.0), 1))
     for node in range(n):
-        ref = [score(node, other, san, aux, mapping, *crawled) for other in range(n)]
+        ref = [naive_propagation.score(node, other, *sides, mapping, *crawled) for other in range(n)]
         pairs = zip(size_left, size_right, strict=True)
         best, stands_out, found = best_match(node, left, right, ahead, back, *pairs, *work, roots)
         deviation = np.std(ref)

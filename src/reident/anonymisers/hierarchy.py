@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident._typing import IntArray
-from reident._validation import check_integer, check_vector
+from reident._validation import check_callable, check_integer, check_listed, check_mapping, check_real, check_vector
 from reident.errors import DataError, ParameterError
 
 __all__ = ["Hierarchy"]
@@ -189,10 +189,13 @@ class Hierarchy:
         Raises
         ------
         DataError
-            If rows have different numbers of levels, and whatever the constructor refuses.
+            If the file cannot be read, rows have different numbers of levels, and whatever the constructor refuses.
         """
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file, delimiter=sep) if row]
+        try:
+            with Path(path).open(newline="", encoding="utf-8-sig") as file:
+                rows = [row for row in csv.reader(file, delimiter=sep) if row]
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"`path` must be a text file that can be read, got {str(path)!r}: {error}") from error
         return cls(_frame(rows, what=Path(path).name))
 
     def to_csv(self, path: str | Path, sep: str = ";") -> Path:
@@ -221,6 +224,8 @@ class Hierarchy:
         >>> Hierarchy.from_function([1981, 1985, 1992], [lambda year: f"{year // 10}0s", lambda year: "*"])
         Hierarchy(3 values, 3 levels of 3 > 2 > 1 labels)
         """
+        for place, function in enumerate(check_listed(functions, "functions")):
+            check_callable(function, f"functions[{place}]")
         known = _distinct(values)
         return cls([[value, *(function(value) for function in functions)] for value in known])
 
@@ -242,6 +247,8 @@ class Hierarchy:
         """
         if not mappings:
             raise ParameterError("`mappings` must hold at least one mapping, got none")
+        for place, mapping in enumerate(mappings):
+            check_mapping(mapping, f"mappings[{place}]")
         rows = [[value] for value in mappings[0]]
         for level, mapping in enumerate(mappings, start=1):
             missing = list(dict.fromkeys(row[-1] for row in rows if row[-1] not in mapping))
@@ -269,7 +276,7 @@ class Hierarchy:
         if len(mask) != 1:
             raise ParameterError(f"`mask` must be one character, got {mask!r}")
         texts = [_text(value) for value in known]
-        width = check_integer(length or max((len(text) for text in texts), default=1), "length", low=1)
+        width = check_integer(max(map(len, texts)) if length is None else length, "length", low=1)
         rows = []
         for value, text in zip(known, texts, strict=True):
             padded = text.zfill(width) if not isinstance(value, str) else text
@@ -301,6 +308,7 @@ class Hierarchy:
         """
         known = _distinct(values)
         numbers = check_vector(known, "values")
+        check_real(origin, "origin")
         for narrow, wide in zip([None, *widths], widths, strict=False):
             if not (isinstance(wide, int | float) and math.isfinite(wide) and wide > 0):
                 raise ParameterError(f"`widths` must be numbers above 0, got {wide!r}")
@@ -315,7 +323,10 @@ class Hierarchy:
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    index = pd.Index(pd.unique(pd.Series(list(values))))
+    listed = check_listed(values, "values")
+    if not listed:
+        raise DataError("`values` must have at least one value, got none")
+    index = pd.Index(pd.unique(pd.Series(listed)))
     if index.hasnans:
         raise DataError(f"`values` must not be missing, got {int(index.isna().sum())} missing")
     return index.tolist()
@@ -323,6 +334,8 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 def _frame(rows: Sequence[Sequence[Any]], what: str = "rows") -> pd.DataFrame:
     """Make a table of rows that must be equally long; nothing in them is taken for missing but None and NaN."""
+    if any(isinstance(row, str) or not isinstance(row, Sequence) for row in check_listed(rows, what)):
+        raise DataError(f"`{what}` must be rows of a value and its labels, got {rows!r}")
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         short = next(row for row in rows if len(row) != len(rows[0]))

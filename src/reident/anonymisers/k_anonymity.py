@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident._typing import IntArray
-from reident._validation import check_choice, check_columns, check_real, check_table
+from reident._validation import check_choice, check_columns, check_flag, check_mapping, check_real, check_table
 from reident.anonymisers._criteria import Criteria, read_criteria
 from reident.anonymisers._lattice import SOLUTION_COLUMNS, search
 from reident.anonymisers._losses import LOSSES
@@ -194,6 +194,7 @@ def k_anonymise(
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     check_choice(method, "method", METHODS)
     check_choice(loss, "loss", LOSSES)
+    check_flag(charge_suppressed, "charge_suppressed")
     limit = check_real(suppression_limit, "suppression_limit", low=0, high=1)
     criteria = read_criteria(
         table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, c=c, t=t, distance=distance
@@ -208,7 +209,7 @@ def k_anonymise(
 def _check_hierarchies(
     hierarchies: Mapping[str, Hierarchy] | None, quasi: list[str], *, needed: bool
 ) -> Mapping[str, Hierarchy]:
-    known = dict(hierarchies or {})
+    known = dict(check_mapping(hierarchies or {}, "hierarchies"))
     lacking = [column for column in quasi if column not in known]
     if needed and lacking:
         raise ParameterError(f"`hierarchies` must have one for every quasi-identifier, got none for {lacking!r}")

@@ -15,7 +15,15 @@ from numpy.typing import ArrayLike
 from reident._in_classes import check_classes, class_ranges, class_values
 from reident._random import check_rng
 from reident._typing import FloatArray, IntArray, RNGLike
-from reident._validation import check_columns, check_integer, check_real, check_table, check_vector
+from reident._validation import (
+    check_choice,
+    check_columns,
+    check_integer,
+    check_mapping,
+    check_real,
+    check_table,
+    check_vector,
+)
 from reident.anonymisers.hierarchy import Hierarchy
 from reident.anonymisers.k_anonymity import KAnonymous, k_anonymise
 from reident.errors import ParameterError, PrivacyWarning
@@ -168,6 +176,10 @@ def k_epsilon_anonymise(
     """
     k_columns, e_columns, removed = _check_roles(table, k_quasi, epsilon_quasi, identifiers)
     epsilon = check_real(epsilon, "epsilon", low=0, open_low=True, why="a budget of 0 would release nothing")
+    for criterion in criteria:
+        check_choice(
+            criterion, "criteria", ("sensitive", "ell", "diversity", "c", "t", "distance", "charge_suppressed")
+        )
     limits = _check_bounds(bounds, e_columns)
     values = {name: check_vector(table[name].astype(object), str(name)) for name in e_columns}
     mode = CLASS_RANGE if limits is None else PUBLIC_BOUNDS
@@ -367,6 +379,7 @@ def _check_bounds(
 ) -> dict[str, tuple[float, float]] | None:
     if bounds is None:
         return None
+    check_mapping(bounds, "bounds")
     unknown = [column for column in bounds if column not in columns]
     if unknown:
         raise ParameterError(f"`bounds` must be of epsilon-quasi-identifiers ({columns!r}), got {unknown!r}")

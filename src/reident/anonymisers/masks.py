@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from reident._random import check_rng
 from reident._typing import BoolArray, FloatArray, RNGLike
-from reident._validation import check_integer, check_real
+from reident._validation import check_flag, check_integer, check_real
 from reident.anonymisers._places import read_places, same_kind, write_places
 from reident.errors import ParameterError
 
@@ -256,7 +256,7 @@ def move_rigidly(points: Any, *, shift_m: float = 100_000.0, reflect: bool = Fal
     local = _vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
     cos, sin = np.cos(turn), np.sin(turn)
     motion = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-    if reflect:
+    if check_flag(reflect, "reflect"):
         motion = motion @ np.diag([-1.0, 1.0, 1.0])
     moved = local @ motion.T @ _pole_frame(goal_lat[0], goal_lon[0])
     return write_places(points, *_degrees(moved))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident._random import check_rng
 from reident._typing import RNGLike
-from reident._validation import check_choice, check_numeric, check_real
+from reident._validation import check_choice, check_flag, check_numeric, check_real
 from reident.anonymisers._masked import MaskedTable, masked_table, numeric_columns, per_column
 from reident.errors import ParameterError
 from reident.kernels.swapping import swap_partners
@@ -63,7 +63,7 @@ def add_noise(
     original = check_numeric(table, listed, "table")
     amounts = per_column(amount, listed, "amount", low=0.0)
     noise = check_rng(rng).standard_normal(original.shape)
-    if correlated and len(listed) > 1:
+    if check_flag(correlated, "correlated") and len(listed) > 1:
         spread = original.std(axis=0)
         scaled = (original - original.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))

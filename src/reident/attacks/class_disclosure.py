@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident._classes import class_ids, encode_column, suppressed_rows
 from reident._typing import FloatArray, IntArray
-from reident._validation import check_columns, check_real, check_table
+from reident._validation import check_columns, check_mapping, check_real, check_table
 from reident.errors import DataError, ParameterError
 
 __all__ = [
@@ -185,7 +185,7 @@ def background_knowledge_attack(
     """
     classes = _read(release, quasi, sensitive)
     check_real(min_posterior, "min_posterior", low=0, high=1, open_low=True)
-    for value, weight in knowledge.items():
+    for value, weight in check_mapping(knowledge, "knowledge").items():
         check_real(weight, f"knowledge[{value!r}]", low=0)
     unknown = [value for value in knowledge if value not in classes.domain]
     if unknown or not knowledge:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from reident._typing import FloatArray, IntArray
-from reident._validation import check_distance_matrix, encode_labels
+from reident._validation import check_distance_matrix, check_integer, encode_labels
 from reident.attacks.adjacency import Adjacency
 from reident.errors import DataError, ParameterError
 from reident.kernels import compatibility as kernels
@@ -64,6 +64,7 @@ class CompatibilityGraph:
 
     def neighbours(self, v: int) -> IntArray:
         """Return the neighbours of vertex `v`, ascending."""
+        v = check_integer(v, "v", low=0, high=self.n_vertices - 1)
         return self.adjacency.neighbours(v)
 
     def to_sparse(self) -> sp.csr_array:

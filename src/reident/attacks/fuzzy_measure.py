@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._typing import FloatArray
-from reident._validation import check_integer, check_vector
-from reident.errors import ParameterError
+from reident._validation import check_integer, check_mapping, check_real, check_vector
+from reident.errors import DataError, ParameterError
 from reident.kernels.choquet import choquet_integral, zeta_transform
 
 __all__ = ["FuzzyMeasure"]
@@ -81,7 +81,9 @@ class FuzzyMeasure:
     @classmethod
     def from_weights(cls, weights: Mapping[str, float] | pd.Series) -> FuzzyMeasure:
         """Return the additive measure of non-negative weights (scaled to sum 1): its Choquet integral is their mean."""
-        given = pd.Series(weights, dtype=float)
+        if not isinstance(weights, pd.Series):
+            check_mapping(weights, "weights")
+        given = pd.Series(weights)
         vector = check_vector(given.to_numpy(), "weights")
         if (vector < 0).any() or vector.sum() <= 0:
             raise ParameterError(f"`weights` must not be negative and not all 0, got {vector.tolist()}")
@@ -101,7 +103,8 @@ class FuzzyMeasure:
         names = _check_variables(variables)
         vector = np.zeros(2 ** len(names))
         vector[-1] = 1.0
-        for members, value in sets.items():
+        for members, value in check_mapping(sets, "sets").items():
+            check_real(value, f"sets[{members!r}]", low=0, high=1)
             mask = _mask_of([members] if isinstance(members, str) else members, names)
             vector[mask] = max(vector[mask], float(value))
         return cls(monotone_closure(vector), names)
@@ -128,7 +131,10 @@ class FuzzyMeasure:
 
     def choquet(self, matrix: ArrayLike) -> FloatArray:
         """Return the Choquet integral of each row of non-negative values, shape (m, n), as an array of shape (m,)."""
-        rows = np.ascontiguousarray(matrix, dtype=np.float64)
+        try:
+            rows = np.ascontiguousarray(matrix, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"`matrix` must hold numbers only: {error}") from None
         if rows.ndim == 1:
             rows = rows[None, :]
         n = len(self.variables)

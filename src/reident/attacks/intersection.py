@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident._classes import class_ids, encode_column, suppressed_rows
 from reident._typing import BoolArray, FloatArray, IntArray
-from reident._validation import check_choice, check_columns, check_integer, check_table
+from reident._validation import check_choice, check_columns, check_integer, check_listed, check_mapping, check_table
 from reident.attacks.labels import LabelReader
 from reident.errors import DataError, ParameterError
 from reident.kernels.location import gather_classes, nearest_class
@@ -219,6 +219,11 @@ def _locate(
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
     check_choice(locate, "locate", ("covering", "nearest"))
     check_integer(partial_limit, "partial_limit", low=1)
+    for column, hierarchy in check_mapping(hierarchies or {}, "hierarchies").items():
+        if column not in quasi:
+            raise ParameterError(f"`hierarchies` must be of quasi-identifiers {quasi!r}, got one of {column!r}")
+        if not hasattr(hierarchy, "to_frame") and not isinstance(hierarchy, pd.DataFrame):
+            raise ParameterError(f"`hierarchies` must hold Hierarchy objects, got {hierarchy!r} for {column!r}")
     tables = _tables(releases, quasi, sensitive)
     coded = {column: encode_column(population[column]) for column in quasi}
     person, n_combinations = class_ids([coded[column][0] for column in quasi])
@@ -234,7 +239,7 @@ def _locate(
 
 
 def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[pd.DataFrame]:
-    listed = [getattr(release, "table", release) for release in releases]
+    listed = [getattr(release, "table", release) for release in check_listed(releases, "releases")]
     if isinstance(releases, pd.DataFrame) or not listed:
         raise ParameterError("`releases` must be a sequence of at least one release; for one give a list of one")
     for place, table in enumerate(listed):

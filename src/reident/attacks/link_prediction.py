@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from reident._random import check_rng
 from reident._typing import FloatArray, IntArray, RNGLike
-from reident._validation import check_choice, check_integer, check_real
+from reident._validation import check_choice, check_integer, check_listed, check_real, check_vector
 from reident.errors import DataError, ParameterError
 from reident.networks import Network, as_network, network_from_edges
 
@@ -54,8 +54,10 @@ def link_scores(
 
 
 def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tuple[IntArray, IntArray]:
-    listed = list(pairs)
+    listed = check_listed(pairs, "pairs")
     for pair in listed:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise DataError(f"`pairs` must hold pairs of nodes, got {pair!r}")
         for node in pair:
             if node not in network.positions:
                 raise DataError(f"`pairs` must name nodes of the graph, got {node!r}")
@@ -135,7 +137,7 @@ def score_threshold(added: Any, original: Any, *, cost: float = 1.0) -> float:
     >>> score_threshold([0.0, 0.1], [0.2, 0.3, 0.4])
     0.2
     """
-    low, high = (np.sort(np.asarray(scores, np.float64)) for scores in (added, original))
+    low, high = np.sort(check_vector(added, "added")), np.sort(check_vector(original, "original"))
     if low.size == 0 or high.size == 0:
         raise ParameterError("`added` and `original` must both hold scores: a threshold separates two kinds")
     cost = check_real(cost, "cost", low=0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from reident._random import check_rng
 from reident._typing import BoolArray, IntArray, RNGLike
-from reident._validation import check_integer
+from reident._validation import check_integer, check_listed
 from reident.errors import DataError, ParameterError, SearchLimitWarning
 from reident.networks import Network, as_network, network_from_edges
 
@@ -143,7 +143,7 @@ def implant(
     d0 = check_integer(d0, "d0", low=0)
     d1 = check_integer(d1, "d1", low=d0, high=network.n_nodes, why="a node links to as many others at most")
     check_integer(redraws, "redraws", low=0)
-    wanted = _check_targets(network, targets)
+    wanted = _check_nodes(network, targets, "targets")
     outside = generator.integers(d0, d1 + 1, k)
     links = _choose_links(len(wanted), outside, generator)
     fillers = _choose_fillers(network.n_nodes, wanted, links, outside, generator)
@@ -176,15 +176,15 @@ def implant(
     )
 
 
-def _check_targets(network: Network, targets: Iterable[Hashable]) -> list[int]:
-    listed = list(targets)
+def _check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
+    listed = check_listed(nodes, name)
     if not listed:
-        raise ParameterError("`targets` must name at least one node, got none")
+        raise ParameterError(f"`{name}` must name at least one node, got none")
     for target in listed:
         if target not in network.positions:
-            raise DataError(f"`targets` must be nodes of the graph, got {target!r}")
+            raise DataError(f"`{name}` must be nodes of the graph, got {target!r}")
     if len(set(listed)) < len(listed):
-        raise DataError("`targets` must be distinct, got one of them twice")
+        raise DataError(f"`{name}` must be distinct, got one of them twice")
     return [network.positions[target] for target in listed]
 
 
@@ -300,7 +300,7 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
         If a member is absent, named twice, or the members are not connected.
     """
     network = as_network(graph)
-    rows = _check_targets(network, members)
+    rows = _check_nodes(network, members, "members")
     if len(rows) < 2:
         raise ParameterError("`members` must name at least two nodes, got one")
     adjacency = network.to_scipy()

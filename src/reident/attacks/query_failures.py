@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike
 from reident._classes import class_ids, encode_column
 from reident._random import check_rng
 from reident._typing import BoolArray, FloatArray, RNGLike
-from reident._validation import check_columns, check_integer, check_real, check_table, check_vector
+from reident._validation import (
+    check_callable,
+    check_columns,
+    check_integer,
+    check_listed,
+    check_real,
+    check_table,
+    check_vector,
+)
 from reident.errors import DataError, ParameterError
 
 __all__ = [
@@ -71,6 +79,7 @@ def query_set_attack(
     Vanhoef (2012), section 3.2: how many have the property, and how many who are not the target have it.
     """
     check_table(table, "table")
+    check_callable(predicate, "predicate")
     check_integer(min_set_size, "min_set_size", low=1)
     if (table.index == target).sum() != 1:
         raise ParameterError(f"`target` must be one label of the table's index, got {target!r}")
@@ -104,6 +113,8 @@ class MaxAuditor:
 
     def __init__(self, values: ArrayLike) -> None:
         self._values = check_vector(values, "values")
+        if not self._values.size:
+            raise DataError("`values` must have at least one value, got none")
         if np.unique(self._values).size != self._values.size:
             raise DataError("`values` must be distinct: equal maxima do not tell records apart")
         # What follows from the answers: each record is at most its bound, and the record that attains an answer (one,
@@ -119,7 +130,7 @@ class MaxAuditor:
 
     def ask(self, records: Sequence[int]) -> float | None:
         """Return the largest value of some records, or None if the auditor refuses."""
-        asked = frozenset(int(record) for record in records)
+        asked = frozenset(check_integer(record, "records") for record in check_listed(records, "records"))
         if not asked or min(asked) < 0 or max(asked) >= len(self):
             raise ParameterError(
                 f"`records` must be positions from 0 to {len(self) - 1}, at least one, got {records!r}"
@@ -181,6 +192,8 @@ def auditing_attack(auditor: MaxAuditor, *, group_size: int = 3, rng: RNGLike = 
     Vanhoef (2012), section 3.2: a refusal can disclose (Kenthapadi, Mishra and Nissim 2005). With m records in a
     group the left-out record is the largest with probability 1 / m.
     """
+    if not isinstance(auditor, MaxAuditor):
+        raise ParameterError(f"`auditor` must be a MaxAuditor, got {type(auditor).__name__}")
     check_integer(group_size, "group_size", low=3, high=len(auditor))
     order = check_rng(rng).permutation(len(auditor))
     asked, refused = auditor.n_asked, auditor.n_refused
@@ -291,9 +304,13 @@ def averaging_attack(query: Callable[[], Any], n_repeats: int) -> AveragingAttac
     Vanhoef (2012), section 3.2. The error falls with the root of the number of answers, and the loss rises with the
     number: a `Budget` stops the attack.
     """
+    check_callable(query, "query")
     check_integer(n_repeats, "n_repeats", low=1)
     answers = [query() for _ in range(n_repeats)]
-    values = np.array([float(answer) for answer in answers])
+    try:
+        values = np.array([float(answer) for answer in answers])
+    except (TypeError, ValueError) as error:
+        raise DataError(f"`query` must answer with numbers: {error}") from None
     estimates = np.cumsum(values) / np.arange(1, n_repeats + 1)
     spent = sum(float(getattr(answer, "epsilon", 0.0)) for answer in answers)
     return AveragingAttack(estimates, float(estimates[-1]), spent)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident._typing import FloatArray, IntArray
-from reident._validation import check_choice, check_columns, check_numeric, check_real, check_table
+from reident._validation import check_choice, check_columns, check_mapping, check_numeric, check_real, check_table
 from reident.attacks._match_weights import check_splink, estimate_weights, heaviest_records
 from reident.attacks.fuzzy_measure import FuzzyMeasure
 from reident.errors import DataError, ParameterError
@@ -231,6 +231,8 @@ def _true_pairs(release: pd.DataFrame, known: pd.DataFrame, truth: Any) -> IntAr
         if not table.index.is_unique:
             twice = table.index[table.index.duplicated()][0]
             raise DataError(f"the index of `{name}` must be unique, got {twice!r} more than once: it tells who is who")
+    if truth is not None and not isinstance(truth, pd.Series):
+        check_mapping(truth, "truth")
     labels = release.index if truth is None else pd.Index(pd.Series(truth).reindex(release.index))
     positions = np.asarray(known.index.get_indexer(labels), np.int64)
     if (positions < 0).all():

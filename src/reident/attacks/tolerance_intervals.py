@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from reident._areas import AreaSampler
 from reident._random import check_rng
 from reident._typing import FloatArray, RNGLike
-from reident._validation import check_embedding, check_integer, check_real
+from reident._validation import check_embedding, check_flag, check_integer, check_real
 from reident.kernels import lipschitz, sphere
 
 __all__ = ["ToleranceIntervals", "simulate_intervals", "tolerance_intervals"]
@@ -166,7 +166,7 @@ def simulate_intervals(
             covered[which] += lipschitz.count_inside(again, lo[which, part], hi[which, part])
         position = part.stop
     shares = covered / lo.shape[1]
-    form = (lambda values: values) if condensed else _square
+    form = (lambda values: values) if check_flag(condensed, "condensed") else _square
     return [
         ToleranceIntervals(
             form(lo[which]),

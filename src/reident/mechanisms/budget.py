@@ -125,7 +125,11 @@ class Budget:
 
 def spend(budget: Budget | None, epsilon: Any, purpose: str) -> Fraction:
     """Spend on a budget if there is one; return the exact epsilon in any case."""
-    return check_epsilon(epsilon) if budget is None else budget.spend(epsilon, purpose)
+    if budget is None:
+        return check_epsilon(epsilon)
+    if not isinstance(budget, Budget):
+        raise ParameterError(f"`budget` must be a Budget, got {budget!r}")
+    return budget.spend(epsilon, purpose)
 
 
 def _short(value: Fraction) -> str:

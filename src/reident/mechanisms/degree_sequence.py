@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from reident._typing import FloatArray, IntArray, RNGLike
-from reident._validation import check_choice, check_epsilon, check_integer
+from reident._validation import check_choice, check_epsilon, check_flag, check_integer
 from reident.errors import DataError
 from reident.mechanisms.budget import Budget, spend
 from reident.mechanisms.entropy import entropy_source
@@ -96,6 +96,7 @@ def private_degree_sequence(
     exact = check_epsilon(epsilon)
     check_integer(k, "k", low=1)
     check_choice(kind, "kind", ("sequence", "histogram"))
+    check_flag(postprocess, "postprocess")
     degrees = _degrees(graph)
     n = degrees.size
     source = entropy_source(rng)

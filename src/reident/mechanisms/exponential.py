@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._typing import FloatArray, RNGLike
-from reident._validation import check_epsilon, check_real, check_vector
-from reident.errors import ParameterError
+from reident._validation import check_epsilon, check_flag, check_real, check_vector
+from reident.errors import DataError, ParameterError
 from reident.mechanisms.budget import Budget, spend
 from reident.mechanisms.entropy import (
     Entropy,
@@ -97,7 +97,7 @@ def exponential_mechanism(
     exact = check_epsilon(epsilon)
     check_real(sensitivity, "sensitivity", low=0, open_low=True)
     values = _scores(candidates, scores)
-    rate = exact / Fraction(float(sensitivity)) / (1 if monotone else 2)
+    rate = exact / Fraction(float(sensitivity)) / (1 if check_flag(monotone, "monotone") else 2)
     source = entropy_source(rng)
     spend(budget, exact, "exponential mechanism")
     position = _draw(values, rate, source)
@@ -113,7 +113,10 @@ def choice_probabilities(
     """
     check_real(sensitivity, "sensitivity", low=0, open_low=True)
     values = check_vector(scores, "scores")
-    weights = float(check_epsilon(epsilon)) / (sensitivity * (1 if monotone else 2)) * (values - values.max())
+    if not values.size:
+        raise DataError("`scores` must have at least one score, got none")
+    factor = 1 if check_flag(monotone, "monotone") else 2
+    weights = float(check_epsilon(epsilon)) / (sensitivity * factor) * (values - values.max())
     probabilities: FloatArray = np.exp(weights - np.log(np.exp(weights).sum()))
     return probabilities
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from reident._random import check_rng
 from reident._typing import FloatArray, IntArray, RNGLike
-from reident._validation import check_bounds, check_choice, check_epsilon, check_integer
+from reident._validation import check_bounds, check_choice, check_epsilon, check_flag, check_integer
 from reident.errors import DataError, ParameterError, PrivacyWarning
 from reident.mechanisms.budget import Budget, spend
 from reident.mechanisms.entropy import Entropy, entropy_source
@@ -134,6 +134,7 @@ def private_kmeans(
     check_integer(n_iterations, "n_iterations", low=1, high=1000)
     check_choice(schedule, "schedule", ("uniform", "halving"))
     check_choice(empty, "empty", ("split", "keep"))
+    check_flag(centred, "centred")
     cube, low, width, n_clipped = _to_cube(points, bounds)
     source = entropy_source(rng)
     public = check_rng(rng)

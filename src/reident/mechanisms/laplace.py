@@ -83,7 +83,7 @@ def discrete_laplace(
     True
     """
     step = Fraction(check_real(granularity, "granularity", low=0, open_low=True))
-    scales = np.asarray(scale, dtype=np.float64)
+    scales = _numbers(scale)
     if scales.ndim > 1:
         raise ParameterError(f"`scale` must be a number or one-dimensional, got shape {scales.shape}")
     if size is None:
@@ -99,6 +99,13 @@ def discrete_laplace(
     else:
         steps = grid_noise(step / Fraction(float(scales)), size, source)
     return np.asarray(steps * float(step), dtype=np.float64)
+
+
+def _numbers(scale: ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(scale, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"`scale` must hold numbers only: {error}") from None
 
 
 def _check_scales(scales: FloatArray, step: Fraction) -> None:
@@ -207,7 +214,9 @@ def simulation_laplace(scale: ArrayLike, size: int | tuple[int, ...] | None = No
     ndarray of float64
         The noise, in the value's units.
     """
-    scales = np.asarray(scale, dtype=np.float64)
+    scales = _numbers(scale)
     if not (np.isfinite(scales) & (scales > 0)).all():
         raise ParameterError(f"`scale` must be positive and finite, got {scale!r}")
+    for length in () if size is None else np.atleast_1d(np.asarray(size, dtype=object)):
+        check_integer(length, "size", low=0)
     return np.asarray(check_rng(rng).laplace(0.0, scales, size), dtype=np.float64)

@@ -14,7 +14,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._typing import FloatArray, IntArray, RNGLike
-from reident._validation import check_bounds, check_choice, check_epsilon, check_integer, check_real, check_vector
+from reident._validation import (
+    check_bounds,
+    check_callable,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_real,
+    check_vector,
+)
 from reident.errors import DataError, ParameterError, PrivacyWarning
 from reident.mechanisms.budget import Budget, spend
 from reident.mechanisms.entropy import entropy_source
@@ -209,6 +217,7 @@ def _count(data: Any, predicate: Callable[[Any], Any] | None) -> int:
     if isinstance(data, int | np.integer) and not isinstance(data, bool):
         return check_integer(data, "data", low=0)
     if predicate is not None:
+        check_callable(predicate, "predicate")
         rows = (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else iter(data)
         return sum(bool(predicate(row)) for row in rows)
     if isinstance(data, pd.DataFrame):

@@ -56,6 +56,8 @@ def relative_error(original: ArrayLike, release: ArrayLike) -> float:
     """
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
+    if not before.size:
+        raise DataError("`original` must have at least one value, got none")
     return float((np.abs(after - before) / _nonzero(before, "original")).mean())
 
 
@@ -139,6 +141,8 @@ def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLik
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
     b = check_vector(scales, "scales", length=before.size)
+    if (b < 0).any():
+        raise DataError(f"`scales` must not be negative, got {b.min():g}")
     support, own, counts = np.unique(before, return_inverse=True, return_counts=True)
     everything = float(np.log2(before.size / counts)[own].sum())
     if everything <= 0:
@@ -218,6 +222,8 @@ def confidence_suppression(
     ids = check_classes(classes, before.size)
     n_classes = int(ids.max()) + 1
     b = check_vector(scales, "scales", length=n_classes)
+    if (b < 0).any():
+        raise DataError(f"`scales` must not be negative, got {b.min():g}")
     kept = ids >= 0
     own = ids[kept]
     middle = (after if centre == "release" else before)[kept]

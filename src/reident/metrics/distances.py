@@ -82,7 +82,7 @@ def great_circle_pairs_km(
     """
     p, q = _unit_vectors(lat_p_deg, lon_p_deg, "_p"), _unit_vectors(lat_q_deg, lon_q_deg, "_q")
     if p.shape != q.shape:
-        raise DataError(f"the places p and q must be equally many, got {p.shape[1]} and {q.shape[1]}")
+        raise DataError(f"`lat_p_deg` and `lat_q_deg` must have the same length, got {p.shape[1]} and {q.shape[1]}")
     return sphere.great_circle_pairs(p, q)
 
 

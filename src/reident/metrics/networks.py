@@ -12,7 +12,7 @@ import numpy as np
 
 from reident._random import check_rng
 from reident._typing import IntArray, RNGLike
-from reident._validation import check_choice, check_integer
+from reident._validation import check_choice, check_integer, check_listed, check_mapping
 from reident.errors import DataError, SearchLimitWarning
 from reident.metrics.ranking import AUC, auc
 from reident.networks import DirectedNetwork, Network, as_directed_network, as_network
@@ -366,7 +366,9 @@ def mapping_quality(
     ignore : iterable
         Nodes that do not count, for example the seeds that an attacker already knew.
     """
-    left_out = set(ignore)
+    left_out = set(check_listed(ignore, "ignore"))
+    check_mapping(mapping, "mapping")
+    check_mapping(truth, "truth")
     true = {node: partner for node, partner in truth.items() if node not in left_out}
     mapped = {node: partner for node, partner in mapping.items() if node not in left_out}
     correct = sum(1 for node, partner in mapped.items() if node in true and true[node] == partner)
@@ -435,8 +437,10 @@ def detectability(graph: Any, planted: Iterable[Hashable], *, level: float = 0.9
 
 def _places(network: DirectedNetwork, planted: Iterable[Hashable]) -> np.ndarray:
     suspects = np.zeros(network.n_nodes, np.bool_)
-    for node in planted:
+    for node in check_listed(planted, "planted"):
         if node not in network.positions:
             raise DataError(f"`planted` must name nodes of the graph, got {node!r}")
         suspects[network.positions[node]] = True
+    if suspects.all() or not suspects.any():
+        raise DataError(f"`planted` must name some nodes and not all {network.n_nodes}, got {int(suspects.sum())}")
     return suspects

@@ -56,8 +56,9 @@ def auc(positive: ArrayLike, negative: ArrayLike, *, level: float = 0.95) -> AUC
     above = check_vector(positive, "positive")
     below = check_vector(negative, "negative")
     level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-    if above.size == 0 or below.size == 0:
-        raise DataError(f"both groups must have scores, got {above.size} positive and {below.size} negative")
+    for name, scores in (("positive", above), ("negative", below)):
+        if scores.size == 0:
+            raise DataError(f"`{name}` must have at least one score, got none")
     ranks = rankdata(np.concatenate([above, below]))
     m, n = above.size, below.size
     share_above = (ranks[:m] - rankdata(above)) / n

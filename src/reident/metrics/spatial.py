@@ -308,7 +308,10 @@ def distance_utilities(
         `geary_contiguity`, `moran_band`, `geary_band`, each beside its error against the original (`..._error`).
     """
     original, release = _both(d_original, d_release, at_least=3)
-    clusters = min(n_clusters, len(original))
+    for name, length in (("small_km", small_km), ("band_km", band_km), ("bandwidth_km", bandwidth_km)):
+        check_real(length, name, low=0, open_low=True)
+    check_integer(neighbours, "neighbours", low=1)
+    clusters = min(check_integer(n_clusters, "n_clusters", low=2), len(original))
     row: dict[str, Any] = {
         "nearest_neighbour": nearest_neighbour_agreement(original, release),
         "small_error_km": small_distance_error_km(original, release, below_km=small_km),

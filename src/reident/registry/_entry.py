@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from reident._validation import check_choice, check_integer, check_real
+from reident._validation import check_choice, check_integer, check_mapping, check_real
 from reident.errors import ParameterError
 
 __all__ = ["DATA", "FORMS", "ROLES", "Entry", "Parameter"]
@@ -192,7 +192,7 @@ class Entry:
     def check(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return all options, checked, defaults filled in."""
         filled = self.defaults()
-        for name, value in options.items():
+        for name, value in check_mapping(options, "options").items():
             rule = self.parameter(name)
             filled[name] = None if value is None and filled[name] is None else rule.check(value)
         return filled

@@ -18,7 +18,7 @@ class Board:
     """The progress of several notebooks: an overall count with the time left, and a line for each that runs."""
 
     def __init__(self, label: str, names: list[str], out: Path, *, enabled: bool) -> None:
-        self._names, self._work = names, out / WORK
+        self._names, self._work = frozenset(names), out / WORK
         self._bar = Progress(label, len(names), unit="notebooks", enabled=enabled)
         self._enabled = enabled
         self._finished: set[str] = set()
@@ -49,13 +49,18 @@ class Board:
     def _watch(self) -> None:
         while not self._stop.wait(0.5):
             lines, partial = {}, 0.0
-            for name in self._names:
-                if name not in self._finished:
-                    share, line = self._state(name)
-                    partial += share
-                    if line:
-                        lines[name] = line
+            for name in self._begun():
+                share, line = self._state(name)
+                partial += share
+                if line:
+                    lines[name] = line
             self._bar.partial(partial, lines)
+
+    def _begun(self) -> list[str]:
+        """Return the runs that have a working folder: a few, however many wait or are done."""
+        with contextlib.suppress(OSError):
+            return sorted((self._names & {folder.name for folder in self._work.iterdir()}) - self._finished)
+        return []
 
     def _state(self, name: str) -> tuple[float, str]:
         """Return the share of a notebook's cells that is done, and a line about it; empty if it does not run."""

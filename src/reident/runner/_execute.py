@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -194,15 +195,12 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
 def _write_page(work: Path, record: dict[str, Any]) -> None:
     """Render the executed notebook without its code, in a page that loads nothing from elsewhere."""
     import nbformat
-    from nbconvert import HTMLExporter
 
     if not (work / NOTEBOOK).is_file():
         body = "<p>The kernel did not start.</p>"
     else:
         notebook = nbformat.read(work / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-        exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
-        exporter.exclude_anchor_links = True
-        body, _ = exporter.from_notebook_node(notebook)
+        body, _ = _exporter().from_notebook_node(notebook)
     state = "" if record["status"] == "ok" else f' <strong class="bad">failed: {html.escape(_brief(record))}</strong>'
     settings = ", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items())
     head = (
@@ -210,6 +208,16 @@ def _write_page(work: Path, record: dict[str, Any]) -> None:
         f'<p class="meta">{html.escape(settings)}; {record["seconds"]:.0f} s on {record["started"][:10]}{state}</p>'
     )
     (work / PAGE).write_text(page(record["title"], head + f'<div class="notebook">{body}</div>'), encoding="utf-8")
+
+
+@cache
+def _exporter() -> Any:
+    """Give this process its exporter: its templates are compiled once, not for every page."""
+    from nbconvert import HTMLExporter
+
+    exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
+    exporter.exclude_anchor_links = True
+    return exporter
 
 
 def _brief(record: dict[str, Any]) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 
-from reident._validation import check_choice, check_columns, check_integer, check_real
+from reident._validation import check_choice, check_columns, check_integer, check_mapping, check_real
 from reident.errors import DataError, ParameterError
 from reident.experiments.microdata import LAT, LON
+from reident.networks import as_network, read_graph
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.mapping import Plan, plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
@@ -150,6 +151,13 @@ def assess(
     places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
     if not (listed or places or network is not None):
         raise ParameterError("`quasi`, `lat` and `lon` or `network` must be given: nothing says what an intruder knows")
+    if sensitive is not None:
+        check_columns(data, [sensitive], "sensitive", table_name="data")
+    chosen = check_mapping(methods or {}, "methods")
+    for kind in chosen:
+        check_choice(kind, "methods", ("places", "table"))
+    if network is not None:
+        network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
     told = profile_data(data, listed, sensitive)
     complete = complete_records(data, listed)
     if len(complete) < 20:
@@ -157,7 +165,6 @@ def assess(
             f"`data` must have at least 20 records with every quasi-identifier and a valid place, got {len(complete)}"
         )
     shared: dict[str, Any] = {"quasi": listed, "sensitive": sensitive, "n_known": n_known, "overlap": overlap}
-    chosen = methods or {}
     plans: dict[str, Plan] = {}
     if places:
         plans["places"] = plan(complete, chosen.get("places"), **{**shared, "sensitive": None})

@@ -7,12 +7,15 @@ from typing import Any
 
 import pandas as pd
 
+from reident._validation import check_table
 from reident.errors import DataError, ParameterError
 from reident.experiments.microdata import LAT, LON
 
 __all__ = ["read_file", "with_places", "write_file"]
 
 _GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
+#: The kinds of file that a release is written as.
+WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *_GEOGRAPHIC)
 _KINDS = ".csv, .csv.gz, .tsv, .parquet, .xlsx, .xls, .gpkg, .geojson, .shp, .fgb"
 
 
@@ -79,6 +82,7 @@ def with_places(data: Any, lat: str | None, lon: str | None) -> Any:
     """
     if (lat is None) != (lon is None):
         raise ParameterError("`lat` and `lon` must be given together, got only one of them")
+    check_table(data, "data")
     if lat is None:
         return data
     if hasattr(data, "to_crs"):
@@ -99,11 +103,11 @@ def write_file(data: Any, path: Path) -> None:
     """Write a table by the kind of its path; no index, no metadata but the kind's own."""
     kind = _kind(path)
     if hasattr(data, "to_crs"):
-        if kind == ".parquet":
+        if kind in (".parquet", ".pq"):
             data.to_parquet(path, index=False)
         else:
             data.to_file(path, index=False)
-    elif kind == ".parquet":
+    elif kind in (".parquet", ".pq"):
         data.to_parquet(path, index=False)
     elif kind in (".xlsx", ".xls"):
         data.to_excel(path, index=False)

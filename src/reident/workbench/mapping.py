@@ -258,6 +258,8 @@ def _intruder(
 ) -> Intruder:
     """Fill in the sizes: for the attack by distances such that its product graph stays small enough to search."""
     n = len(data.table)
+    if n_known is not None:
+        check_integer(n_known, "n_known", low=1)
     if "metric linkage" in forms and (n_released is None or n_known is None):
         labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
         agree = float((labels**2).sum())

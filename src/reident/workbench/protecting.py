@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident._validation import check_columns
+from reident._validation import check_choice, check_columns
 from reident.errors import DataError, ParameterError, PrivacyWarning
 from reident.experiments.microdata import LAT, LON, automatic_hierarchy
 from reident.metrics.distances import great_circle_km
 from reident.registry import Entry, find
-from reident.workbench.files import with_places, write_file
+from reident.workbench.files import WRITTEN, with_places, write_file
 
 __all__ = ["protect"]
 
@@ -88,6 +88,7 @@ def protect(
     """
     entry = find(method, "anonymiser")
     settings = entry.check(options or {})
+    check_choice(suffix, "suffix", WRITTEN)
     target = Path(out)
     if target.exists():
         raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")

@@ -1,0 +1,92 @@
+"""A batch of notebooks against starting their kernels: what a run costs beyond its kernel.
+
+``REIDENT_BATCH_RUNS`` says how many runs (default 60; the goal is stated for 2,000). Times are wall-clock seconds a run
+with two notebooks at once; beyond the kernel, a run should cost less than .2 s however many runs there are.
+"""
+
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RUNS = int(os.environ.get("REIDENT_BATCH_RUNS", "60"))
+AT_ONCE = 2
+
+
+def start_kernel(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:  # noqa: ARG001 (a trial)
+    """Start a kernel, run a cell and end it, as any way of running a notebook must."""
+    from jupyter_client.manager import KernelManager
+
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="reident-") as sockets:
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
+        manager.start_kernel()
+        client = manager.client()
+        client.start_channels()
+        client.wait_for_ready(timeout=120)
+        client.execute(f"print({params['x']})", reply=True, timeout=120)
+        client.stop_channels()
+        manager.shutdown_kernel()
+    return {"seconds": time.monotonic() - began}
+
+
+def _notebook(path: Path) -> Path:
+    def cell(source: str, **metadata: Any) -> dict[str, Any]:
+        code = {"cell_type": "code", "outputs": [], "execution_count": None}
+        return {**code, "id": f"c{len(source)}", "metadata": metadata, "source": source}
+
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [cell("x = 1", tags=["parameters"]), cell("print(x)")]
+    notebook = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook))
+    return path
+
+
+def _runs(notebook: Path, numbers: range) -> list[Any]:
+    from reident.runner import NotebookRun
+
+    return [NotebookRun(f"run-{number}", notebook, {"x": number}, page=False) for number in numbers]
+
+
+def rows() -> list[dict[str, Any]]:
+    """Time an empty notebook's runs, kernels alone, 20 more runs beside those there are, and a resumed batch."""
+    from reident.experiments import grid
+    from reident.runner import run_notebooks
+
+    with tempfile.TemporaryDirectory(prefix="reident-") as folder:
+        notebook, out = _notebook(Path(folder, "empty.ipynb")), Path(folder, "out")
+
+        def timed(numbers: range) -> float:
+            began = time.monotonic()
+            records = run_notebooks(_runs(notebook, numbers), out, at_once=AT_ONCE, progress=False)
+            assert {record["status"] for record in records} == {"ok"}
+            return time.monotonic() - began
+
+        timed(range(AT_ONCE))  # the workers start, and import what they need
+        whole = timed(range(AT_ONCE, RUNS + AT_ONCE)) / RUNS
+        more = timed(range(RUNS + AT_ONCE, RUNS + AT_ONCE + 20)) / 20
+        resumed = timed(range(RUNS + AT_ONCE)) / RUNS
+    began = time.monotonic()
+    grid.run({"x": list(range(20))}, start_kernel, stem="kernels", jobs=AT_ONCE, progress=False)
+    kernel = (time.monotonic() - began) / 20
+
+    def row(task: str, seconds: float) -> dict[str, Any]:
+        note = f"{seconds - kernel:+.3f} s a run beyond the kernel"
+        return {"task": task, "ours_s": seconds, "rival": "kernel alone", "rival_s": kernel,
+                "ratio": kernel / seconds, "note": note}  # fmt: skip
+
+    return [
+        row(f"a run of {RUNS}, {AT_ONCE} at once", whole),
+        row(f"a run of 20 more beside {RUNS} finished ones", more),
+        {
+            **row(f"a run of {RUNS} that is there already", resumed),
+            "rival": None,
+            "rival_s": None,
+            "ratio": None,
+            "note": "",
+        },
+    ]

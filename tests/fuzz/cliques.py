@@ -1,0 +1,370 @@
+"""Bit sets, and what the search for maximum cliques is made of."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+import naive_cliques as naive
+from fuzz import Case
+from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
+from reident.kernels import bitset, clique, clique_climb, clique_prefix, clique_reduce
+
+# -- bit sets --------------------------------------------------------------------------------------------------------
+
+
+def draw_set(rng):
+    n = int(rng.integers(1, 131))
+    return n, frozenset(some(rng, n).tolist())
+
+
+def set_comp(n, members):
+    row = packed_set(members, n)
+    out, listed = np.empty(n, np.int64), clique.listed(row)
+    size = bitset.list_bits(row, out)
+    mine = np.zeros_like(row)
+    clique.set_bits(mine, np.array(sorted(members), np.int64))
+    full = np.zeros_like(row)
+    clique.fill_row(full, n)
+    inside = [v for v in range(n) if bitset.has_bit(row, v)]
+    return (
+        out[:size].tolist(),
+        listed.tolist(),
+        inside,
+        mine.tolist(),
+        int(bitset.count_bits(row)),
+        bool(bitset.is_empty(row)),
+        full.tolist(),
+    )
+
+
+def set_ref(n, members):
+    listed = sorted(members)
+    return (listed, listed, listed, packed_set(members, n).tolist(), len(members), not members,
+            packed_set(range(n), n).tolist())  # fmt: skip
+
+
+def draw_renamed(rng):
+    dense = wide_graph(rng)
+    return dense, rng.permutation(len(dense))
+
+
+def renamed(dense, order):
+    return packed(dense[np.ix_(order, order)])
+
+
+def inverse(order):
+    return np.argsort(order)
+
+
+def pack_comp(dense, order):
+    """Pack in two runs, as threads share the rows."""
+    bits, middle = np.zeros_like(packed(dense)), len(dense) // 2
+    for low, high in ((0, middle), (middle, len(dense))):
+        bitset.pack_lists(*rows(dense), order, inverse(order), low, high, bits)
+    return bits
+
+
+# -- branch and bound ------------------------------------------------------------------------------------------------
+
+
+def ordered(dense):
+    """Order by least degree, last first, by looking at every vertex at every step."""
+    left, order = list(range(len(dense))), []
+    while left:
+        least = min(left, key=lambda v: (int(dense[v, left].sum()), v))
+        order.insert(0, least)
+        left.remove(least)
+    return order
+
+
+def draw_members(rng):
+    dense = graph(rng)
+    return dense, some(rng, len(dense))
+
+
+def colours(dense, members):
+    """Colour class by class: each takes every vertex that none of the class is joined to."""
+    left, count = members.tolist(), 0
+    while left:
+        count += 1
+        taken = []
+        for v in left:
+            if not dense[v, taken].any():
+                taken.append(v)
+        left = [v for v in left if v not in taken]
+    return count
+
+
+def tree(dense, target, *, every, budget):
+    """Run a branch and bound in slices, as the search does."""
+    bits = packed(dense)
+    n, words = bits.shape
+    state = np.zeros(5, np.int64)
+    members, branch, classes = (np.zeros((n + 2, words), np.uint64) for _ in range(3))
+    needs, chosen, locked = np.zeros(n + 2, np.int64), np.zeros(n + 2, np.int64), np.zeros(n + 2, bool)
+    clique.start(bits, target, state, members, branch, needs, classes, locked)
+    found = np.zeros((64 if every else 1, n + 1), np.int64)
+    while not clique.advance(bits, state, members, branch, needs, chosen, classes, locked, found, every, budget):
+        pass
+    count = int(state[clique.FOUND])
+    return [tuple(sorted(row[:target])) for row in found[:count].tolist()] if every else found[0, :count].tolist()
+
+
+def edge_set(dense):
+    return {(a, b) for a, b in combinations(range(len(dense)), 2) if dense[a, b]}
+
+
+def draw_search(rng):
+    return graph(rng), int(rng.integers(1, 4))
+
+
+def search_comp(dense, budget):
+    largest = sorted(tree(dense, 1, every=False, budget=budget))
+    return is_clique(dense, largest), len(largest), sorted(tree(dense, len(largest), every=True, budget=budget))
+
+
+def search_ref(dense, budget):
+    found = naive.max_cliques(len(dense), edge_set(dense))
+    return True, len(found[0]), sorted(found)
+
+
+def draw_climb(rng):
+    dense = graph(rng)
+    return dense, int(rng.integers(len(dense))), int(rng.integers(1, 2**62)), int(rng.integers(1, 30))
+
+
+def climb_comp(dense, first, word, patience):
+    best = np.empty(len(dense), np.int64)
+    size, moves = clique_climb.climb(packed(dense), first, patience, np.array([word], np.uint64), best)
+    members = best[:size].tolist()
+    largest = len(naive.max_cliques(len(dense), edge_set(dense))[0])
+    return is_clique(dense, members) and len(set(members)) == size, 1 <= size <= largest, bool(moves >= patience)
+
+
+# -- prefixes: neighbours of smaller number -------------------------------------------------------------------------
+
+
+def filtered(dense, members, need):
+    """Drop members with fewer than need - 1 neighbours among the members until none is left to drop."""
+    left = list(members)
+    while len(left) >= need:
+        kept = [v for v in left if dense[v, left].sum() >= need - 1]
+        if kept == left:
+            return left
+        left = kept
+    return []
+
+
+def smaller(dense, v):
+    return np.flatnonzero(dense[v, :v]).tolist()
+
+
+def draw_target(rng):
+    dense = wide_graph(rng)
+    low, high = sorted(rng.integers(0, len(dense) + 1, 2).tolist())
+    return dense, low, high, int(rng.integers(2, 6))
+
+
+def survivors_sound(left, dense, low, high, target):
+    """Tell whether each number is that of the filtered prefix, or 0 where no clique of `target` can end."""
+    for place, v in enumerate(range(low, high)):
+        ref = len(filtered(dense, smaller(dense, v), target - 1))
+        ends = (
+            any(is_clique(dense, c) for c in combinations(smaller(dense, v), target - 1)) if len(dense) < 10 else False
+        )
+        if left[place] != ref and (left[place] != 0 or ends):
+            return False
+    return True
+
+
+def survivors_comp(dense, low, high, target):
+    lists = clique_prefix.survivors_lists(*prefixes(dense), low, high, target)
+    bits = clique_prefix.survivors_bits(packed(dense), low, high, target)
+    return [survivors_sound(found, dense, low, high, target) for found in (lists, bits)]
+
+
+def draw_subgraph(rng):
+    dense = wide_graph(rng)
+    return dense, some(rng, len(dense)), int(rng.integers(1, 5))
+
+
+def subgraph_comp(dense, members, need):
+    lists = clique_prefix.subgraph_lists(*prefixes(dense), members.astype(np.int64), need)
+    bits = clique_prefix.subgraph_bits(packed(dense), packed_set(members, len(dense)), need)
+    return [(kept.tolist(), induced.tolist()) for kept, induced in (lists, bits)]
+
+
+def subgraph_ref(dense, members, need):
+    kept = filtered(dense, members.tolist(), need) if need > 1 else members.tolist()
+    return [(kept, packed(dense[np.ix_(kept, kept)]).tolist())] * 2
+
+
+def first_fit(dense):
+    colour = []
+    for v in range(len(dense)):
+        taken = {colour[u] for u in smaller(dense, v)}
+        colour.append(next(c for c in range(len(dense) + 1) if c not in taken))
+    return max(colour) + 1
+
+
+# -- reductions ------------------------------------------------------------------------------------------------------
+
+
+def draw_prune(rng):
+    return wide_graph(rng), int(rng.integers(1, 4))
+
+
+def prune_comp(dense, need):
+    """Every clique of need + 2 survives; no new edge comes; both ends agree."""
+    bits, n = packed(dense), len(dense)
+    beyond, gone = np.zeros(n, np.int64), 0
+    for low in reversed(range(0, n, 64)):
+        gone += clique_reduce.prune_bits(bits, low, min(low + 64, n), need, beyond)[1]
+    left = np.array([[bool(bitset.has_bit(row, v)) for v in range(n)] for row in bits])
+    return reduction_holds(dense, left, need), int(dense.sum() - left.sum()) == 2 * gone
+
+
+def reduction_holds(dense, left, need):
+    size = need + 2
+    kept = (
+        all(is_clique(left, c) for c in combinations(range(len(dense)), size) if is_clique(dense, c))
+        if len(dense) < 10
+        else True
+    )
+    return bool((left == left.T).all() and not (left & ~dense).any() and kept)
+
+
+def shared_comp(dense):
+    starts, members = prefixes(dense)
+    n = len(dense)
+    shared = np.zeros(members.size, np.int32)
+    clique_reduce.count_shared(starts, members, 0, n, np.zeros(n, np.uint8), np.empty(n, np.int64), shared)
+    return shared
+
+
+def shared_ref(dense):
+    return [int((dense[v] & dense[u]).sum()) for v in range(len(dense)) for u in smaller(dense, v)]
+
+
+def prune_lists_comp(dense, need):
+    starts, members = prefixes(dense)
+    left = clique_reduce.prune_lists(starts, members, np.array(shared_ref(dense), np.int32), need)
+    return [(v, int(u)) for v in range(len(dense)) for u in members[starts[v] : starts[v + 1]]], int(left)
+
+
+def prune_lists_ref(dense, need):
+    strong = {(v, u) for v in range(len(dense)) for u in smaller(dense, v) if (dense[v] & dense[u]).sum() >= need}
+    degree = {v: sum(v in pair for pair in strong) for v in range(len(dense))}
+    kept = sorted(pair for pair in strong if min(degree[pair[0]], degree[pair[1]]) > need)
+    return kept, len(kept)
+
+
+def draw_kept(rng):
+    dense = wide_graph(rng)
+    return dense, rng.random(len(dense)) < rng.random()
+
+
+def select_comp(dense, kept):
+    starts, members = clique_reduce.select_prefixes(*prefixes(dense), kept.astype(np.uint8))
+    order = np.flatnonzero(kept)
+    rank = np.full(len(dense), -1, np.int64)
+    rank[order] = np.arange(order.size)
+    degrees = clique_reduce.count_degrees(starts, members)
+    return starts, members, clique_reduce.pack_prefixes(starts, members, rank, order.size), degrees
+
+
+def select_ref(dense, kept):
+    inside = dense & kept & kept[:, None]
+    order = np.flatnonzero(kept)
+    return *prefixes(inside), packed(dense[np.ix_(order, order)]), inside.sum(axis=1)
+
+
+def draw_core(rng):
+    dense, kept = draw_kept(rng)
+    return dense, np.flatnonzero(kept), int(rng.integers(2, 5))
+
+
+def core_comp(dense, core, share):
+    place = np.full(len(dense), -1, np.int64)
+    place[core] = np.arange(core.size)
+    bits = clique_reduce.core_rows(packed(dense), packed_set(core, len(dense)))
+    lists = clique_reduce.core_rows_lists(*prefixes(dense), place, core.size)
+    return bits, lists, clique_reduce.may_hold_share(bits, core, packed(dense[np.ix_(core, core)]), share)
+
+
+def core_ref(dense, core, share):
+    """A vertex stays if enough of its neighbours in the core have enough neighbours among them."""
+    near = [core[dense[v, core]].tolist() for v in range(len(dense))]
+    kept = [bool(filtered(dense, members, share - (v in core))) for v, members in enumerate(near)]
+    rows_of = packed(dense[:, core]) if core.size else np.zeros((len(dense), 0), np.uint64)
+    return rows_of, rows_of, np.array(kept)
+
+
+CASES = [
+    Case(
+        ("bitset.list_bits", "clique.listed", "clique.set_bits", "clique.fill_row"),
+        draw_set, set_comp, set_ref,
+    ),
+    Case(("bitset.pack_rows",), lambda rng: (wide_graph(rng),), lambda d: bitset.pack_rows(d), packed),
+    Case(
+        ("bitset.pack_lists",), draw_renamed,
+        pack_comp, renamed,
+    ),
+    Case(
+        ("bitset.permute_rows",), draw_renamed,
+        lambda d, order: bitset.permute_rows(packed(d), order, inverse(order)), renamed,
+    ),
+    Case(
+        ("bitset.unpack_lists",), lambda rng: (wide_graph(rng),),
+        lambda d: bitset.unpack_lists(packed(d), d.sum(axis=1)), rows,
+    ),
+    Case(
+        ("bitset.row_counts",), lambda rng: (wide_graph(rng),),
+        lambda d: bitset.row_counts(packed(d)), lambda d: d.sum(axis=1),
+    ),
+    Case(("clique.min_width_order",), lambda rng: (graph(rng),), lambda d: clique.min_width_order(packed(d)), ordered),
+    Case(
+        ("clique.count_colours",), draw_members,
+        lambda d, members: clique.count_colours(packed(d), packed_set(members, len(d))), colours,
+    ),
+    Case(("clique.advance", "clique.start"), draw_search, search_comp, search_ref),
+    Case(("clique_climb.climb",), draw_climb, climb_comp, lambda *_: (True, True, True)),
+    Case(
+        ("clique_prefix.prefix_lists",), draw_renamed,
+        lambda d, order: clique_prefix.prefix_lists(*rows(d), order, inverse(order)),
+        lambda d, order: prefixes(d[np.ix_(order, order)]),
+    ),
+    Case(
+        ("clique_prefix.survivors_lists", "clique_prefix.survivors_bits"), draw_target, survivors_comp,
+        lambda *_: [True, True],
+    ),
+    Case(("clique_prefix.subgraph_lists", "clique_prefix.subgraph_bits"), draw_subgraph, subgraph_comp, subgraph_ref),
+    Case(
+        ("clique_prefix.prefix_row", "clique_prefix.prefix_counts"), lambda rng: (wide_graph(rng),),
+        lambda d: (
+            [clique.listed(clique_prefix.prefix_row(packed(d), v)).tolist() for v in range(len(d))],
+            clique_prefix.prefix_counts(packed(d)),
+        ),
+        lambda d: ([smaller(d, v) for v in range(len(d))], [len(smaller(d, v)) for v in range(len(d))]),
+    ),
+    Case(
+        ("clique_prefix.colours_lists",), lambda rng: (graph(rng),),
+        lambda d: clique_prefix.colours_lists(*prefixes(d)), first_fit,
+    ),
+    Case(("clique_reduce.prune_bits",), draw_prune, prune_comp, lambda *_: (True, True)),
+    Case(("clique_reduce.count_shared",), lambda rng: (graph(rng),), shared_comp, shared_ref),
+    Case(
+        ("clique_reduce.prune_lists",), lambda rng: (graph(rng), int(rng.integers(1, 4))),
+        prune_lists_comp, prune_lists_ref,
+    ),
+    Case(
+        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes", "clique_reduce.count_degrees"),
+        draw_kept, select_comp, select_ref,
+    ),
+    Case(
+        ("clique_reduce.core_rows", "clique_reduce.core_rows_lists", "clique_reduce.may_hold_share"),
+        draw_core, core_comp, core_ref,
+    ),
+]  # fmt: skip

@@ -1,0 +1,283 @@
+"""Graphs in rows: properties, distances, scores of pairs, planted subgraphs, propagation, quasi-cliques."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+import naive_propagation
+from fuzz import Case
+from fuzz.draws import edges, graph, rows, some
+from reident.kernels import network, planted, propagation, quasi_clique, similarity
+
+
+def draw_edges(rng):
+    """Draw a graph's edges in any order, ends in any order."""
+    dense = graph(rng)
+    u, v = edges(dense)
+    order = rng.permutation(u.size)
+    turned = rng.random(u.size) < 0.5
+    return np.where(turned, v, u)[order], np.where(turned, u, v)[order], dense
+
+
+def draw_flawed(rng):
+    dense = graph(rng)
+    lists = [np.flatnonzero(row).tolist() for row in dense]
+    for _ in range(int(rng.integers(0, 3))):
+        u, v = rng.integers(0, len(dense), 2).tolist()
+        lists[u] = sorted([*lists[u], v])
+    return (lists,)
+
+
+def as_rows(lists):
+    pointers = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    return pointers, np.array(list(itertools.chain(*lists)), np.int32)
+
+
+def flaw(lists):
+    for u, row in enumerate(lists):
+        for place, v in enumerate(row):
+            if v == u:
+                return u, v, 1
+            if v in row[:place]:
+                return u, v, 2
+            if u not in lists[v]:
+                return u, v, 3
+    return -1, -1, 0
+
+
+def draw_pair(rng):
+    dense = graph(rng, least=2)
+    return dense, *rng.choice(len(dense), 2, replace=False).tolist()
+
+
+def draw_pairs(rng):
+    dense = graph(rng, least=2)
+    pairs = [rng.choice(len(dense), 2, replace=False) for _ in range(int(rng.integers(0, 5)))]
+    return dense, np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def distances(dense):
+    """Return all distances by Floyd and Warshall, infinite where there is no path."""
+    far = np.where(dense, 1.0, np.inf)
+    np.fill_diagonal(far, 0)
+    for k in range(len(dense)):
+        far = np.minimum(far, far[:, [k]] + far[[k]])
+    return far
+
+
+def triangles_ref(dense):
+    found = dense.astype(int)
+    return np.diagonal(found @ found @ found) // 2
+
+
+def distances_ref(dense, sources):
+    far = distances(dense)[sources]
+    reached = np.isfinite(far)
+    return (
+        np.where(reached, far, 0).sum(axis=1).astype(int),
+        reached.sum(axis=1) - 1,
+        np.where(reached, far, 0).max(axis=1, initial=0).astype(int),
+    )
+
+
+def components_ref(dense):
+    together, label = np.isfinite(distances(dense)), []
+    for v in range(len(dense)):
+        earlier = [label[u] for u in range(v) if together[u, v]]
+        label.append(earlier[0] if earlier else len(set(label)))
+    return label
+
+
+def draw_diameter(rng):
+    return graph(rng), int(rng.integers(1, 10))
+
+
+def diameter_comp(dense, searches):
+    """Bound every component; beyond as many searches as there are nodes the bounds must meet."""
+    label = np.array(components_ref(dense))
+    found = []
+    for part in range(label.max() + 1):
+        members = np.flatnonzero(label == part)
+        low, high = network.bound_diameter(*rows(dense), members, searches)
+        true = int(distances(dense)[np.ix_(members, members)].max())
+        found.append(low <= true <= max(high, low) and (searches < members.size or low == true))
+    return found
+
+
+def draw_attached(rng):
+    m = int(rng.integers(1, 4))
+    return int(rng.integers(m + 1, m + 7)), m, int(rng.integers(2**32))
+
+
+def attached_comp(n, m, seed):
+    u, v = network.attach_preferentially(n, m, np.random.default_rng(seed))
+    by_new = [[int(b) for a, b in zip(u, v, strict=True) if a == new] for new in range(m, n)]
+    return [len(set(olds)) == m and max(olds) < new for new, olds in enumerate(by_new, m)], u.size
+
+
+def scores_ref(dense, pairs):
+    found = []
+    for u, v in pairs.tolist():
+        shared = [int(dense[w].sum()) for w in np.flatnonzero(dense[u] & dense[v])]
+        found.append((len(shared), sum(1 / math.log(d) for d in shared), sum(1 / d for d in shared)))
+    return np.array(found).reshape(-1, 3)
+
+
+# -- planted subgraphs -----------------------------------------------------------------------------------------------
+
+
+def draw_planted(rng):
+    dense = graph(rng, least=2, most=6)
+    k = int(rng.integers(1, min(4, len(dense)) + 1))
+    joined = graph(rng, least=k, most=k)
+    parent = np.array([-1, *(int(rng.integers(0, i)) for i in range(1, k))])
+    wanted = rng.integers(0, 4, k)
+    return dense, some(rng, len(dense)), wanted, parent, joined, int(rng.integers(0, 2)), int(rng.integers(0, 2))
+
+
+def planted_comp(dense, starts, degrees, parent, joined, slack, edge_slack):
+    found, _, ended = planted.find_planted(
+        *rows(dense), starts, degrees, parent, joined, slack, edge_slack, 5000, 10**6
+    )
+    return sorted(map(tuple, found.tolist())), bool(ended)
+
+
+def planted_ref(dense, starts, degrees, parent, joined, slack, edge_slack):
+    k, found = len(degrees), []
+    for image in itertools.permutations(range(len(dense)), k):
+        wrong = sum(dense[image[a], image[b]] != joined[a, b] for a, b in itertools.combinations(range(k), 2))
+        if (
+            image[0] in starts
+            and all(abs(int(dense[image[i]].sum()) - degrees[i]) <= slack for i in range(k))
+            and all(dense[image[i], image[parent[i]]] for i in range(1, k))
+            and wrong <= edge_slack
+        ):
+            found.append(image)
+    return sorted(found), True
+
+
+# -- quasi-cliques ---------------------------------------------------------------------------------------------------
+
+
+def draw_product(rng):
+    """Draw a product graph: vertices are pairs of records, and no two that share one are joined."""
+    sides = rng.integers(1, 4, 2)
+    pairs = np.array([(a, b) for a in range(sides[0]) for b in range(sides[1]) if rng.random() < 0.8] or [(0, 0)])
+    dense = graph(rng, len(pairs), len(pairs))
+    dense &= (pairs[:, None] != pairs[None]).all(axis=2)
+    return (
+        dense,
+        pairs,
+        float(rng.choice([0.3, 0.5, 0.7, 0.9, 1.0])),
+        int(rng.integers(len(pairs))),
+        int(rng.integers(1, 2**62)),
+    )
+
+
+def quasi_comp(dense, pairs, gamma, first, word):
+    most = min(len(set(pairs[:, 0])), len(set(pairs[:, 1])))
+    best = np.empty(most, np.int64)
+    release, known = np.ascontiguousarray(pairs.T)
+    size = quasi_clique.quasi_clique(
+        *rows(dense), release, known, gamma, np.array([first]), 4, np.array([word], np.uint64), best
+    )
+    members = best[:size].tolist()
+    one_to_one = all(len(set(pairs[members, side].tolist())) == size for side in range(2))
+    enough = all(dense[v, members].sum() >= gamma * (size - 1) - 1e-6 for v in members)
+    return one_to_one, bool(enough), bool(1 <= size <= largest_quasi_clique(dense, pairs, gamma))
+
+
+def largest_quasi_clique(dense, pairs, gamma):
+    for size in range(len(pairs), 0, -1):
+        for members in itertools.combinations(range(len(pairs)), size):
+            one_to_one = all(len(set(pairs[list(members), side].tolist())) == size for side in range(2))
+            if one_to_one and all(dense[v, list(members)].sum() >= gamma * (size - 1) - 1e-6 for v in members):
+                return size
+    return 0
+
+
+# -- propagation -----------------------------------------------------------------------------------------------------
+
+
+def draw_propagation(rng):
+    """Draw two directed graphs (matrices from, to), who is crawled in them, and a partial mapping."""
+    n, directed = int(rng.integers(2, 7)), bool(rng.random() < 0.5)
+    both = []
+    for _ in range(2):
+        dense = rng.random((n, n)) < rng.choice([0.2, 0.4, 0.6])
+        np.fill_diagonal(dense, False)
+        both.append(dense if directed else dense | dense.T)
+    crawled = [np.ones(n, bool) if not directed else rng.random(n) < 0.7 for _ in range(2)]
+    size = int(rng.integers(1, n + 1))
+    partners = np.column_stack([rng.permutation(n)[:size], rng.permutation(n)[:size]])
+    return *both, crawled, directed, partners, bool(rng.random() < 0.3), float(rng.choice([0.0, 0.3, 0.7]))
+
+
+def side(dense, crawled, directed):
+    """Return a network as the kernel takes it."""
+    out, back, either = rows(dense), rows(dense.T), rows(dense | dense.T)
+    return (*back, *out, *either, crawled, not directed)
+
+
+def propagation_comp(left, right, crawled, directed, partners, keep, theta):
+    """Propagate, and look whether the fixed point is one: no free node has a mutual best match that stands out more."""
+    n = len(left)
+    ahead, back = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    ahead[partners[:, 0]] = partners[:, 1]
+    fixed = np.zeros(n, bool)
+    fixed[partners[:, 0]] = keep
+    sides = [side(dense, c, directed) for dense, c in zip((left, right), crawled, strict=True)]
+    _, converged = propagation.propagate_mapping(*sides, np.arange(n), ahead, back, fixed, theta, 50)
+    mapping = {u: int(v) for u, v in enumerate(ahead) if v >= 0}
+    inverse = {v: u for u, v in mapping.items()}
+    kept = not keep or all(mapping.get(u) == v for u, v in partners.tolist())
+    injective = len(inverse) == len(mapping) and {int(u): v for v, u in enumerate(back) if u >= 0} == mapping
+    settled = not converged or naive_propagation.is_settled(left, right, crawled, mapping, fixed, theta)
+    return kept, injective, settled
+
+
+CASES = [
+    Case(
+        ("network.rows_from_edges",), draw_edges,
+        lambda u, v, d: network.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),
+    ),
+    Case(("network.edges_from_rows",), lambda rng: (graph(rng),), lambda d: network.edges_from_rows(*rows(d)), edges),
+    Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
+    Case(
+        ("network.common_neighbours",), draw_pair,
+        lambda d, u, v: network.common_neighbours(*rows(d), u, v), lambda d, u, v: (d[u] & d[v]).sum(),
+    ),
+    Case(("network.triangles",), lambda rng: (graph(rng),), lambda d: network.triangles(*rows(d)), triangles_ref),
+    Case(
+        ("network.distances_from",), lambda rng: (d := graph(rng), some(rng, len(d))),
+        lambda d, sources: network.distances_from(*rows(d), sources), distances_ref,
+    ),
+    Case(("network.components",), lambda rng: (graph(rng),), lambda d: network.components(*rows(d)), components_ref),
+    Case(
+        ("network.bound_diameter",), draw_diameter, diameter_comp,
+        lambda d, _: [True] * (max(components_ref(d)) + 1),
+    ),
+    Case(
+        ("network.attach_preferentially",), draw_attached, attached_comp,
+        lambda n, m, _: ([True] * (n - m), (n - m) * m),
+    ),
+    Case(
+        ("network.count_shared",), lambda rng: (d := graph(rng), graph(rng, len(d), len(d))),
+        lambda a, b: network.count_shared(*rows(a), *rows(b)), lambda a, b: (a & b).sum() // 2,
+    ),
+    Case(
+        ("similarity.pair_scores",), draw_pairs,
+        lambda d, pairs: similarity.pair_scores(*rows(d), pairs[:, 0], pairs[:, 1]), scores_ref,
+    ),
+    Case(
+        ("similarity.are_joined",), draw_pairs,
+        lambda d, pairs: similarity.are_joined(*rows(d), pairs[:, 0], pairs[:, 1]),
+        lambda d, pairs: d[pairs[:, 0], pairs[:, 1]].astype(int),
+    ),
+    Case(("planted.find_planted",), draw_planted, planted_comp, planted_ref),
+    Case(("quasi_clique.quasi_clique",), draw_product, quasi_comp, lambda *_: (True, True, True)),
+    Case(("propagation.propagate_mapping",), draw_propagation, propagation_comp, lambda *_: (True, True, True)),
+]  # fmt: skip

@@ -1,0 +1,340 @@
+"""Classes of a table: counting, partitioning, what they say about a sensitive value, noise inside them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from fuzz import Case
+from fuzz.draws import numbers, packed
+from reident.kernels import classes, disclosure, location, minimality, mondrian, within_class
+
+# -- grouping --------------------------------------------------------------------------------------------------------
+
+
+def draw_tuples(rng):
+    """Draw tuples and their labels; a wide stride makes the cells sparse, which another way of counting takes."""
+    m, q, values = (int(x) for x in rng.integers(1, [9, 4, 5]))
+    varied, stride = np.flatnonzero(rng.random(q) < 0.7), int(rng.choice([3, 5000]))
+    labels = rng.integers(0, 3, (varied.size, values))
+    columns = rng.integers(0, values, (q, m)).astype(np.int32)
+    return columns, rng.integers(1, 5, m), varied, labels, stride, int(rng.integers(1, 9))
+
+
+def group_comp(columns, weights, varied, labels, stride, most):
+    offsets = labels * stride ** np.arange(varied.size, dtype=np.int64)[:, None]
+    cells, sizes = classes.class_sizes(columns, weights, varied, offsets, stride ** max(varied.size, 1), most)
+    group, in_order = classes.group_tuples(columns, weights, varied, offsets)
+    counted = len(set(cells.tolist())) == cells.size and (cells.size > most or sorted(sizes.tolist()))
+    return counted, group.tolist(), in_order.tolist()
+
+
+def group_ref(columns, weights, varied, labels, _, most):
+    own = [tuple(int(labels[a, columns[j, i]]) for a, j in enumerate(varied)) for i in range(len(weights))]
+    distinct = list(dict.fromkeys(own))
+    sizes = [int(sum(w for w, label in zip(weights, own, strict=True) if label == one)) for one in distinct]
+    return len(distinct) > most or sorted(sizes), [distinct.index(label) for label in own], sizes
+
+
+def draw_classes(rng):
+    n, n_classes, m = int(rng.integers(1, 10)), int(rng.integers(1, 4)), int(rng.integers(1, 5))
+    ids = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n)])
+    codes = np.concatenate([rng.integers(0, m, n_classes), rng.integers(0, m, n)])
+    return ids, n_classes, codes, m
+
+
+def ordered_comp(ids, n_classes, codes, m):
+    counts = np.zeros((n_classes, m), np.int64)
+    np.add.at(counts, (ids, codes), 1)
+    where, values = np.nonzero(counts)
+    starts = np.searchsorted(where, np.arange(n_classes + 1))
+    cumulative = np.cumsum(counts.sum(axis=0) / ids.size)
+    sums = np.concatenate([[0.0], np.cumsum(cumulative)])
+    return disclosure.ordered_distances(starts, values, counts[where, values], counts.sum(axis=1), cumulative, sums)
+
+
+def ordered_ref(ids, n_classes, codes, m):
+    """Sum the differences of the two distribution functions, value by value."""
+    found = []
+    for c in range(n_classes):
+        mine = codes[ids == c]
+        found.append(sum(abs(float((mine <= v).mean()) - float((codes <= v).mean())) for v in range(m)))
+    return np.array(found)
+
+
+# -- Mondrian --------------------------------------------------------------------------------------------------------
+
+RULES = [mondrian.DISTINCT, mondrian.ENTROPY, mondrian.RECURSIVE, mondrian.EQUAL_DISTANCE, mondrian.ORDERED_DISTANCE]
+
+
+def draw_rule(rng):
+    m = int(rng.integers(1, 5))
+    counts = rng.integers(0, 5, m)
+    counts[0] += not counts.any()
+    overall = counts + rng.integers(0, 5, m)
+    rule = int(rng.choice(RULES))
+    limit = (
+        float(rng.choice([0.5, 1.0, 2.0, 3.0])) if rule == mondrian.RECURSIVE else float(rng.choice([0.1, 0.25, 0.5]))
+    )
+    return counts, rule, float(rng.integers(1, 4)), limit, overall / overall.sum()
+
+
+def passes_ref(counts, rule, ell, limit, overall):
+    shares = counts / counts.sum()
+    if rule == mondrian.DISTINCT:
+        return sum(c > 0 for c in counts) >= ell
+    if rule == mondrian.ENTROPY:
+        return math.prod((1 / s) ** s for s in shares.tolist() if s > 0) >= ell * (1 - 1e-10)
+    if rule == mondrian.RECURSIVE:
+        ranked = sorted(counts.tolist(), reverse=True)
+        return ranked[0] < limit * sum(ranked[int(ell) - 1 :])
+    if rule == mondrian.EQUAL_DISTANCE:
+        return np.abs(shares - overall).sum() / 2 <= limit + 1e-10
+    return np.abs(np.cumsum(shares) - np.cumsum(overall)).sum() / max(len(shares) - 1, 1) <= limit + 1e-10
+
+
+def draw_partition(rng):
+    n, q, most = int(rng.integers(1, 11)), int(rng.integers(1, 4)), int(rng.integers(2, 6))
+    codes = rng.integers(0, most, (n, q)).astype(np.int32)
+    places = np.cumsum(rng.integers(1, 4, (q, most)), axis=1).astype(np.float64)
+    n_codes = np.full(q, most)
+    sensitive = rng.integers(0, 3, n)
+    ruled = rng.random() < 0.4
+    rules = np.array([mondrian.DISTINCT] if ruled else [], np.int64)
+    return codes, places, n_codes, int(rng.integers(1, n + 1)), bool(rng.random() < 0.3 and not ruled), sensitive, rules
+
+
+def mondrian_comp(codes, places, n_codes, k, relaxed, sensitive, rules):
+    ells, limits = np.full(rules.size, 2.0), np.zeros(rules.size)
+    overall = np.bincount(sensitive, minlength=3) / sensitive.size
+    order, starts = mondrian.mondrian(
+        codes.copy(), places, n_codes, k, relaxed, sensitive.copy(), rules, ells, limits, overall
+    )
+    return [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
+
+
+def mondrian_ref(codes, places, n_codes, k, relaxed, sensitive, rules):
+    """Cut recursively: the widest attribute first, at the cut nearest the middle that leaves enough on both sides."""
+
+    def width(part, j):
+        column = codes[part, j]
+        return (places[j, column.max()] - places[j, column.min()]) / (places[j, n_codes[j] - 1] - places[j, 0])
+
+    def cut(part, j):
+        column = [int(codes[i, j]) for i in part]
+        if relaxed:
+            ranked = sorted(part, key=lambda i: codes[i, j])
+            middle = codes[ranked[len(part) // 2 - 1], j]
+            spare = len(part) // 2 - sum(c < middle for c in column)
+            left = []
+            for i, c in zip(part, column, strict=True):
+                take = c < middle or (c == middle and spare > 0)
+                spare -= c == middle and take
+                left += [i] if take else []
+            return left
+        allowed = [c for c in sorted(set(column)) if min(sum(x <= c for x in column), sum(x > c for x in column)) >= k]
+        if not allowed:
+            return None
+        best = min(allowed, key=lambda c: (abs(2 * sum(x <= c for x in column) - len(part)), c))
+        return [i for i, c in zip(part, column, strict=True) if c <= best]
+
+    def parts(part):
+        if len(part) >= 2 * k:
+            for j in sorted(range(codes.shape[1]), key=lambda j: -width(part, j)):
+                left = cut(part, j) if width(part, j) > 0 else None
+                if left is None:
+                    continue
+                right = [i for i in part if i not in left]
+                if rules.size and any(len({int(sensitive[i]) for i in side}) < 2 for side in (left, right)):
+                    continue
+                return parts(left) + parts(right)
+        return [part]
+
+    return parts(list(range(len(codes))))
+
+
+# -- minimality ------------------------------------------------------------------------------------------------------
+
+
+def refused_ref(codes, places, n_codes, k, *_):
+    """Return who goes left in every cut that size k allows, the widest attribute first."""
+    found = []
+    columns = [codes[:, j] for j in range(codes.shape[1])]
+    widths = [
+        (places[j, c.max()] - places[j, c.min()]) / (places[j, n_codes[j] - 1] - places[j, 0])
+        for j, c in enumerate(columns)
+    ]
+    for j in sorted(range(len(columns)), key=lambda j: -widths[j]):
+        options = {c: int((columns[j] <= c).sum()) for c in columns[j].tolist()}
+        fitting = [c for c, left in options.items() if min(left, len(codes) - left) >= k]
+        if widths[j] > 0 and fitting:
+            best = min(fitting, key=lambda c: (abs(2 * options[c] - len(codes)), c))
+            found.append((columns[j] <= best).tolist())
+    return found
+
+
+def draw_refused(rng):
+    size, m = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    return (
+        rng.random((int(rng.integers(0, 3)), size)) < 0.5,
+        rng.integers(0, m, size),
+        m,
+        int(rng.integers(1, 4)),
+        int(rng.integers(2**32)),
+    )
+
+
+def refused_comp(sides, values, m, ell, seed):
+    tally, kept = minimality.refused_posterior(sides, values, m, ell, 5, np.random.default_rng(seed))
+    return tally, kept
+
+
+def posterior_ref(sides, values, m, ell, seed):
+    """Shuffle with the same random numbers, and judge each side by its set of values."""
+    rng, drawn, tally, kept = np.random.default_rng(seed), values.tolist(), np.zeros((len(values), m), int), 0
+    for _ in range(5):
+        for i in range(len(drawn) - 1, 0, -1):
+            other = int(rng.random() * (i + 1))
+            drawn[i], drawn[other] = drawn[other], drawn[i]
+        halves = [
+            [{v for v, s in zip(drawn, side, strict=True) if s == wanted} for wanted in (True, False)] for side in sides
+        ]
+        if all(min(map(len, half)) < ell for half in halves):
+            kept += 1
+            tally[np.arange(len(drawn)), drawn] += 1
+    return tally, kept
+
+
+# -- locating --------------------------------------------------------------------------------------------------------
+
+
+def draw_cover(rng):
+    n, q, n_classes, m = (
+        int(rng.integers(1, 6)),
+        int(rng.integers(1, 4)),
+        int(rng.integers(1, 70)),
+        int(rng.integers(1, 4)),
+    )
+    cover = rng.random((6, n_classes)) < 0.5
+    return rng.integers(0, 6, (n, q)), cover, rng.integers(0, 4, (n_classes, m))
+
+
+def gather_comp(combos, cover, counts):
+    gathered, found = np.zeros((len(combos), counts.shape[1]), np.int64), np.zeros(len(combos), np.int64)
+    location.gather_classes(combos, packed(cover), counts, gathered, found)
+    return gathered, found
+
+
+def gather_ref(combos, cover, counts):
+    inside = cover[combos].all(axis=1)
+    return inside.astype(int) @ counts, inside.sum(axis=1)
+
+
+def draw_near(rng):
+    n, q, n_classes, n_values, n_labels = (int(x) for x in rng.integers(1, 5, 5))
+    distances = rng.integers(0, 4, (q * n_values, n_labels)).astype(float)
+    codes, labels = rng.integers(0, n_values, (n, q)), rng.integers(0, n_labels, (n_classes, q))
+    return codes, np.arange(q) * n_values, distances, labels
+
+
+def near_comp(codes, offsets, distances, labels):
+    nearest = np.full(len(codes), -1)
+    location.nearest_class(codes, offsets, distances, labels, nearest)
+    return nearest
+
+
+def near_ref(codes, offsets, distances, labels):
+    totals = [[sum(distances[offsets + row, label]) for label in labels] for row in codes]
+    return np.array(totals).argmin(axis=1)
+
+
+# -- values inside a class -------------------------------------------------------------------------------------------
+
+
+def draw_values(rng):
+    groups = [np.sort(numbers(rng, int(rng.integers(1, 5)))) for _ in range(int(rng.integers(1, 4)))]
+    which = rng.integers(0, len(groups), int(rng.integers(1, 5)))
+    return groups, which, rng.integers(-2, 12, (2, which.size)) / 2, int(rng.integers(2**32))
+
+
+def laid_out(groups):
+    return np.concatenate(groups), np.concatenate([[0], np.cumsum([len(group) for group in groups])])
+
+
+def between_ref(groups, which, ends, _):
+    return np.array(
+        [((groups[c] >= a) & (groups[c] <= b)).sum() for c, a, b in zip(which, *np.sort(ends, axis=0), strict=True)]
+    )
+
+
+def owners(groups, which, seed):
+    return np.array([groups[c][seed % len(groups[c])] for c in which])
+
+
+def ties_ref(groups, which, ends, seed):
+    found = []
+    for c, query, own in zip(which, ends[0], owners(groups, which, seed), strict=True):
+        gaps = np.abs(groups[c] - query)
+        found.append(int((gaps == gaps.min()).sum()) if abs(own - query) == gaps.min() else 0)
+    return found
+
+
+def draw_surprise(rng):
+    support = np.sort(rng.choice(20, int(rng.integers(1, 6)), replace=False)).astype(float)
+    own = rng.integers(0, support.size, int(rng.integers(1, 5)))
+    return (
+        support,
+        rng.integers(1, 5, support.size).astype(float),
+        own,
+        support[own] + rng.normal(size=own.size),
+        rng.choice([0.0, 0.5, 3.0], own.size),
+    )
+
+
+def surprise_ref(support, counts, own, noisy, scales):
+    found = []
+    for place, y, b in zip(own, noisy, scales, strict=True):
+        if b == 0:
+            found.append(0.0)
+            continue
+        weights = [c * math.exp(-abs(y - x) / b) for x, c in zip(support, counts, strict=True)]
+        found.append(-math.log2(weights[place] / sum(weights)))
+    return np.array(found)
+
+
+CASES = [
+    Case(("classes.group_tuples", "classes.class_sizes"), draw_tuples, group_comp, group_ref),
+    Case(
+        ("disclosure.sort_by_class",), draw_classes, disclosure.sort_by_class,
+        lambda ids, _, codes, __: sorted(range(len(ids)), key=lambda i: (ids[i], codes[i], i)),
+    ),
+    Case(("disclosure.ordered_distances",), draw_classes, ordered_comp, ordered_ref),
+    Case(
+        ("mondrian.passes",), draw_rule,
+        lambda counts, rule, *rest: bool(mondrian.passes(counts, counts.sum(), rule, *rest)),
+        lambda *given: bool(passes_ref(*given)),
+    ),
+    Case(("mondrian.mondrian",), draw_partition, mondrian_comp, mondrian_ref),
+    Case(
+        ("minimality.refused_cuts",), draw_partition,
+        lambda codes, places, n_codes, k, *_: minimality.refused_cuts(codes, places, n_codes, k).tolist(), refused_ref,
+    ),
+    Case(("minimality.refused_posterior",), draw_refused, refused_comp, posterior_ref),
+    Case(("location.gather_classes",), draw_cover, gather_comp, gather_ref),
+    Case(("location.nearest_class",), draw_near, near_comp, near_ref),
+    Case(
+        ("within_class.count_between",), draw_values,
+        lambda groups, which, ends, _: within_class.count_between(*laid_out(groups), which, *np.sort(ends, axis=0)),
+        between_ref,
+    ),
+    Case(
+        ("within_class.nearest_ties",), draw_values,
+        lambda groups, which, ends, seed: within_class.nearest_ties(
+            *laid_out(groups), which, ends[0], owners(groups, which, seed)
+        ),
+        ties_ref,
+    ),
+    Case(("within_class.surprisal_bits",), draw_surprise, within_class.surprisal_bits, surprise_ref),
+]  # fmt: skip

@@ -1,0 +1,93 @@
+"""A short run of the fuzzing (`make fuzz` is the long one), and that its table leaves no kernel out."""
+
+import ast
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import fuzz
+import reident
+from reident.kernels import network
+
+PACKAGE = Path(reident.__file__).parent
+CASES = fuzz.cases()
+COVERED = {kernel for case in CASES.values() for kernel in case.kernels}
+
+#: Fewer where the naive twin tries everything there is.
+INPUTS = 200
+
+
+def called_from_outside():
+    """Yield the kernels, as module.function, that any module outside `kernels` imports or calls."""
+    kernels = {
+        (path.stem, node.name)
+        for path in PACKAGE.glob("kernels/*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    for path in PACKAGE.rglob("*.py"):
+        if path.parent.name == "kernels":
+            continue
+        tree, modules = ast.parse(path.read_text()), {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "reident.kernels":
+                modules |= {alias.asname or alias.name: alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reident.kernels."):
+                module = node.module.rpartition(".")[2]
+                yield from (f"{module}.{alias.name}" for alias in node.names if (module, alias.name) in kernels)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                name = modules.get(node.value.id, ""), node.attr
+                if name in kernels:
+                    yield ".".join(name)
+
+
+def test_every_kernel_that_the_package_calls_has_a_case():
+    wanted = {name for name in called_from_outside() if not name.startswith("_jit.")}
+    assert len(wanted) > 80
+    assert wanted - COVERED == set()
+    modules = {path.stem for path in PACKAGE.glob("kernels/[a-z]*.py")}
+    # Reached by the cases of their callers only: an edge set lies inside every edit, switch and swap of a graph.
+    assert modules - {name.partition(".")[0] for name in COVERED} == {"edgeset"}
+
+
+@pytest.fixture
+def _one_thread():
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)  # to wake a second thread takes longer than a small input
+    yield
+    numba.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("_one_thread")
+@pytest.mark.parametrize("name", CASES)
+def test_generated_inputs_equal_the_naive_twin(name):
+    for index in range(INPUTS):
+        assert not CASES[name].failure(0, index)
+
+
+def test_a_wrong_kernel_is_found(monkeypatch):
+    monkeypatch.setattr(network, "triangles", lambda indptr, indices: np.zeros(len(indptr) - 1, int))
+    told = [CASES["network.triangles"].failure(0, index) for index in range(50)]
+    assert any(text.startswith("seed 0, index ") for text in told)
+
+
+@pytest.mark.parametrize(
+    ("comp", "ref", "alike"),
+    [
+        (1.0, 1.0 + 1e-12, True),
+        (1.0, 1.001, False),
+        ([1, 2], [1, 3], False),
+        (np.zeros(2), np.zeros(3), False),
+        ((np.zeros(2), True), (np.zeros(2), False), False),
+        (([1], [2]), ([1], [2]), True),
+        (([1], [2]), ([1],), False),
+        (np.nan, np.nan, True),
+        (None, None, True),
+        ({1}, {2}, False),
+    ],
+)
+def test_outcomes_are_compared(comp, ref, alike):
+    assert fuzz.agree(comp, ref) == alike
