@@ -46,6 +46,12 @@ ORIGINAL, NOTHING = "original", "nothing released"
 _PANEL = ["attack", "analysis"]
 
 
+def _quantile(values: FloatArray, share: float) -> float:
+    # Between a finite and an infinite utility there is nothing to interpolate.
+    outwards = "linear" if np.isfinite(values).all() else "lower" if share < 0.5 else "higher"
+    return float(np.quantile(values, share, method=outwards))
+
+
 def ru_frame(
     trials: pd.DataFrame,
     *,
@@ -131,12 +137,12 @@ def ru_frame(
                 "attack": attack,
                 "analysis": analysis,
                 "risk": risks.mean(),
-                "risk_low": np.quantile(risks, tail),
-                "risk_high": np.quantile(risks, 1 - tail),
+                "risk_low": _quantile(risks, tail),
+                "risk_high": _quantile(risks, 1 - tail),
                 "risk_worst": risks.max(),
                 "utility": utilities.mean(),
-                "utility_low": np.quantile(utilities, tail),
-                "utility_high": np.quantile(utilities, 1 - tail),
+                "utility_low": _quantile(utilities, tail),
+                "utility_high": _quantile(utilities, 1 - tail),
                 "n": len(group),
             }
         )

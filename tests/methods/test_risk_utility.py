@@ -85,6 +85,15 @@ def test_table_map_and_claims():
     assert links["right"].sum() / len(links) == pytest.approx(trials.loc[0, "record_linkage_precision"])
 
 
+def test_grid_fits_a_small_table():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"sex": rng.choice(list("mf"), 24), "age": rng.integers(20, 60, 24)})
+    made = plan(table, ["mondrian", "microaggregation"], quasi=["sex", "age"])
+    sizes = [one["options"]["k"] for one in made.settings if "k" in one["options"]]
+    assert min(sizes) == 2
+    assert max(sizes) <= made.intruder.n_released
+
+
 def test_folder_resumes(places, tmp_path):
     arguments = (places, METHODS, ATTACKS[1:], ["distances_kept"])
     first = rd.risk_utility(*arguments, quasi="sex", folder=tmp_path, **SMALL)

@@ -39,6 +39,14 @@ def test_frame_summarises_repetitions():
         assert (row.risk_low, row.risk_high) == pytest.approx(tuple(part["share"].quantile([0.1, 0.9])))
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_exact_release_has_an_infinite_utility():
+    table = trials().assign(use=lambda table: np.where(table["size"] == 1, np.inf, table["use"]))
+    options = {"risk": "share", "utility": "use", "attack": "linkage", "analysis": "means"}
+    exact = ru_frame(table, method="mask", parameter="size", **options).query("value == '1'")
+    assert (exact[["utility", "utility_low", "utility_high"]] == np.inf).all(axis=None)
+
+
 def test_a_missing_risk_counts_as_none():
     table = pd.DataFrame({"size": [1, 1], "share": [np.nan, 0.5], "use": [1.0, 1.0]})
     comp = ru_frame(table, method="m", parameter="size", risk="share", utility="use", attack="a", analysis="b")

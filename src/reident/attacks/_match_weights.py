@@ -127,12 +127,13 @@ def _train(
     import duckdb
     import pyarrow as pa
     from splink import DuckDBAPI, Linker, SettingsCreator
+    from splink.blocking_rule_library import CustomRule
 
     told = [column for column, cuts in enumerate(limits) if cuts.size]
     settings = SettingsCreator(
         link_type="link_only",
         comparisons=[_comparison(f"c{column}", limits[column]) for column in told],
-        blocking_rules_to_generate_predictions=["1=1"],
+        blocking_rules_to_generate_predictions=[CustomRule("1=1")],
         probability_two_random_records_match=1.0 / max(len(b), 2),
         em_convergence=_CONVERGED,
         max_iterations=rounds,

@@ -162,8 +162,10 @@ def _value(names: list[str], options: Parameters) -> str:
     return ", ".join(f"{v:g}" if isinstance(v := options[name], int | float) else str(v) for name in names)
 
 
-def _grid(parameter: Parameter, scale: float) -> list[Any]:
-    """Return the values to try, lengths scaled to the data and rounded to one digit."""
+def _grid(parameter: Parameter, scale: float, n_released: int) -> list[Any]:
+    """Return the values to try: lengths scaled to the data and rounded to one digit, classes no larger than the file."""
+    if parameter.unit == "records":
+        return [value for value in parameter.grid if value <= n_released] or [n_released]
     if parameter.unit not in ("m", "km", "degrees") or parameter.name == "shift_m":
         return list(parameter.grid)
     return [float(f"{value * scale:.1g}") for value in parameter.grid]
@@ -179,7 +181,9 @@ def _scale(data: Microdata) -> float:
     return median / 250 if median > 0 else 1.0
 
 
-def _expand(spec: Spec, role: str, data_kind: str, scale: float = 1.0) -> tuple[Entry, list[Parameters]]:
+def _expand(
+    spec: Spec, role: str, data_kind: str, scale: float = 1.0, n_released: int = 0
+) -> tuple[Entry, list[Parameters]]:
     """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
     if isinstance(spec, str):
         spec = {"name": spec}
@@ -193,7 +197,9 @@ def _expand(spec: Spec, role: str, data_kind: str, scale: float = 1.0) -> tuple[
         )
     given = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not given:
-        given = {parameter.name: _grid(parameter, scale) for parameter in entry.parameters if parameter.grid}
+        given = {
+            parameter.name: _grid(parameter, scale, n_released) for parameter in entry.parameters if parameter.grid
+        }
         if entry.name == "donut":  # the hole must fit into the smallest ring
             given["inner_m"] = float(f"{0.1 * min(given['outer_m']):.1g}")
     lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in given.items()}
@@ -231,13 +237,17 @@ def plan(
     overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
     scale = _scale(described)
     attacks = list(attacks or fitting_attacks(described))
-    chosen = [_expand(spec, "anonymiser", described.kind, scale) for spec in methods or fitting_methods(described)]
     tried = [_expand(spec, "attack", described.kind) for spec in attacks]
     valued = [_expand(spec, "metric", described.kind) for spec in utilities or fitting_utilities(described)]
     for role, found in (("attacks", tried), ("utilities", valued)):
         names = [entry.name for entry, _ in found]
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
+    intruder = _intruder(described, n_known, overlap, n_released, [entry.form for entry, _ in tried])
+    chosen = [
+        _expand(spec, "anonymiser", described.kind, scale, intruder.n_released)
+        for spec in methods or fitting_methods(described)
+    ]
     settings: list[dict[str, Any]] = [{"method": NONE, "options": {}}]
     varying: dict[str, list[str]] = {}
     for entry, options in chosen:
@@ -247,7 +257,6 @@ def plan(
         differ = [name for name in every[0] if len({json.dumps(o[name]) for o in every}) > 1]
         first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
         varying[entry.name] = differ or first[:1]
-    intruder = _intruder(described, n_known, overlap, n_released, [entry.form for entry, _ in tried])
     return Plan(
         described, settings, [[e.name, s[0]] for e, s in tried], [[e.name, s[0]] for e, s in valued], intruder, varying
     )
