@@ -9,7 +9,7 @@ import numpy as np
 import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
-from reident.kernels import bitset, clique, clique_climb, clique_prefix, clique_reduce
+from reident.kernels import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------
 
@@ -128,6 +128,29 @@ def search_comp(dense, budget):
 def search_ref(dense, budget):
     found = naive.max_cliques(len(dense), edge_set(dense))
     return True, len(found[0]), sorted(found)
+
+
+def published_comp(dense, work):
+    """Run the published search in slices, its lists grown when they are full."""
+    order = np.argsort(-dense.sum(axis=1), kind="stable")
+    dense = dense[np.ix_(order, order)]
+    n = len(dense)
+    state = np.zeros(3, np.int64)
+    stops, chosen, best = (np.zeros(n + 3, np.int64) for _ in range(3))
+    sums, lists = np.zeros((n + 3, 2), np.int64), np.zeros((2, n), np.int32)
+    bits, steps = packed(dense), np.iinfo(np.int64).max
+    clique_published.start(dense.sum(axis=1), state, stops, sums, *lists)
+    status = clique_published.STOPPED
+    while status != clique_published.FINISHED:
+        status = clique_published.advance(bits, state, stops, chosen, sums, *lists, best, steps, work)
+        if status == clique_published.NEEDS_ROOM:
+            lists = np.concatenate([lists, np.zeros_like(lists)], axis=1)
+    largest = best[: state[clique_published.BEST]].tolist()
+    return is_clique(dense, largest), len(largest)
+
+
+def published_ref(dense, work):
+    return True, len(naive.max_cliques(len(dense), edge_set(dense))[0])
 
 
 def draw_climb(rng):
@@ -330,6 +353,7 @@ CASES = [
         lambda d, members: clique.count_colours(packed(d), packed_set(members, len(d))), colours,
     ),
     Case(("clique.advance", "clique.start"), draw_search, search_comp, search_ref),
+    Case(("clique_published.start", "clique_published.advance"), draw_search, published_comp, published_ref),
     Case(("clique_climb.climb",), draw_climb, climb_comp, lambda *_: (True, True, True)),
     Case(
         ("clique_prefix.prefix_lists",), draw_renamed,

@@ -83,6 +83,7 @@ PLACES: tuple[Entry, ...] = (
         (
             Parameter("ties", "choice", choices=("first", "random", "all"), start="first"),
             Parameter("gamma", "float", "(0, 1]", "share of neighbours"),
+            Parameter("search", "choice", choices=("strong", "published"), start="strong"),
             *_LIMITS,
         ),
         "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", "linkage by labels and distances",

@@ -163,7 +163,7 @@ def _value(names: list[str], options: Parameters) -> str:
 
 
 def _grid(parameter: Parameter, scale: float, n_released: int) -> list[Any]:
-    """Return the values to try: lengths scaled to the data and rounded to one digit, classes no larger than the file."""
+    """Return the values to try: lengths scaled to the data, rounded to one digit; classes no larger than the file."""
     if parameter.unit == "records":
         return [value for value in parameter.grid if value <= n_released] or [n_released]
     if parameter.unit not in ("m", "km", "degrees") or parameter.name == "shift_m":
