@@ -10,7 +10,7 @@ JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if h
 .PHONY: help reproduce test fuzz lint lab bench clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
-	@echo "make test        run the whole test suite, then its fast part without JIT"
+	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
 	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (hours)"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
@@ -27,7 +27,7 @@ reproduce: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not notebook" tests/kernels tests/methods
 
 INPUTS ?= 100000
 fuzz: $(STAMP)

@@ -201,10 +201,13 @@ def report(
 @app.command()
 def gallery(
     folder: Annotated[Path, typer.Argument(help="The folder of figures, one folder a document.")] = Path("figures"),
+    results: Annotated[Path | None, typer.Option(help="Take figures and comparisons from these results first.")] = None,
 ) -> None:
     """Write one page of all figures in a folder, with caption, study and the command that draws them."""
-    from reident.runner.gallery import write_gallery
+    from reident.runner.gallery import collect, write_gallery
 
+    if results is not None:
+        print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
     print(f"gallery: {write_gallery(folder).resolve()}")
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from reident.errors import DataError
-from reident.runner.gallery import PAGE, caption, gallery, write_gallery
+from reident.papers import available_studies
+from reident.runner.gallery import PAGE, caption, collect, gallery, verdicts, write_gallery
 
 FIGURES = Path(__file__).parents[2] / "figures"
 
@@ -49,3 +50,22 @@ def test_a_figure_that_nobody_draws_is_refused(tmp_path):
     (tmp_path / "kroll2015" / "nonsense.png").touch()
     with pytest.raises(DataError, match="no function draws it"):
         gallery(tmp_path)
+
+
+def test_the_readme_tells_the_verdicts_of_the_committed_comparisons():
+    readme = (FIGURES.parent / "README.md").read_text(encoding="utf-8")
+    for study in available_studies():
+        assert f"| [{verdicts(study, FIGURES)}](figures/{study.stem}/{study.name}.csv) |" in readme
+
+
+def test_results_are_collected_with_their_comparison(tmp_path):
+    made, folder = tmp_path / "made", tmp_path / "kept"
+    drawn = FIGURES / "kroll2015"
+    (made / "kroll2015" / "figures").mkdir(parents=True)
+    for picture in [*drawn.glob("*.png"), *drawn.glob("*.svg")]:
+        (made / "kroll2015" / "figures" / picture.name).write_bytes(picture.read_bytes())
+    (made / "kroll2015" / "comparison.csv").write_bytes((drawn / "kroll2015.csv").read_bytes())
+    (made / "kroll2015" / "study.json").write_bytes((drawn / "kroll2015.json").read_bytes())
+    assert collect(made, folder) == ["kroll2015"]
+    assert {path.name for path in drawn.iterdir()} == {path.name for path in (folder / "kroll2015").iterdir()}
+    assert "Printed numbers: " in write_gallery(folder).read_text(encoding="utf-8")

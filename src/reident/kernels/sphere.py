@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._jit import fused_jit, fused_parallel_jit, jit
 
 EARTH_RADIUS_KM = 6371.0
 
@@ -32,7 +32,7 @@ _LONG = _arcsine_series(0.5, 12)
 _HALF_TURN = np.pi * EARTH_RADIUS_KM
 
 
-@jit
+@fused_jit
 def _short_series(m):
     total = _SHORT[-1]
     for i in range(len(_SHORT) - 2, -1, -1):
@@ -40,7 +40,7 @@ def _short_series(m):
     return total
 
 
-@jit
+@fused_jit
 def _long_series(m):
     total = _LONG[-1]
     for i in range(len(_LONG) - 2, -1, -1):
@@ -48,7 +48,7 @@ def _long_series(m):
     return total
 
 
-@jit
+@fused_jit
 def arc_km(px, py, pz, qx, qy, qz):
     """Distance of any two points, to a hundredth of a millimetre."""
     apart = (px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2
@@ -58,7 +58,7 @@ def arc_km(px, py, pz, qx, qy, qz):
     return arc if apart <= across else _HALF_TURN - arc
 
 
-@jit
+@fused_jit
 def _near_km(px, py, pz, qx, qy, qz):
     """Distance of two points whose half chord squared is at most NEAR."""
     m = 0.25 * ((px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2)
@@ -95,7 +95,7 @@ def all_near(p, q):
     return widest <= NEAR
 
 
-@parallel_jit
+@fused_parallel_jit
 def great_circle_cross(p, q, out):
     """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
 
@@ -113,7 +113,7 @@ def great_circle_cross(p, q, out):
                 out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
 
 
-@parallel_jit
+@fused_parallel_jit
 def great_circle_pairs(p, q):
     """Return distances, km, between p[:, i] and q[:, i]: shape (n,)."""
     out = np.empty(p.shape[1])

@@ -32,7 +32,7 @@ def write_index(out: str | Path, *, title: str = "Reproduction", links: str = ""
     """
     out = Path(out)
     records = read_records(out)
-    comparisons = {record["name"]: read_comparison(out / record["name"]) for record in records}
+    comparisons = {record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in records}
     sections = [_section(out, record, comparisons[record["name"]]) for record in records]
     body = f"{links}<h1>{html.escape(title)}</h1>\n{_overview(records, comparisons)}\n" + "\n".join(sections)
     target = out / "index.html"
@@ -42,9 +42,8 @@ def write_index(out: str | Path, *, title: str = "Reproduction", links: str = ""
     return target
 
 
-def read_comparison(folder: Path) -> pd.DataFrame | None:
+def read_comparison(file: Path) -> pd.DataFrame | None:
     """Return a study's comparison with print, None if the run made none."""
-    file = folder / "comparison.csv"
     return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import Any
 
 from reident.errors import DataError
 from reident.papers import PAPERS, Study, available_studies
+from reident.runner._index import counts, read_comparison
 
-__all__ = ["PAGE", "caption", "gallery", "write_gallery"]
+__all__ = ["PAGE", "caption", "collect", "gallery", "verdicts", "write_gallery"]
 
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
@@ -55,6 +58,7 @@ def gallery(folder: str | Path) -> str:
                 f"## {study.title}",
                 f"{PAPERS[study.stem].citation} Study `{study.name}`, notebook "
                 f"[{study.notebook[:2]}](../notebooks/{study.notebook}.ipynb).",
+                *_provenance(study, folder),
                 f"```console\nreident figures {study.name}\n```",
                 *(_entry(path, text, folder) for path, text in entries),
             ]
@@ -62,6 +66,44 @@ def gallery(folder: str | Path) -> str:
     if strangers:
         raise DataError(f"`folder` must hold figures of studies only, got {strangers[0]}: no function draws it")
     return "\n\n".join(parts) + "\n"
+
+
+def collect(results: str | Path, folder: str | Path) -> list[str]:
+    """Copy the figures, the comparison with print and the profile of every study in `results`; return their names.
+
+    `results` is what `reident reproduce` wrote. A study that is not there keeps what `folder` has of it.
+    """
+    collected = []
+    for study in available_studies():
+        source, target = Path(results) / study.name, Path(folder) / study.stem
+        if not (source / "study.json").is_file():
+            continue
+        target.mkdir(parents=True, exist_ok=True)
+        for name in importlib.import_module(f"reident.plotting.{study.name}").FIGURES:
+            for kind in ("png", "svg"):
+                shutil.copyfile(source / "figures" / f"{name}.{kind}", target / f"{name}.{kind}")
+        for kind, file in (("csv", "comparison.csv"), ("json", "study.json")):
+            shutil.copyfile(source / file, target / f"{study.name}.{kind}")
+        collected.append(study.name)
+    return collected
+
+
+def verdicts(study: Study, folder: str | Path) -> str:
+    """Say how many printed numbers agree and differ in the study that the figures in `folder` were drawn from."""
+    comparison = read_comparison(Path(folder) / study.stem / f"{study.name}.csv")
+    said = {"agrees": "agree", "differs": "differ"}
+    found = counts(comparison)
+    return ", ".join(f"{found[verdict]} {said.get(verdict, verdict)}" for verdict in sorted(found))
+
+
+def _provenance(study: Study, folder: Path) -> Iterator[str]:
+    described = folder / study.stem / f"{study.name}.json"
+    if described.is_file():
+        told = json.loads(described.read_text(encoding="utf-8"))
+        yield (
+            f"Profile `{told['profile']}`, seed {told['seed']}. Printed numbers: {verdicts(study, folder)} "
+            f"([each beside the reproduced one]({study.stem}/{study.name}.csv))."
+        )
 
 
 def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:

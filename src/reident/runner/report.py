@@ -66,7 +66,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
             _copy_study(out / record["name"], temporary / record["name"])
             if draw:
                 _draw_for_print(out / record["name"], temporary / PRINT / record["name"])
-        comparisons = {record["name"]: read_comparison(out / record["name"]) for record in records}
+        comparisons = {record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in records}
         (temporary / "fidelity.html").write_text(_fidelity(records, comparisons), encoding="utf-8")
         (temporary / "errata.html").write_text(_errata(), encoding="utf-8")
         write_index(temporary, links=_links())
