@@ -47,7 +47,7 @@ def _panels(
         for row, method in enumerate(methods):
             for column, dataset in enumerate(datasets):
                 ax = axes[row, column]
-                ax.set_title(f"{_TITLES[dataset]}, {_METHODS[method]}", fontsize=8)
+                ax.set_title(f"{_TITLES[dataset]}, {_METHODS[method]}", fontsize=7)
                 own = frame[(frame["method"] == method) & (frame["dataset"] == dataset)]
                 yield ax, method, dataset, own
 
