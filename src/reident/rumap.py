@@ -6,6 +6,7 @@ horizontal axis, risk on the vertical one, both in raw units, and every point sa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,9 +48,11 @@ _PANEL = ["attack", "analysis"]
 
 
 def _quantile(values: FloatArray, share: float) -> float:
-    # Between a finite and an infinite utility there is nothing to interpolate.
-    outwards = "linear" if np.isfinite(values).all() else "lower" if share < 0.5 else "higher"
-    return float(np.quantile(values, share, method=outwards))
+    if np.isfinite(values).all():
+        return float(np.quantile(values, share))
+    # Between a finite and an infinite utility there is nothing to interpolate: the next value outwards.
+    place = share * (len(values) - 1)
+    return float(np.sort(values)[math.floor(place) if share < 0.5 else math.ceil(place)])
 
 
 def ru_frame(

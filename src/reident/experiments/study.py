@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from reident.errors import DataError
 
-__all__ = ["Results"]
+__all__ = ["Results", "engine"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class Results:
         (folder / "study.json").write_text(json.dumps(described, indent=2) + "\n")
         return folder
 
+    def kept(self, folder: str | Path | None) -> Results:
+        """Return these results, written into `folder` if there is one."""
+        if folder is not None:
+            self.save(folder)
+        return self
+
     @classmethod
     def load(cls, folder: str | Path) -> Results:
         """Read back what `save` wrote.
@@ -65,3 +72,9 @@ class Results:
         frames = {name: pd.read_parquet(folder / "frames" / f"{name}.parquet") for name in described.pop("frames")}
         comparison = pd.read_csv(folder / "comparison.csv", dtype={"note": str}, keep_default_na=False, na_values=[""])
         return cls(**described, frames=frames, comparison=comparison.fillna({"note": ""}))
+
+
+def engine(*, seed: int, folder: str | Path | None, jobs: int, scheduler: str | None, progress: bool) -> dict[str, Any]:
+    """Return what every sweep of a study gives to `grid.run`; finished trials lie beside the results."""
+    parts = None if folder is None else Path(folder) / "parts"
+    return {"seed": seed, "folder": parts, "jobs": jobs, "scheduler": scheduler, "progress": progress}

@@ -30,7 +30,7 @@ from reident.anonymisers.microaggregation import microaggregate
 from reident.attacks.attribute_leakage import attribute_leakage
 from reident.attacks.record_linkage import link_records
 from reident.errors import SearchLimitWarning
-from reident.experiments import grid
+from reident.experiments import grid, study
 from reident.experiments.abril2012 import summaries
 from reident.experiments.abril2012.trials import (
     FILES,
@@ -119,13 +119,7 @@ def run(
     """
     plan = PROFILES[check_choice(profile, "profile", list(PROFILES))]
     data = check_choice(available_data() if data is None else data, "data", ("census", "simulated"))
-    engine: dict[str, Any] = {
-        "seed": seed,
-        "folder": None if folder is None else Path(folder) / "parts",
-        "jobs": jobs,
-        "scheduler": scheduler,
-        "progress": progress,
-    }
+    engine = study.engine(seed=seed, folder=folder, jobs=jobs, scheduler=scheduler, progress=progress)
     # First, in this process: it compiles the kernels once, before several workers would do it side by side.
     learned = shown(data, SHOWN_SEED, plan.time_limit_s)
     settings: dict[str, list[Any]] = {"file": plan.files, "data": [data], "time_limit_s": [plan.time_limit_s]}
@@ -162,10 +156,7 @@ def run(
         "whole": _whole(data, plan),
         "about": pd.DataFrame([{"data": data, "draws": plan.draws, "shown_seed": SHOWN_SEED}]),
     }
-    results = Results(_STEM, profile, seed, frames, summaries.comparison(ratios, data))
-    if folder is not None:
-        results.save(folder)
-    return results
+    return Results(_STEM, profile, seed, frames, summaries.comparison(ratios, data)).kept(folder)
 
 
 def _with_probabilistic(trials: pd.DataFrame, data: str, plan: Profile, engine: dict[str, Any]) -> pd.DataFrame:

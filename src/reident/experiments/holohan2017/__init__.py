@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from reident._validation import check_choice
-from reident.experiments import grid
+from reident.experiments import grid, study
 from reident.experiments.holohan2017 import summaries
 from reident.experiments.holohan2017.cases import CASES, METHODS
 from reident.experiments.holohan2017.minimality import minimality_trial
@@ -69,9 +69,7 @@ def run(
     """
     chosen = PROFILES[check_choice(profile, "profile", tuple(PROFILES))]
     common: dict[str, list[Any]] = {"data_seed": [seed], "small": [bool(chosen["small"])]}
-    parts = None if folder is None else Path(folder) / "parts"
-    where: dict[str, Any] = {"seed": seed, "folder": parts, "progress": progress}
-    spread: dict[str, Any] = {**where, "jobs": jobs, "scheduler": scheduler}
+    spread = study.engine(seed=seed, folder=folder, jobs=jobs, scheduler=scheduler, progress=progress)
     pairs: dict[str, list[Any]] = {"dataset": list(CASES), "method": list(METHODS)}
     classes = grid.run({**pairs, "k": chosen["k"], **common}, classes_trial, stem=f"{STUDY}-classes", **spread)
     noise = grid.run(
@@ -105,7 +103,7 @@ def run(
         time_trial,
         stem=f"{STUDY}-times",
         repetitions=chosen["time_repetitions"],
-        **where,
+        **{**spread, "jobs": 1, "scheduler": None},
     )
     frames: dict[str, pd.DataFrame] = {
         "classes": classes,
@@ -119,7 +117,4 @@ def run(
         "ru": summaries.ru(noise, modes),
         "readings": summaries.readings(chosen["k"], seed, small=bool(chosen["small"])),
     }
-    results = Results(STUDY, profile, seed, frames, summaries.comparison(frames, small=bool(chosen["small"])))
-    if folder is not None:
-        results.save(folder)
-    return results
+    return Results(STUDY, profile, seed, frames, summaries.comparison(frames, small=bool(chosen["small"]))).kept(folder)

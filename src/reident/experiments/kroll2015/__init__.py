@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from reident._validation import check_choice
-from reident.experiments import grid
+from reident.experiments import grid, study
 from reident.experiments.kroll2015 import summaries
 from reident.experiments.kroll2015.examples import example_2, example_10
 from reident.experiments.kroll2015.trials import JITTER_KM, QUASI, files, shown, trial, variant_trial
@@ -93,13 +93,7 @@ def run(
     datasets = [seed + i for i in range(plan.n_datasets)]
     # The examples come first: they compile the kernels once, before several workers would do it side by side.
     drawn = {**example_2(), **example_10(), **shown(datasets[0])}
-    engine: dict[str, Any] = {
-        "seed": seed,
-        "folder": None if folder is None else Path(folder) / "parts",
-        "jobs": jobs,
-        "scheduler": scheduler,
-        "progress": progress,
-    }
+    engine = study.engine(seed=seed, folder=folder, jobs=jobs, scheduler=scheduler, progress=progress)
     trials = grid.run(
         {"sigma_deg": plan.sigmas_deg, "alpha": plan.alphas, "dataset": datasets},
         trial,
@@ -120,10 +114,7 @@ def run(
         "ru_variants": _variants(plan, datasets, engine),
         **drawn,
     }
-    results = Results("kroll2015", profile, seed, frames, summaries.comparison(frames))
-    if folder is not None:
-        results.save(folder)
-    return results
+    return Results("kroll2015", profile, seed, frames, summaries.comparison(frames)).kept(folder)
 
 
 def _ru_map(trials: pd.DataFrame) -> pd.DataFrame:

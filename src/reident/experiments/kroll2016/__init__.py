@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from reident._validation import check_choice
-from reident.experiments import grid
+from reident.experiments import grid, study
 from reident.experiments.comparison import compare, exact, within
 from reident.experiments.kroll2016 import trials
 from reident.experiments.kroll2016.scenarios import SCENARIOS, Scenario, scenario
@@ -177,13 +177,7 @@ def run(
         figures 1, 3 and 4 show.
     """
     plan = PROFILES[check_choice(profile, "profile", list(PROFILES))]
-    engine: dict[str, Any] = {
-        "seed": seed,
-        "folder": None if folder is None else Path(folder) / "parts",
-        "jobs": jobs,
-        "scheduler": scheduler,
-        "progress": progress,
-    }
+    engine = study.engine(seed=seed, folder=folder, jobs=jobs, scheduler=scheduler, progress=progress)
     sweeps = _sweeps(plan, seed)
     if profile == "full":
         grid.forecast(sweeps.values(), **engine)
@@ -192,10 +186,7 @@ def run(
         frames[name] = frames[name].drop(columns="alphas")
         frames[f"{name}_summary"] = _summary(frames[name])
     frames["ru_map"] = _ru_map(frames["locating"])
-    results = Results(_STEM, profile, seed, frames, _comparison(frames))
-    if folder is not None:
-        results.save(folder)
-    return results
+    return Results(_STEM, profile, seed, frames, _comparison(frames)).kept(folder)
 
 
 def _sweeps(plan: Profile, seed: int) -> dict[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from reident._validation import check_choice
-from reident.experiments import grid
+from reident.experiments import grid, study
 from reident.experiments.study import Results
 from reident.experiments.vanhoef2012_networks import summaries, trials
 from reident.experiments.vanhoef2012_networks.graphs import REAL, available, graph, public_graphs
@@ -152,13 +152,7 @@ def run(
     """
     plan = PROFILES[check_choice(profile, "profile", list(PROFILES))]
     real = available(plan.real)
-    engine: dict[str, Any] = {
-        "seed": seed,
-        "folder": None if folder is None else Path(folder) / "parts",
-        "jobs": jobs,
-        "scheduler": scheduler,
-        "progress": progress,
-    }
+    engine = study.engine(seed=seed, folder=folder, jobs=jobs, scheduler=scheduler, progress=progress)
     graphs = [*plan.graphs, *real]
     frames = {
         "graphs": summaries.described([*dict.fromkeys([*graphs, *plan.probing_graphs])]),
@@ -170,10 +164,7 @@ def run(
         "links": _links(plan, real, engine),
     }
     frames["ru_map"] = summaries.ru_map(frames["releases"])
-    results = Results(_STEM, profile, seed, frames, summaries.comparison(frames))
-    if folder is not None:
-        results.save(folder)
-    return results
+    return Results(_STEM, profile, seed, frames, summaries.comparison(frames)).kept(folder)
 
 
 def _costs(plan: Profile, real: list[str], engine: dict[str, Any]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from reident._random import trial_seed
 from reident._validation import check_choice, check_integer
-from reident.experiments import grid
+from reident.experiments import grid, study
 from reident.experiments.study import Results
 from reident.experiments.vanhoef2012_tables import mechanisms, tables
 from reident.experiments.vanhoef2012_tables.statements import compare_with_print
@@ -88,20 +88,14 @@ def run(
     check_choice(profile, "profile", list(PROFILES))
     check_integer(seed, "seed", low=0)
     sizes = PROFILES[profile]
-    how: dict[str, Any] = {
-        "seed": seed, "folder": None if folder is None else Path(folder) / "parts", "jobs": jobs,
-        "scheduler": scheduler, "progress": progress,
-    }  # fmt: skip
+    how = study.engine(seed=seed, folder=folder, jobs=jobs, scheduler=scheduler, progress=progress)
 
     def sweep(name: str, settings: Any, trial: Any, repetitions: int, shared: tuple[str, ...] = ()) -> pd.DataFrame:
         return grid.run(settings, trial, repetitions=repetitions, stem=f"{STUDY}-{name}", shared=shared, **how)
 
     frames = _tables_part(profile, sizes, sweep, seed) | _mechanisms_part(profile, sizes, sweep)
     frames |= _maps(frames)
-    results = Results(STUDY, profile, seed, frames, compare_with_print(frames, seed=seed))
-    if folder is not None:
-        results.save(folder)
-    return results
+    return Results(STUDY, profile, seed, frames, compare_with_print(frames, seed=seed)).kept(folder)
 
 
 def _tables_part(profile: str, sizes: dict[str, Any], sweep: Any, seed: int) -> dict[str, pd.DataFrame]:
