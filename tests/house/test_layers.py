@@ -72,7 +72,8 @@ def test_imports_go_downwards(path):
 def test_kernels_know_arrays_only(path):
     text = path.read_text()
     assert "pandas" not in text
-    assert "fastmath" not in text.replace("no fastmath", "")
+    # Of what fast arithmetic may do only the fusing of a product and a sum, which rounds less.
+    assert "fastmath" not in text.replace("no fastmath", "").replace('fastmath={"contract"}', "")
     if path.stem not in ("__init__", "_jit"):
         assert set(imports(path)) <= {"kernels", "_typing"}
 

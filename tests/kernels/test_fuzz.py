@@ -16,7 +16,7 @@ CASES = fuzz.cases()
 COVERED = {kernel for case in CASES.values() for kernel in case.kernels}
 
 #: Fewer where the naive twin tries everything there is.
-INPUTS = 200
+INPUTS = 100
 
 
 def called_from_outside():
