@@ -120,7 +120,7 @@ def figure_2(results: Results) -> Figure:
         ax.set_xlabel("points in a reference set, k")
         ax.set_ylim(top=1.02)
     axes[0].legend(loc="lower left")
-    axes[1].legend(loc="lower left", ncols=2, fontsize=7)
+    axes[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False)
     figure.suptitle(f"400 hospitals in England ({_source(results, 'england')})", fontsize=9)
     return figure
 
@@ -197,7 +197,14 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
         ax.xaxis.get_major_locator().set_params(integer=True)
     place = axes[0].get_yaxis_transform()
     axes[0].text(
-        0.99, _RISK_LIMIT + 0.01, "the paper's limit, 25 %", transform=place, ha="right", fontsize=7, color="0.4"
+        0.99,
+        _RISK_LIMIT + 0.015,
+        "the paper's limit, 25 %",
+        transform=place,
+        ha="right",
+        va="bottom",
+        fontsize=7,
+        color="0.4",
     )
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     repetitions = int(summary["n"].max()) if len(summary) else 0
