@@ -75,7 +75,7 @@ class Profile:
 PROFILES = {
     "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, 0.0),
     "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, 0.0),
-    "full": Profile(FILES, 20, 20, 60.0, 30, 50, [20, 30, 40], 30.0, 5.0, 300.0),
+    "full": Profile(FILES, 20, 5, 60.0, 30, 50, [20, 30, 40], 30.0, 5.0, 300.0),
 }
 
 _MASKINGS: dict[str, list[float]] = {
