@@ -217,7 +217,7 @@ def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
         ``"enron"`` is another cleaning of the same mail (148 nodes, not 151); ``"ca_hepph"`` stands in for the
         co-authors of DBLP.
     path : str or Path, optional
-        The user's own file of that graph, in any format that `reident.networks.read_graph` knows. Its checksum is not
+        The user's own file of that graph, in any format that `reident.read_graph` knows. Its checksum is not
         compared.
 
     Returns
@@ -230,7 +230,7 @@ def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
     DataError
         If the file is not there or is not the one it should be; the message says where to put it.
     """
-    from reident.networks import read_graph
+    from reident.network_files import read_graph
 
     file = _GRAPHS[check_choice(name, "name", list(_GRAPHS))]
     return read_graph(remote_file(file) if path is None else path).to_networkx()

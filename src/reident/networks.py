@@ -16,20 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reident._typing import IntArray, RNGLike
-from reident._validation import check_integer, check_real, check_vector
-from reident.errors import DataError, ParameterError
+from reident._typing import IntArray
+from reident.errors import DataError
 
 __all__ = [
     "DirectedNetwork",
     "Network",
     "as_directed_network",
     "as_network",
-    "preferential_attachment",
-    "random_degrees",
-    "read_graph",
-    "sample_network",
-    "write_graph",
 ]
 
 _MOST_NODES = 2**31 - 2
@@ -152,11 +146,11 @@ def _stack_rows(graph: DirectedNetwork) -> tuple[IntArray, NDArray[np.int32]]:
             np.repeat(np.arange(graph.n_nodes), np.diff(graph.in_indptr)),
         ]
     )
-    keys = _distinct(rows * np.int64(graph.n_nodes) + np.concatenate([graph.out_indices, graph.in_indices]))
+    keys = distinct(rows * np.int64(graph.n_nodes) + np.concatenate([graph.out_indices, graph.in_indices]))
     return _rows(keys // max(graph.n_nodes, 1), keys % max(graph.n_nodes, 1), graph.n_nodes)
 
 
-def _distinct(keys: IntArray) -> IntArray:
+def distinct(keys: IntArray) -> IntArray:
     """Return the distinct keys in order; numpy's own `unique` hashes, which is slow where most keys are distinct."""
     ordered = np.sort(keys)
     return ordered[np.concatenate([[True], np.diff(ordered) > 0])] if ordered.size else ordered
@@ -187,6 +181,8 @@ def as_network(graph: Any, name: str = "graph") -> Network:
     if isinstance(graph, Network):
         return graph
     if isinstance(graph, str | Path):
+        from reident.network_files import read_graph
+
         return read_graph(graph)
     if hasattr(graph, "is_directed") and hasattr(graph, "adj"):
         return _from_networkx(graph, name)
@@ -340,261 +336,3 @@ def _directed(sources: IntArray, ends: IntArray, nodes: Sequence[Hashable], name
         )
     backward = np.sort(ends * n + sources)
     return DirectedNetwork(*_rows(forward // n, forward % n, n), *_rows(backward // n, backward % n, n), nodes)
-
-
-def preferential_attachment(n: int, m: int, *, rng: RNGLike = None) -> Network:
-    """Generate a preferential attachment graph: every new node links to `m` distinct earlier nodes by degree.
-
-    Parameters
-    ----------
-    n, m : int
-        The number of nodes, and of links a new node makes; 1 <= m < n.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        With m * (n - m) edges.
-    """
-    from reident._random import check_rng
-    from reident.kernels.network import attach_preferentially
-
-    m = check_integer(m, "m", low=1)
-    n = check_integer(n, "n", low=m + 1, why="a new node needs `m` earlier ones")
-    u, v = attach_preferentially(n, m, check_rng(rng))
-    return network_from_edges(u, v, n)
-
-
-def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
-    """Generate a Chung-Lu graph: about the given expected degrees, edges drawn independently.
-
-    Parameters
-    ----------
-    degrees : array-like of float, shape (n,)
-        Expected degrees, >= 0. Realised degrees vary like Poisson variables; repeated draws of an edge and loops are
-        dropped, so that very large degrees come out a little low.
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        With n nodes.
-    """
-    from reident._random import check_rng
-
-    weights = check_vector(degrees, "degrees")
-    if weights.size == 0 or weights.min() < 0 or weights.sum() <= 0:
-        raise ParameterError("`degrees` must be non-negative and not all zero: no edge could be drawn")
-    generator = check_rng(rng)
-    n = len(weights)
-    count = generator.poisson(weights.sum() / 2)
-    ends = np.searchsorted(np.cumsum(weights) / weights.sum(), generator.random((2, count)), side="right")
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    keys = _distinct(low[low < high] * np.int64(n) + high[low < high])
-    return network_from_edges(keys // n, keys % n, n)
-
-
-def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: RNGLike = None) -> Network:
-    """Return what someone sees of a network who sees a random part of it: an attacker's crawl, for example.
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        Simple and undirected. Not modified.
-    edges, nodes : float
-        The probability with which each edge among the nodes seen, and each node, is kept; in [0, 1].
-    rng : Generator, int or None
-        The randomness.
-
-    Returns
-    -------
-    Network
-        The nodes kept, under their names and in their order, isolated ones included.
-    """
-    from reident._random import check_rng
-
-    network = as_network(graph)
-    edges = check_real(edges, "edges", low=0, high=1)
-    nodes = check_real(nodes, "nodes", low=0, high=1)
-    generator = check_rng(rng)
-    seen = generator.random(network.n_nodes) < nodes
-    u, v = network.edges()
-    kept = (generator.random(len(u)) < edges) & seen[u] & seen[v]
-    if seen.all():
-        return network_from_edges(u[kept], v[kept], network.n_nodes, network.nodes)
-    row = np.cumsum(seen) - 1
-    names = [network.nodes[i] for i in np.flatnonzero(seen).tolist()]
-    return network_from_edges(row[u[kept]], row[v[kept]], len(names), names)
-
-
-def _suffix(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".bz2"):
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
-
-
-_FORMATS = {".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket"}
-
-
-def _format(path: Path) -> str:
-    found = _FORMATS.get(_suffix(path))
-    if found is None:
-        raise ParameterError(
-            f"`path` must end in one of {', '.join(_FORMATS)} (optionally .gz), got {path.name!r}: "
-            "the ending says the format"
-        )
-    return found
-
-
-def read_graph(path: str | Path, *, columns: tuple[str, str] = ("u", "v")) -> Network:
-    """Read an undirected graph from an edge list (CSV), GML, Pajek or MatrixMarket file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The ending says the format: .csv, .gml, .net or .paj, .mtx, each optionally with .gz.
-    columns : pair of str
-        CSV only: the two columns that name an edge's ends. Other columns are ignored. A row whose second entry is
-        empty declares a node without edges.
-
-    Returns
-    -------
-    Network
-        Whole-number names ascending, other names in the order of the file.
-
-    Raises
-    ------
-    DataError
-        For a missing file, wrong headers, unreadable content, self-loops, edges given twice, directed graphs.
-    ParameterError
-        For an ending that names no format.
-    """
-    path = _path(path)
-    kind = _format(path)
-    if not path.is_file():
-        raise DataError(f"`path` must name a file that is there: there is no graph file at {str(path)!r}")
-    if kind == "csv":
-        return _read_csv(path, columns)
-    import networkx as nx
-
-    try:
-        if kind == "gml":
-            return as_network(nx.read_gml(path, label=None if _lacks_labels(path) else "label"), path.name)
-        if kind == "pajek":
-            graph = nx.read_pajek(path)
-            return as_network(graph, path.name)
-        from scipy.io import mmread
-
-        return as_network(mmread(path, spmatrix=False).tocsr(), path.name)
-    except DataError:
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
-
-
-def _lacks_labels(path: Path) -> bool:
-    import gzip
-
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt") as file:
-        return not any(line.lstrip().startswith("label ") for line in file)
-
-
-def _read_csv(path: Path, columns: tuple[str, str]) -> Network:
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, comment="#")
-    except Exception as error:
-        raise DataError(f"{path.name!r} could not be read as an edge list: {error}") from error
-    absent = [column for column in columns if column not in table.columns]
-    if absent:
-        raise DataError(
-            f"{path.name!r} must have the columns {list(columns)}, got {list(table.columns)}: "
-            "name an edge's two ends with `columns`"
-        )
-    left, right = (table[column].str.strip() for column in columns)
-    if (left == "").any():
-        raise DataError(f"{path.name!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(left == '')[0]) + 2}")
-    names: Any = pd.unique(pd.concat([left, right[right != ""]]))
-    whole = pd.to_numeric(pd.Series(names), errors="coerce")
-    if whole.notna().all() and (whole % 1 == 0).all() and pd.Series(names).str.fullmatch(r"-?\d+").all():
-        order = np.argsort(whole.to_numpy(np.int64), kind="stable")
-        nodes: list[Hashable] = [int(names[i]) for i in order]
-        coded = pd.Index([names[i] for i in order])
-    else:
-        nodes = list(names)
-        coded = pd.Index(names)
-    edge = (right != "").to_numpy()
-    u = coded.get_indexer(left[edge]).astype(np.int64)
-    v = coded.get_indexer(right[edge]).astype(np.int64)
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    if (low == high).any():
-        raise DataError(f"{path.name!r} must not have self-loops, got one at {nodes[int(low[low == high][0])]!r}")
-    keys, times = np.unique(low * len(nodes) + high, return_counts=True)
-    if (times > 1).any():
-        key = int(keys[times > 1][0])
-        raise DataError(
-            f"{path.name!r} must not have multiple edges, got more than one row for "
-            f"{nodes[key // len(nodes)]!r} and {nodes[key % len(nodes)]!r}: each undirected edge stands once"
-        )
-    named: Sequence[Hashable] = range(len(nodes)) if nodes == list(range(len(nodes))) else nodes
-    return network_from_edges(low, high, len(nodes), named)
-
-
-def write_graph(graph: Any, path: str | Path) -> Path:
-    """Write an undirected graph as CSV edge list, GML, Pajek or MatrixMarket; the ending says which.
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        The graph. Node names become text where the format knows only text; MatrixMarket keeps numbers 1 to n only.
-    path : str or Path
-        Ends in .csv, .gml, .net or .paj, .mtx (the first three optionally with .gz).
-
-    Returns
-    -------
-    Path
-        Where it was written.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If the graph is none, the ending names no format, or the folder is not there.
-    """
-    path = _path(path)
-    kind = _format(path)
-    network = as_network(graph)
-    if not path.parent.is_dir():
-        raise DataError(f"`path` must lie in a folder that is there, got {str(path)!r}")
-    if kind == "csv":
-        _write_csv(network, path)
-    elif kind == "matrixmarket":
-        from scipy.io import mmwrite
-
-        mmwrite(path, network.to_scipy().tocoo(), field="pattern", symmetry="symmetric")
-    else:
-        import networkx as nx
-
-        {"gml": nx.write_gml, "pajek": nx.write_pajek}[kind](network.to_networkx(), path)
-    return path
-
-
-def _path(path: str | Path) -> Path:
-    if not isinstance(path, str | Path):
-        raise ParameterError(f"`path` must be a path, got {path!r}")
-    return Path(path)
-
-
-def _write_csv(network: Network, path: Path) -> None:
-    import pandas as pd
-
-    u, v = network.edges()
-    names = pd.Series(list(network.nodes), dtype=object)
-    lone = np.flatnonzero(network.degrees == 0)
-    ends: Iterable[Any] = itertools.chain(names.iloc[v], [""] * len(lone))
-    table = pd.DataFrame({"u": [*names.iloc[u], *names.iloc[lone]], "v": list(ends)})
-    table.to_csv(path, index=False)

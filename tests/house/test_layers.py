@@ -15,7 +15,7 @@ PACKAGE = Path(reident.__file__).parent
 LAYERS = [
     {"errors", "_typing", "_random", "_validation", "_paths", "_machine", "_code", "_progress", "papers", "_classes"},
     {"kernels"},
-    {"_areas", "_in_classes", "_order", "datasets", "people", "simulate", "networks"},
+    {"_areas", "_in_classes", "_order", "datasets", "people", "simulate", "networks", "network_files"},
     {"anonymisers", "mechanisms", "attacks", "metrics"},
     {"registry"},
     {"experiments", "rumap", "plotting"},

@@ -14,7 +14,7 @@ from scipy.special import zeta
 
 import reident
 from reident import DataError, ParameterError, SearchLimitWarning, as_network, auc
-from reident.networks import preferential_attachment
+from reident.simulate import preferential_attachment
 
 graphs = st.builds(
     lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),

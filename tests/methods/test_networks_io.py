@@ -9,7 +9,8 @@ from scipy import sparse
 
 from reident import DataError, ParameterError, as_network, naive_anonymise, read_graph, write_graph
 from reident.datasets import load_graph
-from reident.networks import as_directed_network, preferential_attachment, random_degrees
+from reident.networks import as_directed_network
+from reident.simulate import preferential_attachment, random_degrees
 
 
 def same(network, graph):

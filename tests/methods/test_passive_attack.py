@@ -29,7 +29,8 @@ from reident import (
 from reident.attacks.propagation import _side
 from reident.attacks.seeds import _cosines
 from reident.kernels.propagation import best_match
-from reident.networks import as_directed_network, as_network, preferential_attachment
+from reident.networks import as_directed_network, as_network
+from reident.simulate import preferential_attachment
 
 
 def sizes(graph, side, other, ahead):

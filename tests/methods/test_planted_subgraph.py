@@ -13,7 +13,7 @@ from networkx.algorithms.isomorphism import GraphMatcher
 
 from reident import DataError, ParameterError, SearchLimitWarning, coalition, implant, naive_anonymise, recover
 from reident.attacks.planted_subgraph import _is_rigid
-from reident.networks import preferential_attachment
+from reident.simulate import preferential_attachment
 
 
 def placements(released, plan):

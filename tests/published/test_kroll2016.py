@@ -1,13 +1,12 @@
 """What kroll2016 states, and what the study needs to state it honestly."""
 
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from reident import DataError, great_circle_km
+from reident import DataError, datasets, great_circle_km
 from reident.attacks.common_subgraph import common_subgraph_attack
 from reident.datasets import registry
 from reident.experiments import kroll2016 as study
@@ -74,20 +73,18 @@ def test_a_damaged_hospital_list_is_an_error_not_a_stand_in(tmp_path, monkeypatc
 
 
 def test_an_absent_hospital_list_says_where_it_belongs(monkeypatch, tmp_path):
-    from reident.datasets import load_nhs_hospitals
 
     monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"REIDENT_DATA/hospitals_england/nhs_choices_hospital.csv \(sha256"):
-        load_nhs_hospitals()
+        datasets.load_nhs_hospitals()
     assert scenarios.hospitals(1)[1] == "simulated"
 
 
 def test_the_real_list_where_it_is_at_hand():
-    import os
-
-    folder = os.environ.get("REIDENT_DATA")
-    if not folder or not (Path(folder) / HOSPITALS).is_file():
-        pytest.skip("the NHS list is not at hand")
+    try:
+        datasets.load_nhs_hospitals()
+    except DataError as error:
+        pytest.skip(str(error))
     listed, source = scenarios.hospitals(1)
     assert (len(listed), source) == (847, "real")
     assert (listed["trust_prefix"].str.len() == 2).all()

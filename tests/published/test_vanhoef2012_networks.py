@@ -28,8 +28,8 @@ from reident.attacks.seeds import _cosines
 from reident.datasets import load_graph
 from reident.experiments import vanhoef2012_networks as study
 from reident.kernels.network import components
-from reident.networks import preferential_attachment
 from reident.plotting.vanhoef2012_networks import FIGURES
+from reident.simulate import preferential_attachment
 
 needs_data = pytest.mark.skipif(not os.environ.get("REIDENT_DATA"), reason="the thesis's graphs are user-supplied")
 

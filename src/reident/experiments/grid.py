@@ -32,10 +32,12 @@ import pandas as pd
 from reident import _code
 from reident._progress import Progress, duration
 from reident._random import stable_hash
-from reident._validation import check_columns, check_integer, check_plain, check_real, check_table
-from reident.errors import DataError, ParameterError, TrialError
+from reident._validation import check_integer, check_plain
+from reident.errors import ParameterError
 from reident.experiments import _workers
+from reident.experiments._measures import Kinds
 from reident.experiments._parts import BOOKKEEPING, PartStore
+from reident.experiments._summary import summarise
 from reident.experiments._workers import Task, TrialFunction, close_workers
 
 __all__ = ["close_workers", "expand", "forecast", "run", "summarise", "trial_rng"]
@@ -46,8 +48,6 @@ Settings = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
 
 #: The address of a dask scheduler named here is used by sweeps that are given none.
 SCHEDULER = "REIDENT_SCHEDULER"
-
-_RESERVED = {*BOOKKEEPING, "repetition", "seed_key"}
 
 
 def expand(grid: Settings) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def _check_settings(settings: list[dict[str, Any]]) -> None:
         for name, value in setting.items():
             if not isinstance(name, str) or not name:
                 raise ParameterError(f"`grid` must name its parameters by text, got {name!r}")
-            if name in _RESERVED:
+            if name in BOOKKEEPING:
                 raise ParameterError(f"`grid` must not use the name {name!r}: it is a column of the result")
             check_plain(value, name)
         same = json.dumps(_numbers_alike(setting), sort_keys=True)
@@ -296,7 +296,7 @@ def _sampled(sweep: _Sweep, trial: TrialFunction, shared: set[str], samples: int
     if not missing:
         return 0.0
     firsts = np.unique(np.linspace(0, len(missing) - 1, 2 * samples + 1).round().astype(int)[1::2])
-    kinds = _Kinds({name for setting in sweep.settings for name in setting}, [])
+    kinds = Kinds({name for setting in sweep.settings for name in setting}, [])
     first: list[float] = []
     further: list[float] = []
     for position in firsts:
@@ -393,7 +393,7 @@ def _compute(
 ) -> None:
     """Run the missing trials, check and keep each, fill `measures` (modified in place)."""
     names = {name for planned in plan for name in planned.task.params}
-    kinds = _Kinds(names, [row for row in measures if row is not None])
+    kinds = Kinds(names, [row for row in measures if row is not None])
     done = len(plan) - len(missing)
     outcomes = _outcomes(trial, [planned.task for planned in missing], where)
     try:
@@ -423,63 +423,6 @@ def _stored(planned: _Trial, row: dict[str, Any]) -> dict[str, Any]:
     return {**kept, **row}
 
 
-class _Kinds:
-    """The measures every trial must return: names, and number, text or boolean for each."""
-
-    def __init__(self, parameters: set[str], rows: list[dict[str, Any]]) -> None:
-        self._parameters = parameters
-        self._names: set[str] | None = None
-        self._kinds: dict[str, str] = {}
-        for row in rows:
-            self._learn(row)
-
-    def _learn(self, row: dict[str, Any]) -> None:
-        self._names = set(row) if self._names is None else self._names
-        for name, value in row.items():
-            if value is not None:
-                self._kinds.setdefault(name, _kind(value))
-
-    def check(self, outcome: _workers.Outcome) -> dict[str, Any]:
-        """Return the trial's measures as plain scalars, or raise what is wrong with them."""
-        task = outcome.task
-        what = f"the trial {json.dumps(task.params)}, repetition {task.repetition},"
-        if outcome.error is not None:
-            shown = str(outcome.error) if outcome.traceback else f"{outcome.error}"
-            error = TrialError(f"{what} failed: {type(outcome.error).__name__}: {shown}")
-            if outcome.traceback:
-                error.add_note(outcome.traceback)
-            raise error from outcome.error
-        if not isinstance(outcome.measures, Mapping) or not outcome.measures:
-            raise TrialError(f"{what} must return a mapping of measures, got {outcome.measures!r}")
-        row = {name: self._scalar(name, value, what) for name, value in outcome.measures.items()}
-        if self._names is not None and set(row) != self._names:
-            raise TrialError(
-                f"{what} must return the measures that the others return, got {sorted(row)} "
-                f"where they have {sorted(self._names)}"
-            )
-        for name, value in row.items():
-            if value is not None and self._kinds.get(name, _kind(value)) != _kind(value):
-                raise TrialError(
-                    f"{what} must return a {self._kinds[name]} for {name!r} as the others do, got {value!r}"
-                )
-        self._learn(row)
-        return row
-
-    def _scalar(self, name: Any, value: Any, what: str) -> Any:
-        if not isinstance(name, str) or name in _RESERVED or name in self._parameters:
-            raise TrialError(f"{what} must name its measures by text other than a parameter's, got {name!r}")
-        plain = value.item() if isinstance(value, np.generic) else value
-        if plain is None or isinstance(plain, bool | str | float):
-            return plain
-        if isinstance(plain, int) and -(2**63) <= plain < 2**63:
-            return int(plain)
-        raise TrialError(f"{what} must return scalars, got {value!r} for {name!r}")
-
-
-def _kind(value: Any) -> str:
-    return "boolean" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
-
-
 def _frame(settings: list[dict[str, Any]], plan: list[_Trial], measures: list[dict[str, Any] | None]) -> pd.DataFrame:
     columns = list(dict.fromkeys(name for setting in settings for name in setting))
     data: dict[str, Any] = {name: [planned.task.params.get(name) for planned in plan] for name in columns}
@@ -489,53 +432,3 @@ def _frame(settings: list[dict[str, Any]], plan: list[_Trial], measures: list[di
     for name in rows[0]:
         data[name] = [row[name] for row in rows]
     return pd.DataFrame(data)
-
-
-def summarise(
-    frame: pd.DataFrame, by: str | Iterable[str], *, level: float = 0.95, measures: Iterable[str] | None = None
-) -> pd.DataFrame:
-    """Summarise the repetitions of a sweep: mean, standard error and interval of every measure.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `run` returns it.
-    by : str or iterable of str
-        Columns that make the groups; trials that agree in them count as repetitions of one another.
-    level : float, default .95
-        The coverage of the interval, by Student's t over the repetitions; it says how far the mean may be off by
-        the number of repetitions, not how far a single release may lie from it.
-    measures : iterable of str, optional
-        Default: the numeric and boolean columns after `seed_key`, or all such columns outside `by` if there is none.
-
-    Returns
-    -------
-    DataFrame
-        `by`, ``measure``, ``n`` (values that are not missing), ``mean``, ``se``, ``low``, ``high``, in the order of
-        first appearance. A single value has no standard error and no interval (NaN).
-    """
-    from scipy.special import stdtrit
-
-    check_table(frame, "frame")
-    level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-    groups = check_columns(frame, by, "by", table_name="frame")
-    names = _measure_columns(frame, groups) if measures is None else check_columns(frame, measures, "measures")
-    if not names:
-        raise DataError("`frame` must have at least one numeric measure, got none")
-    long = frame[groups].assign(**{name: frame[name].astype(float) for name in names})
-    long = long.melt(id_vars=groups, value_vars=names, var_name="measure", value_name="_value")
-    grouped = long.groupby([*groups, "measure"], sort=False, dropna=False, observed=True)["_value"]
-    tidy = grouped.agg(n="count", mean="mean", se="sem").reset_index()
-    order = frame[groups].drop_duplicates().reset_index(drop=True)
-    order["_order"] = np.arange(len(order))
-    tidy = tidy.merge(order, on=groups, how="left").sort_values("_order", kind="stable").drop(columns="_order")
-    freedom = np.maximum(tidy["n"].to_numpy() - 1, 1)
-    half = stdtrit(freedom, 0.5 + level / 2) * tidy["se"]
-    return tidy.assign(low=tidy["mean"] - half, high=tidy["mean"] + half).reset_index(drop=True)
-
-
-def _measure_columns(frame: pd.DataFrame, groups: list[str]) -> list[str]:
-    columns = list(frame.columns)
-    if "seed_key" in columns:
-        columns = columns[columns.index("seed_key") + 1 :]
-    return [name for name in columns if name not in groups and pd.api.types.is_numeric_dtype(frame[name].dtype)]

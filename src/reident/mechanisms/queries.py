@@ -1,10 +1,10 @@
-"""Counts, sums, means and histograms with Laplace noise of stated sensitivity."""
+"""Counts, sums and means with Laplace noise of stated sensitivity."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._typing import FloatArray, IntArray, RNGLike
+from reident._typing import IntArray, RNGLike
 from reident._validation import (
     check_bounds,
     check_callable,
@@ -23,16 +23,14 @@ from reident._validation import (
     check_real,
     check_vector,
 )
-from reident.errors import DataError, ParameterError, PrivacyWarning
+from reident.errors import DataError, PrivacyWarning
 from reident.mechanisms.budget import Budget, spend
 from reident.mechanisms.entropy import entropy_source
 from reident.mechanisms.laplace import grid_noise, grid_noise_reach
 
 __all__ = [
     "Answer",
-    "HistogramAnswer",
     "laplace_count",
-    "laplace_histogram",
     "laplace_mean",
     "laplace_sum",
 ]
@@ -81,7 +79,7 @@ class Answer:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the exact confidence interval for the answer without noise (after clipping and snapping)."""
-        reach = _reach(self.granularity, self.scale, level)
+        reach = answer_reach(self.granularity, self.scale, level)
         return self.value - reach, self.value + reach
 
 
@@ -124,41 +122,8 @@ class MeanAnswer:
         return max(self.bounds[0], middle + min(ends)), min(self.bounds[1], middle + max(ends))
 
 
-@dataclass(frozen=True)
-class HistogramAnswer:
-    """Noisy numbers of records in disjoint, declared regions.
-
-    Attributes
-    ----------
-    counts : Series of int64
-        Noisy count by region, unbiased; it may be negative.
-    epsilon, sensitivity, scale, adjacency, private, n_clipped
-        As in `Answer`; the sensitivity is that of the whole vector.
-    """
-
-    counts: pd.Series
-    epsilon: float
-    sensitivity: float
-    scale: float
-    adjacency: str
-    private: bool
-    n_clipped: int = field(default=0, repr=False)
-
-    @property
-    def nonnegative(self) -> pd.Series:
-        """The counts with negative ones set to 0: free of further loss, but no longer unbiased."""
-        return self.counts.clip(lower=0)
-
-    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> pd.DataFrame:
-        """Return intervals by region: each at `level`, or all together at `level`."""
-        check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-        if simultaneous:
-            level = level ** (1 / max(1, len(self.counts)))
-        reach = _reach(1.0, self.scale, level)
-        return pd.DataFrame({"low": self.counts - reach, "high": self.counts + reach})
-
-
-def _reach(granularity: float, scale: float, level: float) -> float:
+def answer_reach(granularity: float, scale: float, level: float) -> float:
+    """Return how far an answer may lie from the true value with probability `level`."""
     check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     return grid_noise_reach(Fraction(granularity) / Fraction(scale), level) * granularity
 
@@ -373,120 +338,3 @@ def _noisy_sum(
     noisy = int(steps.sum()) + int(grid_noise(exponent, 1, source)[0])
     scale = float(step / exponent)
     return Answer(noisy * step, float(epsilon), reach * step, scale, step, adjacency, private, n_clipped)
-
-
-def laplace_histogram(
-    values: Any,
-    bins: ArrayLike | None = None,
-    *,
-    categories: Sequence[Hashable] | None = None,
-    partition: Callable[[Any], Hashable] | None = None,
-    bounds: tuple[float, float] | None = None,
-    epsilon: Any,
-    adjacency: str = "add-remove",
-    budget: Budget | None = None,
-    rng: RNGLike = None,
-) -> HistogramAnswer:
-    """Count the records in each of several disjoint regions with Laplace noise.
-
-    One record lies in one region, so the whole vector has sensitivity 1 (2 if a record may be replaced) and the
-    noise of each count does not grow with the number of regions.
-
-    Parameters
-    ----------
-    values : sequence, shape (n,), or DataFrame with `partition`
-        One value a person.
-    bins : array_like of float, shape (n_bins + 1,), or int
-        Edges of numeric regions [edge, next edge), the last one closed; or their number, with `bounds`. Values
-        outside are counted in the nearest region, counted and told.
-    categories : sequence, optional
-        Instead of bins: every value there can be, declared and not taken from the data.
-    partition : callable, optional
-        Maps a record to its region, one of `categories`.
-    bounds : (float, float), optional
-        Lowest and highest edge if `bins` is a number.
-    epsilon : number
-        Privacy loss, positive.
-    adjacency : {"add-remove", "replace"}
-        See `laplace_sum`.
-    budget, rng : optional
-        As in `laplace_count`.
-
-    Raises
-    ------
-    ParameterError
-        If neither or both of `bins` and `categories` are given, the edges do not rise, or epsilon breaks its rule.
-    DataError
-        If a value is missing or belongs to no declared category.
-
-    Notes
-    -----
-    Vanhoef (2012), section 5.5.4.
-    """
-    exact = check_epsilon(epsilon)
-    check_choice(adjacency, "adjacency", ADJACENCIES)
-    if (bins is None) == (categories is None):
-        raise ParameterError("`bins` or `categories` must be given, and not both: regions taken from the data leak")
-    if categories is not None:
-        if partition is not None:
-            rows = (row for _, row in values.iterrows()) if isinstance(values, pd.DataFrame) else iter(values)
-            values = [partition(row) for row in rows]
-        index, positions, n_outside = *_categorise(values, categories), 0
-    else:
-        index, positions, n_outside = _bin(values, bins, bounds)
-    source = entropy_source(rng)
-    spend(budget, exact, "histogram")
-    sensitivity = 1 if adjacency == "add-remove" else 2
-    counts = np.bincount(positions, minlength=len(index)).astype(np.int64)
-    noisy = counts + grid_noise(exact / sensitivity, len(index), source)
-    return HistogramAnswer(
-        pd.Series(noisy, index=index, name="count"),
-        float(exact),
-        float(sensitivity),
-        float(sensitivity / exact),
-        adjacency,
-        rng is None,
-        n_outside,
-    )
-
-
-def _categorise(values: Any, categories: Sequence[Hashable]) -> tuple[pd.Index, IntArray]:
-    index = pd.Index(list(categories), name="category")
-    if not len(index) or not index.is_unique or index.hasnans:
-        raise ParameterError(f"`categories` must be distinct, present and at least one, got {list(categories)!r}")
-    listed = pd.Index(list(values))
-    positions = index.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
-    unknown = listed[positions < 0].unique() if len(listed) else []
-    if len(unknown):
-        raise DataError(
-            f"`values` must belong to the declared `categories`, got {list(unknown[:5])!r}: declare every value there "
-            "can be, also the rare and the missing"
-        )
-    return index, positions.astype(np.int64)
-
-
-def _bin(values: Any, bins: ArrayLike | None, bounds: tuple[float, float] | None) -> tuple[pd.Index, IntArray, int]:
-    edges = _edges(bins, bounds)
-    vector = check_vector(values, "values")
-    positions = np.searchsorted(edges, vector, side="right") - 1
-    positions[vector == edges[-1]] = len(edges) - 2
-    inside = np.clip(positions, 0, len(edges) - 2)
-    n_outside = int((inside != positions).sum())
-    if n_outside:
-        warnings.warn(
-            f"{n_outside} of `values` lay outside `bins` [{edges[0]:g}, {edges[-1]:g}] and were counted in the nearest "
-            "bin; this number itself is not private, do not publish it",
-            PrivacyWarning,
-            stacklevel=3,
-        )
-    return pd.IntervalIndex.from_breaks(edges, closed="left", name="bin"), inside.astype(np.int64), n_outside
-
-
-def _edges(bins: ArrayLike | None, bounds: tuple[float, float] | None) -> FloatArray:
-    if isinstance(bins, int | np.integer):
-        low, high = check_bounds(bounds)
-        return np.linspace(low, high, check_integer(bins, "bins", low=1) + 1)
-    edges = check_vector(bins, "bins")  # type: ignore[arg-type]
-    if edges.size < 2 or (np.diff(edges) <= 0).any():
-        raise ParameterError(f"`bins` must be at least two rising edges, got {edges.tolist()}")
-    return edges

@@ -13,7 +13,8 @@ import pandas as pd
 from reident._validation import check_choice, check_columns, check_integer, check_mapping, check_real
 from reident.errors import DataError, ParameterError
 from reident.experiments.microdata import LAT, LON
-from reident.networks import as_network, read_graph
+from reident.network_files import read_graph
+from reident.networks import as_network
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.mapping import Plan, plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data

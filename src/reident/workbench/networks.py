@@ -12,7 +12,8 @@ import pandas as pd
 
 from reident.errors import ParameterError
 from reident.experiments import grid
-from reident.networks import Network, as_network, network_from_edges, read_graph
+from reident.network_files import read_graph
+from reident.networks import Network, as_network, network_from_edges
 from reident.registry import entries, find
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
 

@@ -10,7 +10,8 @@ import pandas as pd
 from reident._paths import data_folder
 from reident.datasets import load_graph
 from reident.errors import DataError
-from reident.networks import Network, as_network, network_from_edges, preferential_attachment, random_degrees
+from reident.networks import Network, as_network, network_from_edges
+from reident.simulate import preferential_attachment, random_degrees
 
 __all__ = ["GENERATED", "REAL", "available", "graph", "public_graphs"]
 

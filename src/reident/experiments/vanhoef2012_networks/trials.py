@@ -17,7 +17,8 @@ from reident.errors import DataError, SearchLimitWarning
 from reident.experiments.vanhoef2012_networks.graphs import graph
 from reident.metrics.networks import detectability, edge_overlap, mapping_quality, network_properties
 from reident.metrics.ranking import auc
-from reident.networks import Network, sample_network
+from reident.networks import Network
+from reident.simulate import sample_network
 
 __all__ = ["METHODS", "active", "cost", "links", "passive", "probing", "release"]
 

@@ -18,10 +18,10 @@ from reident.errors import DataError
 from reident.experiments._seeded import seeded_noise
 from reident.mechanisms.degree_sequence import private_degree_sequence
 from reident.mechanisms.exponential import choice_probabilities, exponential_mechanism
+from reident.mechanisms.histograms import laplace_histogram
 from reident.mechanisms.kmeans import STEPS, cluster_queries, nearest_centre, private_kmeans
 from reident.mechanisms.laplace import discrete_laplace, simulation_laplace
 from reident.mechanisms.pan_private import PanPrivateDensity, density_error_bound, pan_privacy_loss
-from reident.mechanisms.queries import laplace_histogram
 from reident.mechanisms.randomised_response import randomised_response
 from reident.metrics.privacy_loss import privacy_loss_bound
 
