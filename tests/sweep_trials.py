@@ -13,10 +13,10 @@ def noisy(params, rng):
 
 
 def counted(params, rng):
-    """Leave a file for every execution, so that a test can count them."""
+    """Leave a file for every execution, so that a test can count them; take as long as TRIAL_S says."""
     name = f"{params['mu']}-{rng.integers(2**60)}"
     Path(params["ledger"], f"{name}-{time.time_ns()}").touch()
-    time.sleep(params.get("sleep_s", 0.0))
+    time.sleep(params.get("sleep_s", float(os.environ.get("TRIAL_S", 0.0))))
     return {"name": name}
 
 

@@ -311,7 +311,7 @@ def test_a_full_disk_is_a_clear_error_and_earlier_rows_are_safe(tmp_path, monkey
 SCRIPT = """
 import sys, sweep_trials
 from reident.experiments import grid
-grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]], "sleep_s": [0.05]}, sweep_trials.counted, seed=1,
+grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]]}, sweep_trials.counted, seed=1,
          repetitions=int(sys.argv[4]), stem="killed", folder=sys.argv[2], jobs=int(sys.argv[3]), progress=False)
 """
 
@@ -322,7 +322,7 @@ KILLS = int(os.environ.get("REIDENT_KILLS", "2"))
 def start(tmp_path, jobs, repetitions=20):
     (tmp_path / "ledger").mkdir(exist_ok=True)
     arguments = [str(tmp_path / "ledger"), str(tmp_path / "parts"), str(jobs), str(repetitions)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "TRIAL_S": "0.05"}
     return subprocess.Popen(
         [sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.PIPE, text=True, env=env, start_new_session=True
     )
@@ -334,7 +334,7 @@ def stored_keys(tmp_path):
 
 
 def finish(tmp_path, repetitions=20):
-    settings = {"mu": list(range(6)), "ledger": [str(tmp_path / "ledger")], "sleep_s": [0.05]}
+    settings = {"mu": list(range(6)), "ledger": [str(tmp_path / "ledger")]}
     before, kept = count(tmp_path / "ledger"), len(set(stored_keys(tmp_path)))
     options = {"repetitions": repetitions, "stem": "killed", "seed": 1}
     frame = sweep(settings, sweep_trials.counted, folder=tmp_path / "parts", **options)
@@ -343,7 +343,7 @@ def finish(tmp_path, repetitions=20):
     assert count(tmp_path / "ledger") - before == 6 * repetitions - kept  # what was stored is not computed again
     keys = stored_keys(tmp_path)
     assert len(keys) == len(set(keys)) == 6 * repetitions
-    pd.testing.assert_frame_equal(frame, sweep({**settings, "sleep_s": [0.05]}, sweep_trials.counted, **options))
+    pd.testing.assert_frame_equal(frame, sweep(settings, sweep_trials.counted, **options))
 
 
 @pytest.mark.slow
@@ -364,7 +364,7 @@ def test_a_killed_driver_loses_and_doubles_nothing(tmp_path, jobs):
 
 @pytest.mark.slow
 def test_ctrl_c_leaves_a_state_that_resumes_and_says_so(tmp_path):
-    driver = start(tmp_path, 2)
+    driver = start(tmp_path, 2, 50)  # 300 trials take 7 seconds
     deadline = time.monotonic() + 60
     while count(tmp_path / "ledger") < 60 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -372,9 +372,9 @@ def test_ctrl_c_leaves_a_state_that_resumes_and_says_so(tmp_path):
     _, said = driver.communicate(timeout=60)
     assert driver.returncode != 0
     assert "killed: stopped with" in said
-    assert "of 120 trials finished; they are in" in said
+    assert "of 300 trials finished; they are in" in said
     assert len(stored_keys(tmp_path)) >= 10
-    finish(tmp_path)
+    finish(tmp_path, 50)
 
 
 def test_summary_is_that_of_scipy():

@@ -286,7 +286,9 @@ def _start(jobs: int) -> None:
     from distributed import Client, LocalCluster
 
     settings = {
-        "distributed.nanny.pre-spawn-environ": {**dask.config.get("distributed.nanny.pre-spawn-environ"), **_THREADS},
+        # Without dask's MALLOC_TRIM_THRESHOLD_, which gives every array of a trial new pages: they can cost as much as
+        # the trial itself.
+        "distributed.nanny.pre-spawn-environ": _THREADS,
         "distributed.scheduler.allowed-failures": _ALLOWED_FAILURES,
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,
