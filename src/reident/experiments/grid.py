@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from reident import _code
-from reident._progress import Progress, duration
+from reident._progress import Progress, duration, expect
 from reident._random import stable_hash
 from reident._validation import check_integer, check_plain
 from reident.errors import ParameterError
@@ -43,6 +43,9 @@ from reident.experiments._workers import Task, TrialFunction, close_workers
 __all__ = ["close_workers", "expand", "forecast", "run", "summarise", "trial_rng"]
 
 _LOG = logging.getLogger("reident")
+
+# How long a forecast tries the trials of one sweep, and a trial more.
+_SAMPLING_SECONDS = 30.0
 
 Settings = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
 
@@ -256,7 +259,7 @@ def forecast(
 
     Of each sweep `samples` settings, spread evenly over those that are missing, are tried in this process, two
     repetitions each: the first also bears what trials of a setting share, the second shows what a further one takes.
-    Their rows are kept in `folder` and not computed again.
+    Fewer are tried where that takes more than half a minute. Their rows are kept in `folder` and not computed again.
 
     Parameters
     ----------
@@ -274,15 +277,19 @@ def forecast(
     """
     samples = check_integer(samples, "samples", low=1)
     jobs = check_integer(jobs, "jobs", low=1)
+    sweeps = list(sweeps)
     seconds = 0.0
-    for arguments in sweeps:
-        sweep = _prepare(
-            arguments["grid"], arguments["trial"], arguments.get("repetitions", 1), seed, arguments.get("stem"),
-            arguments.get("shared", ()), folder,
-        )  # fmt: skip
-        seconds += _sampled(sweep, arguments["trial"], set(arguments.get("shared", ())), samples)
+    with Progress("estimating the time", len(sweeps), unit="sweeps", enabled=progress) as bar:
+        for arguments in sweeps:
+            sweep = _prepare(
+                arguments["grid"], arguments["trial"], arguments.get("repetitions", 1), seed, arguments.get("stem"),
+                arguments.get("shared", ()), folder,
+            )  # fmt: skip
+            seconds += _sampled(sweep, arguments["trial"], set(arguments.get("shared", ())), samples)
+            bar.advance()
     seconds /= jobs
     if progress:
+        expect(seconds)
         workers = "one process" if jobs == 1 else f"{jobs} processes"
         if scheduler or os.environ.get(SCHEDULER):
             workers += ", with more workers at the scheduler less"
@@ -299,7 +306,10 @@ def _sampled(sweep: _Sweep, trial: TrialFunction, shared: set[str], samples: int
     kinds = Kinds({name for setting in sweep.settings for name in setting}, [])
     first: list[float] = []
     further: list[float] = []
+    started = time.monotonic()
     for position in firsts:
+        if time.monotonic() - started > _SAMPLING_SECONDS:
+            break
         for times, planned in zip((first, further), missing[position : position + 2], strict=False):
             began = time.monotonic()
             (outcome,) = _workers.in_process(trial, [planned.task])

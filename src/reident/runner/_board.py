@@ -70,7 +70,8 @@ class Board:
         share, line = cells["cell"] / max(cells["cells"], 1), f"cell {cells['cell'] + 1} of {cells['cells']}"
         sweep = _read(self._work / name / PROGRESS)
         if sweep and sweep["done"] < sweep["total"]:
-            share += sweep["done"] / sweep["total"] / max(cells["cells"], 1)
+            # A study that forecast its time knows better than a count of cells, most of which only show a figure.
+            share = sweep.get("share", share + sweep["done"] / sweep["total"] / max(cells["cells"], 1))
             line += f", {sweep['label']}: {sweep['done']} of {sweep['total']} {sweep['unit']}"
             line += f", about {duration(sweep['left_s'])} left" if sweep["left_s"] else ""
         return share, line
