@@ -82,12 +82,12 @@ def _batch() -> list[Row]:
 
     def row(task: str, a_run_s: float) -> Row:
         note = f"{a_run_s:.3f} s a run, a kernel alone {kernel:.3f} s"
-        return within(f"batch: beyond the kernel, {task}", max(a_run_s - kernel, 1e-3), ALLOWED_S, note)
+        return within(f"beyond the kernel, {task}", max(a_run_s - kernel, 1e-3), ALLOWED_S, note)
 
     return [
         row(f"each of {RUNS} runs, {AT_ONCE} at once", whole),
         row(f"each of 20 runs beside {RUNS} finished ones", more),
-        within(f"batch: each of {RUNS} runs that are there already", resumed, ALLOWED_S),
+        within(f"each of {RUNS} runs that are there already", resumed, ALLOWED_S),
     ]
 
 

@@ -24,12 +24,10 @@ import pandas as pd
 
 from reident._validation import check_choice
 from reident.experiments import grid, study
-from reident.experiments.comparison import compare, exact, within
-from reident.experiments.kroll2016 import trials
+from reident.experiments.kroll2016 import statements, trials
 from reident.experiments.kroll2016.scenarios import SCENARIOS, Scenario, scenario
 from reident.experiments.study import Results
 from reident.metrics.distances import great_circle_cross_km, great_circle_km
-from reident.papers import published
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
 from reident.simulate import points_in_area
 
@@ -187,7 +185,7 @@ def run(
         frames[name] = frames[name].drop(columns="alphas")
         frames[f"{name}_summary"] = _summary(frames[name])
     frames["ru_map"] = _ru_map(frames["locating"])
-    return Results(_STEM, profile, seed, frames, _comparison(frames)).kept(folder)
+    return Results(_STEM, profile, seed, frames, statements.comparison(frames)).kept(folder)
 
 
 def _sweeps(plan: Profile, seed: int) -> dict[str, dict[str, Any]]:
@@ -331,80 +329,3 @@ def _points(files: Scenario) -> pd.DataFrame:
         for name, table, column in (("target", files.original, "release"), ("identification", files.known, "known"))
     ]
     return pd.concat(parts, ignore_index=True)
-
-
-def _comparison(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Compare the paper's statements and the numbers in its text; its curves are printed as pictures only."""
-    facts = published("kroll2016", "statements").set_index("item")["value"]
-    rows = []
-    for pair, found in frames["city_pairs"].itertuples(index=False):
-        km = facts[f"{pair}_km"]
-        rows.append(within(f"{pair}: km", km, found, found * 0.97, found * 1.03, "city centres of GeoNames, 3 %"))
-    first, second = frames["first_summary"], frames["second_summary"]
-    for name in SCENARIOS:
-        v = frames["first"].loc[frames["first"]["scenario"] == name, "n_candidates"]
-        if len(v):
-            note = "one data set; the paper's is not known. Expected over data sets: 3 %"
-            rows.append(within(f"{name}: possible matches", facts[f"{name}_candidates"], v.iloc[0], v.iloc[0] * 0.94,
-                               v.iloc[0] * 1.06, note))  # fmt: skip
-    rows += _statement(first, "england", 20, 10, 0.5, facts["england_safest_first"], "England d=20 k=10 alpha .5")
-    for d in (20, 100):
-        rows += _statement(second, "england", d, 30, 0.5, facts["england_large_k"], f"England d={d} k=30 alpha .5")
-    for alpha in (0.1, 0.5):
-        rows += _statement(second, "germany", 20, 30, alpha, facts["germany_recommended"],
-                           f"Germany d=20 k=30 alpha {alpha:g}")  # fmt: skip
-    rows += _conjectures(frames["cities"], frames["city_pairs"])
-    return compare(rows)
-
-
-def _statement(
-    summary: pd.DataFrame, name: str, d: int, k: int, alpha: float, printed: float, item: str
-) -> list[dict[str, Any]]:
-    """Compare a precision that the text states, rounded to a tenth or so, with that of the repetitions.
-
-    The interval is .1 each way, or 1.96 standard errors where those are larger. Their standard deviation is pooled over
-    all settings of the experiment: two or three repetitions of one setting say nothing about their own spread.
-    """
-    precision = summary[summary["measure"] == "precision"]
-    setting = pd.Series({"scenario": name, "alpha": alpha, "n_reference_sets": d, "reference_set_size": k})
-    at = precision[(precision[_BY] == setting[_BY]).all(axis=1)]
-    if at.empty:
-        return []
-    row = at.iloc[0]
-    pooled = np.sqrt((precision["se"] ** 2 * precision["n"]).mean())
-    half = max(0.1, 1.96 * float(np.nan_to_num(pooled)) / np.sqrt(row["n"]))
-    note = f"printed in words; {row['n']:.0f} repetitions, {row['share_proven']:.0%} of the cliques proven maximum"
-    return [within(f"precision, {item}", printed, row["mean"], row["mean"] - half, row["mean"] + half, note)]
-
-
-def _conjectures(cities: pd.DataFrame, pairs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Test the three conjectures on the city pairs' mean released distances, to two standard errors."""
-    columns = {pair: f"{pair}_km" for pair in trials.PAIRS}
-    grouped = cities.groupby(["n_reference_sets", "reference_set_size"])[list(columns.values())]
-    mean, error = grouped.mean(), grouped.sem().fillna(0.0)
-    rows = []
-    for pair, column in columns.items():
-        rises = _never(mean[column], error[column], level="reference_set_size", sign=-1)
-        falls = _never(mean[column], error[column], level="n_reference_sets", sign=1)
-        rows.append(exact(f"conjecture 1, {pair}: more sets, longer released distances", True, rises))
-        note = "" if falls else _WHY_NOT_LARGER_SETS
-        rows.append(exact(f"conjecture 2, {pair}: larger sets, shorter released distances", True, falls, note))
-    share = mean.loc[(20, 5)].to_numpy() / pairs["distance_km"].to_numpy()
-    rows.append(exact("conjecture 3: short distances kept better (d=20, k=5)", True, bool((np.diff(share) < 0).all())))
-    return rows
-
-
-_WHY_NOT_LARGER_SETS = (
-    "a released distance is close to the true one if a nearest place lies in line with the pair; the country is long "
-    "from north to south, so that far places rarely lie in line with a pair from west to east, but near ones may"
-)
-
-
-def _never(mean: pd.Series, error: pd.Series, *, level: str, sign: int) -> bool:
-    """Tell whether, along the other parameter, no step goes in the direction `sign` beyond two standard errors."""
-    for value in mean.index.unique(level):
-        steps = sign * mean.xs(value, level=level).diff().dropna()
-        spread = np.sqrt((error.xs(value, level=level) ** 2).rolling(2).sum().dropna())
-        if (steps > 2 * spread).any():
-            return False
-    return True
