@@ -15,7 +15,7 @@ from reident.workbench.explorer import Example, Explorer
 @pytest.fixture(scope="module")
 def explorer():
     data = example_table(120, rng=1)
-    offered = {"t": Example(data, {"quasi": ["age", "pay"], "n_known": 40, "n_released": 60}, "table")}
+    offered = {"t": Example(data, {"quasi": ["age", "pay"]}, "table", {"n_known": 40, "n_released": 60})}
     made = Explorer(offered, repetitions=2)
     made.methods.value = ("mondrian", "additive_noise")
     made.run()

@@ -7,6 +7,7 @@ import pytest
 
 import reident as rd
 from reident.errors import DataError, ParameterError
+from reident.experiments.microdata import microdata
 from reident.workbench.mapping import claims, code_for, plan
 
 SMALL = {"n_known": 10, "overlap": 0.5, "n_released": 30, "repetitions": 2, "progress": False}
@@ -68,10 +69,8 @@ def test_table_map_and_claims():
     table = pd.DataFrame(
         {"age": rng.integers(18, 90, 120), "pay": rng.normal(size=120), "ill": rng.choice(["a", "b"], 120)}
     )
-    made = plan(
-        table, [{"name": "mondrian", "k": [2, 20]}, {"name": "additive_noise", "amount": 0.01}], quasi=["age", "pay"],
-        sensitive="ill", n_known=30,
-    )  # fmt: skip
+    data = microdata(table, quasi=["age", "pay"], sensitive="ill")
+    made = plan(data, [{"name": "mondrian", "k": [2, 20]}, {"name": "additive_noise", "amount": 0.01}], n_known=30)
     trials = made.run(repetitions=2, progress=False)
     frame = made.frame(trials).set_index(["attack", "analysis", "method", "value"])
     near = frame.xs("information kept (share)", level="analysis").filter(like="nearest", axis=0).droplevel(0)
@@ -88,7 +87,7 @@ def test_table_map_and_claims():
 def test_grid_fits_a_small_table():
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"sex": rng.choice(list("mf"), 24), "age": rng.integers(20, 60, 24)})
-    made = plan(table, ["mondrian", "microaggregation"], quasi=["sex", "age"])
+    made = plan(microdata(table, quasi=["sex", "age"]), ["mondrian", "microaggregation"])
     sizes = [one["options"]["k"] for one in made.settings if "k" in one["options"]]
     assert min(sizes) == 2
     assert max(sizes) <= made.intruder.n_released
@@ -136,7 +135,7 @@ def test_bad_input(places, changes, message):
 def test_missing_quasi_is_named(places):
     broken = places.assign(sex=places["sex"].mask(places.index == 3))
     with pytest.raises(DataError, match="'sex': 1"):
-        plan(broken, METHODS, quasi="sex")
+        rd.risk_utility(broken, METHODS, quasi="sex")
 
 
 def test_code_runs():

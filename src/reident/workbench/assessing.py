@@ -12,7 +12,7 @@ import pandas as pd
 
 from reident._validation import check_choice, check_columns, check_integer, check_mapping, check_real
 from reident.errors import DataError, ParameterError
-from reident.experiments.microdata import LAT, LON
+from reident.experiments.microdata import LAT, LON, microdata
 from reident.network_files import read_graph
 from reident.networks import as_network
 from reident.rumap import NOTHING, ORIGINAL
@@ -165,13 +165,14 @@ def assess(
         raise DataError(
             f"`data` must have at least 20 records with every quasi-identifier and a valid place, got {len(complete)}"
         )
-    shared: dict[str, Any] = {"quasi": listed, "sensitive": sensitive, "n_known": n_known, "overlap": overlap}
+    sizes: dict[str, Any] = {"n_known": n_known, "overlap": overlap}
     plans: dict[str, Plan] = {}
     if places:
-        plans["places"] = plan(complete, chosen.get("places"), **{**shared, "sensitive": None})
+        plans["places"] = plan(microdata(complete, quasi=listed), chosen.get("places"), **sizes)
     if listed:
         kept = complete if sensitive is None else complete[complete[sensitive].notna()]
-        plans["table"] = plan(kept, chosen.get("table"), kind="table", epsilon_quasi=noisy, **shared)
+        described = microdata(kept, quasi=listed, sensitive=sensitive, kind="table", epsilon_quasi=noisy)
+        plans["table"] = plan(described, chosen.get("table"), **sizes)
     running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
     maps: dict[str, pd.DataFrame] = {}
     for kind, made in plans.items():

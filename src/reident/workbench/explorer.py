@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
@@ -15,6 +15,7 @@ import pandas as pd
 from ipyevents import Event
 
 from reident.errors import DataError, ParameterError
+from reident.experiments.microdata import microdata
 from reident.plotting import new_figure
 from reident.registry import Parameter, entries, find
 from reident.rumap import NOTHING, ORIGINAL, frontier, plot_ru_map
@@ -30,11 +31,12 @@ _REACH = 20
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """Data to choose, with the roles of their columns: the options of `risk_utility`."""
+    """Data to choose, the roles of their columns and the sizes of the drawn files: the options of `risk_utility`."""
 
     data: Any
     roles: Mapping[str, Any]
     kind: str
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def examples(rng: int = 0) -> dict[str, Example]:
@@ -43,8 +45,9 @@ def examples(rng: int = 0) -> dict[str, Example]:
         "persons with places (simulated)": Example(example_places(rng=rng), {"quasi": ["sex", "age_class"]}, "places"),
         "employees, a table (simulated)": Example(
             example_table(rng=rng),
-            {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness", "n_known": 100},
+            {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"},
             "table",
+            {"n_known": 100},
         ),
     }
 
@@ -169,7 +172,8 @@ class Explorer:
         try:
             attacks = [value for _, value in self.attack.options]
             utilities = [value for _, value in self.utility.options]
-            self.plan = plan(example.data, self.specs(), attacks, utilities, kind=self.kind, **example.roles)
+            data = microdata(example.data, kind=self.kind, **example.roles)
+            self.plan = plan(data, self.specs(), attacks, utilities, **example.sizes)
             parts: list[pd.DataFrame] = []
             for number, setting in enumerate(self.plan.settings, start=1):
                 parts.append(

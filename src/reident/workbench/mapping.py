@@ -213,40 +213,28 @@ def _expand(
 
 
 def plan(
-    data: Any,
+    data: Microdata,
     methods: Sequence[Spec] | None = None,
     attacks: Sequence[Spec] | None = None,
     utilities: Sequence[Spec] | None = None,
     *,
-    quasi: str | Sequence[str] = (),
-    sensitive: str | None = None,
-    kind: str | None = None,
     n_known: int | None = None,
     overlap: float = 0.5,
     n_released: int | None = None,
-    known: Any = None,
-    area: Any = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    epsilon_quasi: str | Sequence[str] = (),
 ) -> Plan:
     """Check everything about a map before anything runs; see `risk_utility` for the parameters."""
-    described = microdata(
-        data, quasi=quasi, sensitive=sensitive, kind=kind, area=area, hierarchies=hierarchies, known=known,
-        epsilon_quasi=epsilon_quasi,
-    )  # fmt: skip
     overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
-    scale = _scale(described)
-    attacks = list(attacks or fitting_attacks(described))
-    tried = [_expand(spec, "attack", described.kind) for spec in attacks]
-    valued = [_expand(spec, "metric", described.kind) for spec in utilities or fitting_utilities(described)]
+    scale = _scale(data)
+    attacks = list(attacks or fitting_attacks(data))
+    tried = [_expand(spec, "attack", data.kind) for spec in attacks]
+    valued = [_expand(spec, "metric", data.kind) for spec in utilities or fitting_utilities(data)]
     for role, found in (("attacks", tried), ("utilities", valued)):
         names = [entry.name for entry, _ in found]
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
-    intruder = _intruder(described, n_known, overlap, n_released, [entry.form for entry, _ in tried])
+    intruder = _intruder(data, n_known, overlap, n_released, [entry.form for entry, _ in tried])
     chosen = [
-        _expand(spec, "anonymiser", described.kind, scale, intruder.n_released)
-        for spec in methods or fitting_methods(described)
+        _expand(spec, "anonymiser", data.kind, scale, intruder.n_released) for spec in methods or fitting_methods(data)
     ]
     settings: list[dict[str, Any]] = [{"method": NONE, "options": {}}]
     varying: dict[str, list[str]] = {}
@@ -258,7 +246,7 @@ def plan(
         first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
         varying[entry.name] = differ or first[:1]
     return Plan(
-        described, settings, [[e.name, s[0]] for e, s in tried], [[e.name, s[0]] for e, s in valued], intruder, varying
+        data, settings, [[e.name, s[0]] for e, s in tried], [[e.name, s[0]] for e, s in valued], intruder, varying
     )
 
 
@@ -386,11 +374,11 @@ def risk_utility(
     -----
     Duncan, Keller-McNulty and Stokes (2001). For a published map take 30 or more repetitions.
     """
-    made = plan(
-        data, methods, attacks, utilities, quasi=quasi, sensitive=sensitive, kind=kind, n_known=n_known,
-        overlap=overlap, n_released=n_released, known=known, area=area, hierarchies=hierarchies,
+    described = microdata(
+        data, quasi=quasi, sensitive=sensitive, kind=kind, area=area, hierarchies=hierarchies, known=known,
         epsilon_quasi=epsilon_quasi,
     )  # fmt: skip
+    made = plan(described, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released)
     trials = made.run(
         repetitions=repetitions, seed=seed, jobs=jobs, scheduler=scheduler, folder=folder, progress=progress
     )
