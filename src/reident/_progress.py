@@ -15,14 +15,13 @@ from typing import Any, Self
 #: A file named here receives the state as JSON, so that the runner can show what a kernel is busy with.
 RELAY = "REIDENT_PROGRESS_FILE"
 
-# When everything that this process does is expected to be finished, and when that was found, in monotonic seconds.
+# When the work of this process began and when all of it is expected to be done, in monotonic seconds.
 _EXPECTED: list[float] = []
 
 
-def expect(seconds: float) -> None:
-    """Let the runner know that this process will be busy for so many seconds more, with one sweep after another."""
-    now = time.monotonic()
-    _EXPECTED[:] = [now, now + seconds]
+def expect(began: float, seconds: float) -> None:
+    """Let the runner know that work that `began` then will take so many seconds more, with one sweep after another."""
+    _EXPECTED[:] = [began, time.monotonic() + seconds]
 
 
 def duration(seconds: float) -> str:
@@ -160,9 +159,9 @@ class Progress:
     def _write_relay(self) -> None:
         state = {"label": self.label, "done": self.done, "total": self.total, "unit": self.unit, "left_s": self.left_s}
         if _EXPECTED:
-            found, end = _EXPECTED
-            # Of what was expected; what takes longer than that is nearly finished until it is.
-            state["share"] = min(0.99, (time.monotonic() - found) / max(end - found, 1e-9))
+            began, end = _EXPECTED
+            # What takes longer than expected is nearly finished until it is.
+            state["share"] = min(0.99, (time.monotonic() - began) / max(end - began, 1e-9))
         target = Path(str(self._relay))
         try:
             temporary = target.with_suffix(".tmp")

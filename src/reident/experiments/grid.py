@@ -278,7 +278,7 @@ def forecast(
     samples = check_integer(samples, "samples", low=1)
     jobs = check_integer(jobs, "jobs", low=1)
     sweeps = list(sweeps)
-    seconds = 0.0
+    began, seconds = time.monotonic(), 0.0
     with Progress("estimating the time", len(sweeps), unit="sweeps", enabled=progress) as bar:
         for arguments in sweeps:
             sweep = _prepare(
@@ -289,7 +289,7 @@ def forecast(
             bar.advance()
     seconds /= jobs
     if progress:
-        expect(seconds)
+        expect(began, seconds)
         workers = "one process" if jobs == 1 else f"{jobs} processes"
         if scheduler or os.environ.get(SCHEDULER):
             workers += ", with more workers at the scheduler less"
