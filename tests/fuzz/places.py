@@ -41,6 +41,12 @@ def metres(km):
     return np.asarray(km) * 1e-4  # agree() compares to 1e-9 absolute, that is 1e-5 km
 
 
+def chebyshev_comp(coordinates):
+    out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
+    lipschitz.chebyshev_matrix(coordinates, out)
+    return out
+
+
 def cross_comp(p, q):
     out = np.empty((len(p), len(q)))
     sphere.great_circle_cross(columns(p), columns(q), out)
@@ -284,7 +290,7 @@ CASES = [
     Case(("lipschitz.coordinates_from_nearest",), draw_embedding, from_nearest_comp, coordinates_ref),
     Case(
         ("lipschitz.chebyshev_matrix",), lambda rng: (rng.random((int(rng.integers(1, 7)), int(rng.integers(1, 7)))),),
-        lipschitz.chebyshev_matrix, lambda c: np.abs(c[:, :, None] - c[:, None]).max(axis=0),
+        chebyshev_comp, lambda c: np.abs(c[:, :, None] - c[:, None]).max(axis=0),
     ),
     Case(("lipschitz.simulated_rows",), draw_embedding, simulated_comp, simulated_ref),
     Case(("lipschitz.shortest_intervals", "lipschitz.count_inside"), draw_simulated, intervals_comp, intervals_ref),

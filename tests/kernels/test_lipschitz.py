@@ -16,12 +16,18 @@ def vectors(degrees):
     return np.ascontiguousarray(sphere.unit_vectors(*np.radians(degrees.T)).T)
 
 
+def chebyshev(coordinates):
+    out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
+    lipschitz.chebyshev_matrix(coordinates, out)
+    return out
+
+
 @pytest.mark.parametrize(("n", "d", "k"), [(2, 1, 1), (7, 3, 2), (6, 9, 4), (5, 4, 1)])
 def test_embedding_is_that_of_plain_loops(n, d, k):
     points, references = places(n, 1), places(d * k, 2)
     coordinates = lipschitz.lipschitz_coordinates(vectors(points), vectors(references).reshape(d, k, 3))
     ref = naive.released_km(points, references.reshape(d, k, 2))
-    np.testing.assert_allclose(lipschitz.chebyshev_matrix(coordinates), ref, atol=1e-6)
+    np.testing.assert_allclose(chebyshev(coordinates), ref, atol=1e-6)
 
 
 def test_tiles_meet_without_a_seam():
@@ -29,7 +35,7 @@ def test_tiles_meet_without_a_seam():
     if not hasattr(lipschitz.chebyshev_matrix, "py_func"):
         coordinates = coordinates[:, :40]
     ref = np.abs(coordinates[:, :, None] - coordinates[:, None, :]).max(axis=0)
-    np.testing.assert_array_equal(lipschitz.chebyshev_matrix(coordinates), ref)
+    np.testing.assert_array_equal(chebyshev(coordinates), ref)
 
 
 def test_rows_in_blocks_give_the_condensed_upper_triangle():
@@ -37,7 +43,7 @@ def test_rows_in_blocks_give_the_condensed_upper_triangle():
     out = np.empty(55)
     lipschitz.chebyshev_rows(coordinates, 0, 4, out[:34])
     lipschitz.chebyshev_rows(coordinates, 4, 11, out[34:])
-    np.testing.assert_array_equal(out, lipschitz.chebyshev_matrix(coordinates)[np.triu_indices(11, 1)])
+    np.testing.assert_array_equal(out, chebyshev(coordinates)[np.triu_indices(11, 1)])
 
 
 def test_simulated_rows_are_embeddings():
@@ -45,7 +51,7 @@ def test_simulated_rows_are_embeddings():
     out = np.empty((3, 36))
     lipschitz.simulated_rows(points, sets, 0, 9, out)
     for row, references in zip(out, sets, strict=True):
-        ref = lipschitz.chebyshev_matrix(lipschitz.lipschitz_coordinates(points, references))
+        ref = chebyshev(lipschitz.lipschitz_coordinates(points, references))
         np.testing.assert_array_equal(row, ref[np.triu_indices(9, 1)])
 
 

@@ -80,17 +80,56 @@ def _largest_difference(coordinates, i, low, high, row):
         m += 1
 
 
+@jit
+def _four(coordinates, m, i):
+    return coordinates[m, i], coordinates[m + 1, i], coordinates[m + 2, i], coordinates[m + 3, i]
+
+
+@jit
+def _raised(largest, a, b, c, e, to):
+    a, b, c, e = abs(a - to[0]), abs(b - to[1]), abs(c - to[2]), abs(e - to[3])
+    a = a if a > b else b
+    c = c if c > e else e
+    a = a if a > c else c
+    return a if a > largest else largest
+
+
+@jit
+def _four_rows(coordinates, i, low, high, out):
+    # Four rows at once: what is loaded for one serves four.
+    row0, row1, row2, row3 = out[i, low:high], out[i + 1, low:high], out[i + 2, low:high], out[i + 3, low:high]
+    for j in range(high - low):
+        row0[j] = row1[j] = row2[j] = row3[j] = 0.0
+    for m in range(0, coordinates.shape[0], 4):
+        to0, to1 = _four(coordinates, m, i), _four(coordinates, m, i + 1)
+        to2, to3 = _four(coordinates, m, i + 2), _four(coordinates, m, i + 3)
+        r0, r1 = coordinates[m, low:high], coordinates[m + 1, low:high]
+        r2, r3 = coordinates[m + 2, low:high], coordinates[m + 3, low:high]
+        for j in range(high - low):
+            a, b, c, e = r0[j], r1[j], r2[j], r3[j]
+            row0[j] = _raised(row0[j], a, b, c, e, to0)
+            row1[j] = _raised(row1[j], a, b, c, e, to1)
+            row2[j] = _raised(row2[j], a, b, c, e, to2)
+            row3[j] = _raised(row3[j], a, b, c, e, to3)
+
+
 @parallel_jit
-def chebyshev_matrix(coordinates):
-    """Return the (n, n) largest absolute differences of the columns of (d, n) coordinates."""
-    n = coordinates.shape[1]
-    out = np.empty((n, n))
+def chebyshev_matrix(coordinates, out):
+    """Write the largest absolute differences of the columns of (d, n) coordinates into `out` (n, n), in place.
+
+    The caller allocates, for the reason that `great_circle_cross` has.
+    """
+    d, n = coordinates.shape
+    # Sets without any difference make up whole passes.
+    padded = np.zeros(((d + 3) // 4 * 4, n))
+    padded[:d] = coordinates
     tiles = (n + _TILE - 1) // _TILE
     for t in numba.prange(tiles):
         low, high = t * _TILE, min(n, (t + 1) * _TILE)
-        for i in range(n):
+        for i in range(0, n - 3, 4):
+            _four_rows(padded, i, low, high, out)
+        for i in range(n // 4 * 4, n):
             _largest_difference(coordinates, i, low, high, out[i, low:high])
-    return out
 
 
 @jit
