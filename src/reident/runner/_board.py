@@ -63,15 +63,17 @@ class Board:
         return []
 
     def _state(self, name: str) -> tuple[float, str]:
-        """Return the share of a notebook's cells that is done, and a line about it; empty if it does not run."""
+        """Return the share of a notebook's work known to be done, and a line about it; empty if it does not run.
+
+        Only a study that forecast its time knows: of the cells, one does nearly all the work.
+        """
         cells = _read(self._work / name / CELLS)
         if not cells:
             return 0.0, ""
-        share, line = cells["cell"] / max(cells["cells"], 1), f"cell {cells['cell'] + 1} of {cells['cells']}"
+        share, line = 0.0, f"cell {cells['cell'] + 1} of {cells['cells']}"
         sweep = _read(self._work / name / PROGRESS)
         if sweep and sweep["done"] < sweep["total"]:
-            # A study that forecast its time knows better than a count of cells, most of which only show a figure.
-            share = sweep.get("share", share + sweep["done"] / sweep["total"] / max(cells["cells"], 1))
+            share = sweep.get("share", 0.0)
             line += f", {sweep['label']}: {sweep['done']} of {sweep['total']} {sweep['unit']}"
             line += f", about {duration(sweep['left_s'])} left" if sweep["left_s"] else ""
         return share, line
