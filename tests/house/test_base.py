@@ -25,7 +25,7 @@ from reident._validation import (
     check_table,
     encode_labels,
 )
-from reident.experiments.comparison import COLUMNS, compare, exact, within
+from reident.experiments.comparison import COLUMNS, compare, exact, stand_in, within
 from reident.experiments.study import Results
 
 
@@ -147,6 +147,7 @@ def test_comparison_rows_have_verdicts_that_can_fail():
     frame = compare([within("a", 1.0, 1.1, 0.9, 1.2), within("b", 2.0, 1.1, 0.9, 1.2, "why"), exact("c", "x", "y")])
     assert frame.columns.tolist() == COLUMNS
     assert frame["verdict"].tolist() == ["agrees", "differs", "differs"]
+    assert stand_in(frame.iloc[0])["verdict"] == "not comparable"
 
 
 def test_results_survive_a_round_trip(tmp_path):

@@ -128,4 +128,8 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(tmp_path, monkeypa
         if "england" in name or name == "figure-2-utility":
             words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
             assert any("SIMULATED" in text for text in words), name
+    of_england = results.comparison["item"].str.lower().str.contains("england")
+    assert of_england.any()
+    assert set(results.comparison.loc[of_england, "verdict"]) == {"not comparable"}
+    assert "not comparable" not in set(results.comparison.loc[~of_england, "verdict"])
     shutil.rmtree(tmp_path / "parts")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["COLUMNS", "compare", "exact", "within"]
+__all__ = ["COLUMNS", "compare", "exact", "stand_in", "within"]
 
 #: The columns of every comparison: what, as printed, as reproduced, the interval in which print and reproduction
-#: agree, the verdict ("agrees" or "differs"), and the reason for a difference where one is known.
+#: agree, the verdict ("agrees", "differs" or "not comparable"), and the reason for a difference where one is known.
 COLUMNS = ["item", "published", "reproduced", "low", "high", "verdict", "note"]
 
 
@@ -24,6 +24,11 @@ def exact(item: str, published: Any, reproduced: Any, note: str = "") -> dict[st
     """Compare a number that does not depend on chance: it agrees if it is the same."""
     agrees = bool(published == reproduced)
     return dict(zip(COLUMNS, [item, published, reproduced, None, None, _verdict(agrees), note], strict=True))
+
+
+def stand_in(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Mark a row whose data are drawn in place of the paper's: shown beside print, it neither agrees nor differs."""
+    return {**row, "verdict": "not comparable"}
 
 
 def compare(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from reident.attacks.choquet_linkage import LearnedLinkage
 from reident.experiments.abril2012.trials import FILES, MODELS
-from reident.experiments.comparison import compare, within
+from reident.experiments.comparison import compare, stand_in, within
 from reident.papers import published
 
 __all__ = ["comparison", "lattices", "measures", "ratios", "times", "weights"]
@@ -140,7 +140,7 @@ def comparison(table: pd.DataFrame, data: str) -> pd.DataFrame:
 
     Numbers of the simulated stand-in are shown beside print, but cannot agree with it or differ from it.
     """
-    stand_in = "" if data == "census" else "simulated stand-in, not the paper's file; "
+    told = "" if data == "census" else "simulated stand-in, not the paper's file; "
     names = {"mean": "simple mean", "weighted_mean": "weighted mean, optimal", "choquet": "Choquet integral, optimal"}
     rows: list[dict[str, Any]] = []
     for row in table.dropna(subset="published").itertuples():
@@ -150,9 +150,8 @@ def comparison(table: pd.DataFrame, data: str) -> pd.DataFrame:
         elif row.distance != "mean" and row.published < row.low:
             note = "proven optimal here; the printed solution links fewer"
         item = f"table 1, {row.file}, {names[str(row.distance)]}"
-        rows.append(within(item, row.published, row.mean, row.low, row.high, stand_in + note))
-        if stand_in:
-            rows[-1]["verdict"] = "not comparable"
+        compared = within(item, row.published, row.mean, row.low, row.high, told + note)
+        rows.append(stand_in(compared) if told else compared)
     return compare(rows)
 
 
