@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from reident import DataError, learn_linkage, link_records, microaggregate, published
+from real_data import needs
+from reident import learn_linkage, link_records, microaggregate, published
 from reident.anonymisers.microaggregation import NAMED_PROTECTIONS
 from reident.datasets import load_casc
 from reident.experiments import abril2012
@@ -21,18 +22,19 @@ DRAW_6 = {
 }
 
 
+needs_census = needs("casc/census.csv")
+
+
 @pytest.fixture(scope="module")
 def census():
-    try:
-        return load_casc("census")
-    except DataError as error:
-        pytest.skip(str(error))
+    return load_casc("census")
 
 
 def drawn(census, seed):
     return census.iloc[np.random.default_rng(seed).choice(len(census), 400, replace=False)]
 
 
+@needs_census
 def test_files_in_file_order(census):
     assert census.shape == (1080, 13)
     assert list(census.columns[:4]) == ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX"]
@@ -40,6 +42,7 @@ def test_files_in_file_order(census):
     assert load_casc("eia").shape == (4092, 15)
 
 
+@needs_census
 @pytest.mark.parametrize("file", NAMED_PROTECTIONS)
 def test_simple_mean_of_the_stated_draw(census, file):
     inside = drawn(census, 6)
@@ -47,6 +50,7 @@ def test_simple_mean_of_the_stated_draw(census, file):
     assert link_records(protected.table, inside, columns=protected.columns).ratio == DRAW_6[file][0]
 
 
+@needs_census
 @pytest.mark.slow
 @pytest.mark.parametrize("file", [f for f in NAMED_PROTECTIONS if f != "M5-38"])
 @pytest.mark.parametrize(("place", "model"), [(1, "weighted_mean"), (2, "choquet")])
@@ -58,6 +62,7 @@ def test_proven_optima_of_the_stated_draw(census, file, place, model):
     assert learned.ratio == learned.upper_bound == DRAW_6[file][place]
 
 
+@needs_census
 @pytest.mark.slow
 @pytest.mark.parametrize("file", NAMED_PROTECTIONS)
 def test_printed_simple_mean_is_one_draw_among_others(census, file):

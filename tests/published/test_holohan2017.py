@@ -1,11 +1,10 @@
 """Holohan et al. (2017): printed examples, reference optima, and the study in small."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from real_data import needs
 from reident import Hierarchy, k_anonymise, papers
 from reident.anonymisers.k_epsilon import class_noise_scales
 from reident.datasets import load_adult, remote_file
@@ -15,10 +14,7 @@ from reident.plotting.holohan2017 import FIGURES
 
 SEED = 2017
 
-needs_data = pytest.mark.skipif(
-    not os.path.exists(os.path.join(os.environ.get("REIDENT_DATA", ""), "adult")),  # noqa: PTH110, PTH118
-    reason="the hierarchies are not shipped: REIDENT_DATA",
-)
+needs_data = needs("adult")
 
 
 def test_categorical_precision_of_the_papers_postcode():

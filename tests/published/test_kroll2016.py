@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from real_data import needs
 from reident import DataError, datasets, great_circle_km
 from reident.attacks.common_subgraph import common_subgraph_attack
 from reident.datasets import registry
@@ -80,11 +81,8 @@ def test_an_absent_hospital_list_says_where_it_belongs(monkeypatch, tmp_path):
     assert scenarios.hospitals(1)[1] == "simulated"
 
 
+@needs("hospitals_england/nhs_choices_hospital.csv")
 def test_the_real_list_where_it_is_at_hand():
-    try:
-        datasets.load_nhs_hospitals()
-    except DataError as error:
-        pytest.skip(str(error))
     listed, source = scenarios.hospitals(1)
     assert (len(listed), source) == (847, "real")
     assert (listed["trust_prefix"].str.len() == 2).all()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import networkx as nx
 import numpy as np
 import pytest
 
+from real_data import needs
 from reident import (
     anonymise_degrees,
     as_network,
@@ -31,7 +30,7 @@ from reident.kernels.network import components
 from reident.plotting.vanhoef2012_networks import FIGURES
 from reident.simulate import preferential_attachment
 
-needs_data = pytest.mark.skipif(not os.environ.get("REIDENT_DATA"), reason="the thesis's graphs are user-supplied")
+needs_data = needs("graphs")
 
 
 def test_figure_7_3_degrees():

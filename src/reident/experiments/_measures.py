@@ -36,8 +36,7 @@ class Kinds:
         task = outcome.task
         what = f"the trial {json.dumps(task.params)}, repetition {task.repetition},"
         if outcome.error is not None:
-            shown = str(outcome.error) if outcome.traceback else f"{outcome.error}"
-            error = TrialError(f"{what} failed: {type(outcome.error).__name__}: {shown}")
+            error = TrialError(f"{what} failed: {type(outcome.error).__name__}: {outcome.error}")
             if outcome.traceback:
                 error.add_note(outcome.traceback)
             raise error from outcome.error
