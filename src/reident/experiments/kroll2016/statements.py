@@ -70,20 +70,22 @@ def _courses(first: pd.DataFrame, second: pd.DataFrame, facts: pd.Series) -> lis
     rows = []
     for alpha in (0.1, 0.5):
         for measure, d in (("precision", 20), ("precision", 100), ("recall", 500)):
-            course = _mean(first, measure, scenario="england", alpha=alpha, n_reference_sets=d)
+            course = _course(first, measure, scenario="england", alpha=alpha, n_reference_sets=d)
             if len(course) > 1:
-                small, large = course.index[0], course.index[-1]
-                note = f"{course.iloc[0]:.3f} at k={small}, {course.iloc[-1]:.3f} at k={large}"
-                falls = bool(course.iloc[-1] < course.iloc[0])
+                small, large = course.iloc[0], course.iloc[-1]
+                error = float(np.hypot(small["se"], large["se"]))
+                note = f"{small['mean']:.3f} at k={small.name}, {large['mean']:.3f} at k={large.name}"
+                note += "; falls: by more than two standard errors"
+                falls = bool(small["mean"] - large["mean"] > 2 * error)
                 rows.append(exact(f"{measure}, England d={d} alpha {alpha:g}: falls with k", True, falls, note))
     limit = facts["england_recall_rarely_above"]
-    recall = _mean(second, "recall", scenario="england")
+    recall = _course(second, "recall", scenario="england")["mean"]
     if len(recall):
         share = float((recall > limit).mean())
         note = f"above it in {share:.0%} of {len(recall)} settings; rarely is read as one in ten"
         rows.append(exact(f"recall, England, second experiment: rarely above {limit:.0%}", True, share <= 0.1, note))
     limit = facts["germany_recall_below"]
-    recall = _mean(second, "recall", scenario="germany", n_reference_sets=20)
+    recall = _course(second, "recall", scenario="germany", n_reference_sets=20)["mean"]
     recall = recall[recall.index >= 20]
     if len(recall):
         note = f"at most {recall.max():.3f} in {len(recall)} settings"
@@ -91,10 +93,11 @@ def _courses(first: pd.DataFrame, second: pd.DataFrame, facts: pd.Series) -> lis
     return rows
 
 
-def _mean(summary: pd.DataFrame, measure: str, **where: Any) -> pd.Series:
-    """Return a measure's means in the settings asked for, by the size of the reference sets."""
+def _course(summary: pd.DataFrame, measure: str, **where: Any) -> pd.DataFrame:
+    """Return a measure's means and their standard errors in the settings asked for, by the size of the sets."""
     asked = (summary["measure"] == measure) & (summary[list(where)] == pd.Series(where)).all(axis=1)
-    return summary[asked].set_index("reference_set_size")["mean"].sort_index()
+    # A single repetition has no standard error; its word is taken.
+    return summary[asked].set_index("reference_set_size")[["mean", "se"]].sort_index().fillna({"se": 0.0})
 
 
 def _conjectures(cities: pd.DataFrame, pairs: pd.DataFrame) -> list[dict[str, Any]]:
