@@ -31,10 +31,12 @@ _NAMES = {
 
 
 def _sign(figure: Figure, results: Results) -> Figure:
-    """Say on the figure where its data were simulated."""
+    """Say on the figure where its data were simulated, in a strip of its own on top."""
     if results.frames["about"]["data"].iloc[0] != "census":
-        figure.text(0.995, 0.005, "simulated stand-in data, not the CASC file", ha="right", va="bottom", fontsize=7,
-                    color="0.35", style="italic")  # fmt: skip
+        strip = 0.18 / figure.get_figheight()  # inches
+        figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - strip))
+        figure.text(0.995, 1 - strip / 5, "simulated stand-in data, not the CASC file", ha="right", va="top",
+                    fontsize=7, color="0.35", style="italic")  # fmt: skip
     return figure
 
 
