@@ -28,7 +28,7 @@ def start_kernel(params: dict[str, Any], rng: np.random.Generator) -> dict[str, 
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="reident-") as sockets:
         manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
-        manager.start_kernel()
+        manager.start_kernel(extra_arguments=["--log-level=CRITICAL"])
         client = manager.client()
         client.start_channels()
         client.wait_for_ready(timeout=120)

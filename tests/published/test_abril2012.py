@@ -64,6 +64,15 @@ def test_proven_optima_of_the_stated_draw(census, file, place, model):
 
 @needs_census
 @pytest.mark.slow
+def test_weights_of_the_hardest_file_are_proven_on_all_records(census):
+    protected = microaggregate(census, "M5-38")
+    learned = learn_linkage(protected.table, census, columns=protected.columns, time_limit_s=600)
+    assert learned.is_optimal
+    assert learned.ratio == learned.upper_bound == pytest.approx(1011 / 1080)
+
+
+@needs_census
+@pytest.mark.slow
 @pytest.mark.parametrize("file", NAMED_PROTECTIONS)
 def test_printed_simple_mean_is_one_draw_among_others(census, file):
     values = []

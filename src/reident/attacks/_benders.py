@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Iterable
@@ -13,8 +14,12 @@ import numpy as np
 from reident._typing import BoolArray, FloatArray, IntArray
 from reident.attacks._learning_problem import LearningProblem
 from reident.attacks._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
+from reident.attacks._weight_cells import divide_weights
 
 __all__ = ["Solution", "solve_benders"]
+
+#: Rounds after which a weighted mean's bound is sought cell by cell: what conflicts prove quickly they have by then.
+_ROUNDS_BEFORE_CELLS = 6
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,9 @@ def solve_benders(
 
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
     each refusal into a new irreducible conflict. Cheap random picks come first; the covering problem solved by HiGHS
-    gives the lower bound. The search ends where the bound meets the best x.
+    gives the lower bound. The search ends where the bound meets the best x. A weighted mean that is not proven after a
+    few rounds is searched cell by cell; the conflicts then say why each block given up at the best x cannot be taken
+    back, but do not prove the bound.
     """
     each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
     return _Search(problem, deadline, rng, each, conflicts).run()
@@ -95,7 +102,12 @@ class _Search:
         try:
             if self.best > 0:
                 self.explore(self.costs == 0)
-            while self.lower < self.best:
+            for round_ in itertools.count():
+                if self.lower >= self.best:
+                    break
+                if round_ == _ROUNDS_BEFORE_CELLS and self.problem.model == "weighted_mean":
+                    self.divide()
+                    continue
                 for _ in range(3):
                     self.explore(self.greedy_pick())
                 self.lower, pick = self.cover.solve(self.best, self.lower, self.deadline)
@@ -106,6 +118,18 @@ class _Search:
             pass
         return Solution(self.best_x, self.best, self.lower, self.conflicts)
 
+    def divide(self) -> None:
+        """Search the simplex of weights cell by cell, for half of the time left."""
+        now = time.perf_counter()
+        found = divide_weights(self.problem, self.costs, self.try_out, now + (self.deadline - now) / 2)
+        self.lower = max(self.lower, found)
+        self.take_back(self.problem.margins(self.best_x)[0] >= self.problem.eps)
+
+    def try_out(self, x: FloatArray) -> int:
+        """Look at x, and return the least cost given up so far."""
+        self.watch(x, self.problem.margins(x)[0])
+        return self.best
+
     def explore(self, dropped: BoolArray) -> None:
         """Drop more blocks until the others hold together, then take back all that fit: every refusal is a conflict."""
         active = ~dropped
@@ -115,7 +139,10 @@ class _Search:
                 break
             conflict = self.learn(answer)
             active[list(conflict)] = False
-        held = answer[1] >= self.problem.eps
+        self.take_back(answer[1] >= self.problem.eps)
+
+    def take_back(self, held: BoolArray) -> None:
+        """Add to the blocks that hold together all that fit: every refusal is a conflict."""
         for block in self.rng.permutation(np.flatnonzero(~held & (self.costs > 0))):
             if held[block]:
                 continue

@@ -149,6 +149,8 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     on_cell_start=note_cell,
                     # sockets in the file system: no other user of the machine can listen to a kernel
                     config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+                    # a kernel that is told to end reports the interrupt as an error, on our terminal
+                    extra_arguments=["--log-level=CRITICAL"],
                 )
             return None
         except PapermillExecutionError as error:

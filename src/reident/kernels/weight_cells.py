@@ -1,0 +1,282 @@
+"""Cells of the simplex of weights: which blocks a cell decides, how many of the others fit, and where to cut it.
+
+A cell is a simplex with p corners; a row is a linear function, known by its values at the corners. A block is held at a
+point where all its rows are 0 or more. Rows of one block stand together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+
+#: A value nearer to 0 than this is 0: a cut through a row's zero leaves this much by rounding.
+_ZERO = 1e-12
+
+#: Cutting planes of a bound at most, and how near to its least value the bound is taken.
+_PLANES = 40
+_CLOSE = 0.05
+
+#: What a row that does not bind counts for when a cut is chosen, beside 1 for one that does.
+_NOT_BINDING = 0.01
+
+
+@jit
+def settle(rows, owner, costs):
+    """Leave out what the whole cell decides: rows that are never below 0, and blocks with a row that always is.
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (m, p)
+        Values at the corners.
+    owner : ndarray of int64, shape (m,)
+        The block of each row.
+    costs : ndarray of int64
+        What it costs to give up each block.
+
+    Returns
+    -------
+    rows, owner : ndarray
+        The rows that are left.
+    lost : int
+        Cost of the blocks that no point of the cell holds.
+    undecided : int
+        Cost of the blocks whose rows are left.
+    """
+    m, p = rows.shape
+    kept = np.empty(m, np.int64)
+    count, lost, undecided = 0, 0, 0
+    r = 0
+    while r < m:
+        block, first, never = owner[r], count, False
+        while r < m and owner[r] == block:
+            if not never:
+                low, high = rows[r, 0], rows[r, 0]
+                for v in range(1, p):
+                    low, high = min(low, rows[r, v]), max(high, rows[r, v])
+                if high <= _ZERO:
+                    never = True
+                elif low < -_ZERO:
+                    kept[count] = r
+                    count += 1
+            r += 1
+        if never:
+            count = first
+            lost += costs[block]
+        elif count > first:
+            undecided += costs[block]
+    chosen = kept[:count]
+    return rows[chosen], owner[chosen], lost, undecided
+
+
+@jit
+def held_at_most(rows, owner, costs, enough):
+    """Bound the cost of the blocks that one point of the cell can hold.
+
+    Parameters
+    ----------
+    rows, owner, costs : ndarray
+        As `settle` leaves them.
+    enough : float
+        The bound is made no tighter once it is below this.
+
+    Returns
+    -------
+    bound : float
+        No point holds blocks that cost more together.
+    place : ndarray of float64, shape (p,)
+        Barycentric coordinates of a point where the relaxation is greatest, or nearly so.
+    held : int
+        Cost of the blocks held at the best point seen.
+    seen : ndarray of float64, shape (p,)
+        That point.
+
+    Notes
+    -----
+    A block counts at most 1 - g / low for each of its rows g < 0 whose least value in the cell is low: the concave
+    envelope of "held". The sum over the blocks is concave, and Kelley's cutting planes (1960) bound its maximum from
+    above: each plane is a row of a matrix game against the corners.
+    """
+    p = rows.shape[1]
+    place = np.full(p, 1.0 / p)
+    seen = place.copy()
+    lows = _lows(rows)
+    planes = np.empty((_PLANES, p))
+    bound, held = np.inf, -1
+    for k in range(_PLANES):
+        value, holds = _envelope(rows, lows, owner, costs, place, planes[k])
+        if holds > held:
+            held = holds
+            seen[:] = place
+        if bound - value < _CLOSE:
+            break
+        bound = min(bound, matrix_game(planes[: k + 1], place))
+        if bound < enough:
+            break
+    return bound, place, held, seen
+
+
+@jit
+def _lows(rows):
+    lows = rows[:, 0].copy()
+    for r in range(lows.size):
+        for v in range(1, rows.shape[1]):
+            lows[r] = min(lows[r], rows[r, v])
+    return lows
+
+
+@jit
+def _envelope(rows, lows, owner, costs, place, plane):
+    """Return the envelopes' sum and the cost held at `place`; write the plane that touches the sum there."""
+    plane[:] = 0.0
+    value, holds = 0.0, 0
+    r = 0
+    while r < owner.size:
+        cost = costs[owner[r]]
+        r, least, binding = _binding(rows, lows, owner, r, place)
+        value += cost * least
+        if binding < 0:
+            holds += cost
+        else:
+            for v in range(place.size):
+                plane[v] += cost * (1.0 - rows[binding, v] / lows[binding])
+    plane += holds
+    return value, holds
+
+
+@jit
+def _binding(rows, lows, owner, first, place):
+    """Return where the next block begins, this one's envelope at `place`, and the row it lies on; -1 if held there."""
+    r, least, binding = first, 1.0, -1
+    while r < owner.size and owner[r] == owner[first]:
+        total = 0.0
+        for v in range(place.size):
+            total += rows[r, v] * place[v]
+        if total < 0.0:
+            share = 1.0 - total / lows[r]
+            if share < least:
+                least, binding = share, r
+        r += 1
+    return r, least, binding
+
+
+@jit
+def matrix_game(gains, place):
+    """Solve max over mixtures of columns of the least row of `gains`, by the simplex method.
+
+    Parameters
+    ----------
+    gains : ndarray of float64, shape (k, p)
+        What the column player gains.
+    place : ndarray of float64, shape (p,)
+        Overwritten by the best mixture of columns.
+
+    Returns
+    -------
+    float
+        The value seen from the rows: an upper bound even where rounding stopped the method early.
+    """
+    k, p = gains.shape
+    shift = 1.0 - gains.min()
+    # the row player's programme: maximise the sum of y >= 0 with (gains + shift)' y <= 1
+    table = np.zeros((p + 1, k + p + 1))
+    for v in range(p):
+        for row in range(k):
+            table[v, row] = gains[row, v] + shift
+        table[v, k + v] = 1.0
+        table[v, k + p] = 1.0
+    table[p, :k] = -1.0
+    basis = k + np.arange(p)
+    for _ in range(50 * p):
+        enter = int(np.argmin(table[p, : k + p]))
+        if table[p, enter] > -1e-11:
+            break
+        leave, best = -1, np.inf
+        for v in range(p):
+            if table[v, enter] > 1e-12 and table[v, k + p] / table[v, enter] < best:
+                leave, best = v, table[v, k + p] / table[v, enter]
+        if leave < 0:
+            break
+        table[leave] /= table[leave, enter]
+        for v in range(p + 1):
+            if v != leave and table[v, enter] != 0.0:
+                table[v] -= table[v, enter] * table[leave]
+        basis[leave] = enter
+    for v in range(p):
+        place[v] = max(table[p, k + v], 0.0)
+    place /= place.sum()
+    mixture = np.zeros(k)
+    for v in range(p):
+        if basis[v] < k:
+            mixture[basis[v]] = max(table[v, k + p], 0.0)
+    mixture /= mixture.sum()
+    best = -np.inf
+    for v in range(p):
+        total = 0.0
+        for row in range(k):
+            total += mixture[row] * gains[row, v]
+        best = max(best, total)
+    return best
+
+
+@jit
+def where_to_cut(rows, owner, place):
+    """Choose the edge that most rows cross, and on it the median of the crossings.
+
+    A row that keeps its block from counting fully at `place` weighs most. Cutting at the median, and not in the middle,
+    matters: crossings gather near corners, at scales of many powers of ten.
+
+    Returns
+    -------
+    one, other : int
+        The ends of the edge.
+    share : float
+        How far from `one` to `other`.
+    """
+    m, p = rows.shape
+    weights, lows = np.full(m, _NOT_BINDING), _lows(rows)
+    r = 0
+    while r < m:
+        r, _, binding = _binding(rows, lows, owner, r, place)
+        if binding >= 0:
+            weights[binding] = 1.0
+    most, one, other = -1.0, 0, 1
+    for u in range(p):
+        for w in range(u + 1, p):
+            total = 0.0
+            for r in range(m):
+                if _crosses(rows[r, u], rows[r, w]):
+                    total += weights[r]
+            if total > most:
+                most, one, other = total, u, w
+    shares = np.empty(m)
+    weight = np.empty(m)
+    count = 0
+    for r in range(m):
+        if _crosses(rows[r, one], rows[r, other]):
+            shares[count] = rows[r, one] / (rows[r, one] - rows[r, other])
+            weight[count] = weights[r]
+            count += 1
+    order = np.argsort(shares[:count])
+    passed, half = 0.0, most / 2 - _ZERO
+    for position in order:
+        passed += weight[position]
+        if passed >= half:
+            return one, other, shares[position]
+    return one, other, 0.5
+
+
+@jit
+def _crosses(a, b):
+    return (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO)
+
+
+@jit
+def cut(values, one, other, share):
+    """Return `values` at the corners (in columns) of the two parts: one end of the edge is moved to the cut."""
+    left, right = values.copy(), values.copy()
+    for r in range(values.shape[0]):
+        middle = (1.0 - share) * values[r, one] + share * values[r, other]
+        left[r, other] = middle
+        right[r, one] = middle
+    return left, right

@@ -1,0 +1,161 @@
+"""Cells of the simplex of weights: what they decide, how much they hold, where they are cut."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from fuzz import Case
+from reident.kernels import weight_cells
+
+
+def draw_cell(rng):
+    """Rows with small whole values, so that a zero is a zero on either route; the blocks stand together."""
+    p, blocks = int(rng.integers(1, 5)), int(rng.integers(0, 5))
+    owner = np.repeat(np.arange(blocks), rng.integers(1, 4, blocks)).astype(np.int64)
+    return rng.integers(-3, 4, (owner.size, p)).astype(np.float64), owner, rng.integers(0, 4, blocks)
+
+
+def by_block(rows, owner):
+    return {int(block): rows[owner == block] for block in np.unique(owner)}
+
+
+def settle_comp(rows, owner, costs):
+    kept, owner, lost, undecided = weight_cells.settle(rows, owner, costs)
+    return kept.reshape(-1, rows.shape[1]), owner, lost, undecided
+
+
+def settle_ref(rows, owner, costs):
+    lost = [block for block, own in by_block(rows, owner).items() if any((row <= 0).all() for row in own)]
+    keep = [r for r in range(len(rows)) if owner[r] not in lost and (rows[r] < 0).any()]
+    undecided = {int(owner[r]) for r in keep}
+    return (
+        rows[keep],
+        owner[keep],
+        sum(int(costs[block]) for block in lost),
+        sum(int(costs[block]) for block in undecided),
+    )
+
+
+def draw_undecided(rng):
+    rows, owner, costs = draw_cell(rng)
+    rows, owner, _, _ = settle_ref(rows, owner, costs)
+    points = rng.dirichlet(np.ones(rows.shape[1]), 3)
+    return rows, owner, costs, np.vstack([points, np.eye(rows.shape[1])])
+
+
+def envelope(rows, owner, costs, point):
+    total = 0.0
+    for block, own in by_block(rows, owner).items():
+        total += costs[block] * min([1.0] + [1 - (row @ point) / row.min() for row in own])
+    return total
+
+
+def held(rows, owner, costs, point, least):
+    values = [sum(a * b for a, b in zip(row, point, strict=True)) for row in rows]
+    return sum(int(costs[b]) for b in {*owner.tolist()} if all(values[r] >= least for r in np.flatnonzero(owner == b)))
+
+
+def held_comp(rows, owner, costs, points):
+    bound, place, best, seen = weight_cells.held_at_most(rows, owner, costs, -1.0)
+    above = all(envelope(rows, owner, costs, point) <= bound + 1e-9 for point in [*points, place, seen])
+    by_rounding = held(rows, owner, costs, seen, 1e-12) <= best <= held(rows, owner, costs, seen, -1e-12)
+    return above, best, best <= bound + 1e-9, place.sum(), place.min() >= 0, by_rounding
+
+
+def held_ref(rows, owner, costs, points):
+    # What is best held follows from where the search looks: it is counted again there. No point drawn may hold more
+    # than the bound, which `above` says of something that is greater still.
+    best = weight_cells.held_at_most(rows, owner, costs, -1.0)[2]
+    return True, best, True, 1.0, True, True
+
+
+def draw_game(rng):
+    return (rng.integers(-4, 5, (int(rng.integers(1, 4)), int(rng.integers(1, 4)))).astype(np.float64),)
+
+
+def game_comp(gains):
+    place = np.empty(gains.shape[1])
+    value = weight_cells.matrix_game(gains, place)
+    return value, (gains @ place).min(), place.sum(), place.min() >= 0
+
+
+def game_ref(gains):
+    """Try every corner of the column player's polytope: as many tight constraints as there are columns."""
+    p = gains.shape[1]
+    limits = [np.append(row, -1.0) for row in gains] + [np.append(unit, 0.0) for unit in np.eye(p)]
+    best = -np.inf
+    for tight in itertools.combinations(limits, p):
+        system = np.array([*tight, np.append(np.ones(p), 0.0)])
+        if abs(np.linalg.det(system)) < 1e-9:
+            continue
+        point = np.linalg.solve(system, np.append(np.zeros(p), 1.0))
+        if all(limit @ point >= -1e-9 for limit in limits):
+            best = max(best, point[-1])
+    return best, best, 1.0, True
+
+
+def draw_to_cut(rng):
+    rows, owner, _, points = draw_undecided(rng)
+    return rows, owner, points[0]
+
+
+def where_comp(rows, owner, place):
+    return weight_cells.where_to_cut(rows, owner, place)
+
+
+def where_ref(rows, owner, place):
+    weights = np.full(len(rows), 0.01)
+    for block in np.unique(owner):
+        shares = [(1 - (rows[r] @ place) / rows[r].min(), r) for r in np.flatnonzero(owner == block)]
+        least, first = min(shares, default=(1.0, 0))
+        if least < 1:
+            weights[first] = 1.0
+    most, edge = -1.0, (0, 1)
+    for u, w in itertools.combinations(range(rows.shape[1]), 2):
+        crossed = sum(weight for weight, row in zip(weights, rows, strict=True) if row[u] * row[w] < 0)
+        if crossed > most:
+            most, edge = crossed, (u, w)
+    u, w = edge
+    crossings = [
+        (row[u] / (row[u] - row[w]), weight)
+        for weight, row in zip(weights, rows, strict=True)
+        if w < row.size and row[u] * row[w] < 0
+    ]
+    passed = 0.0
+    for share, weight in sorted(crossings):
+        passed += weight
+        if passed >= most / 2 - 1e-12:
+            return u, w, share
+    return u, w, 0.5
+
+
+def draw_cut(rng):
+    p = int(rng.integers(2, 5))
+    one, other = (int(v) for v in rng.choice(p, 2, replace=False))
+    return rng.random((3, p)), one, other, float(rng.random()), rng.dirichlet(np.ones(p))
+
+
+def cut_comp(values, one, other, share, point):
+    left, right = weight_cells.cut(values, one, other, share)
+    return left @ point, right @ point
+
+
+def cut_ref(values, one, other, share, point):
+    # a point of a part, in the coordinates of the whole: what stood at the cut is shared between the ends
+    in_left, in_right = point.copy(), point.copy()
+    in_left[one] += (1 - share) * point[other]
+    in_left[other] = share * point[other]
+    in_right[other] += share * point[one]
+    in_right[one] = (1 - share) * point[one]
+    return values @ in_left, values @ in_right
+
+
+CASES = [
+    Case(("weight_cells.settle",), draw_cell, settle_comp, settle_ref),
+    Case(("weight_cells.held_at_most",), draw_undecided, held_comp, held_ref),
+    Case(("weight_cells.matrix_game",), draw_game, game_comp, game_ref),
+    Case(("weight_cells.where_to_cut",), draw_to_cut, where_comp, where_ref),
+    Case(("weight_cells.cut",), draw_cut, cut_comp, cut_ref),
+]
