@@ -69,6 +69,8 @@ def has_edge(indptr, indices, u, v):
 @jit
 def first_flaw(indptr, indices):
     """Return the first (u, v, flaw): 1 a loop, 2 a repeated edge, 3 an edge without its mirror; flaw 0 for none."""
+    # Rows are sorted: the mirrors of v's edges are met in the order of v's row, unless one is missing.
+    awaited = indptr[:-1].copy()
     for u in range(indptr.shape[0] - 1):
         for p in range(indptr[u], indptr[u + 1]):
             v = indices[p]
@@ -76,7 +78,9 @@ def first_flaw(indptr, indices):
                 return u, v, 1
             if p > indptr[u] and indices[p - 1] == v:
                 return u, v, 2
-            if not has_edge(indptr, indices, v, u):
+            if awaited[v] < indptr[v + 1] and indices[awaited[v]] == u:
+                awaited[v] += 1
+            elif not has_edge(indptr, indices, v, u):
                 return u, v, 3
     return -1, -1, 0
 
