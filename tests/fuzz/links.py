@@ -10,7 +10,7 @@ import naive_cliques
 import naive_linkage as naive
 from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
-from reident.kernels import choquet, compatibility, linkage_rows, mdav, nearest, swapping
+from reident.kernels import choquet, compatibility, hitting_set, linkage_rows, mdav, nearest, swapping
 
 
 def draw_points(rng):
@@ -250,6 +250,29 @@ def swap_ref(n, window, uniforms):
     return partner
 
 
+# -- the blocks to give up -----------------------------------------------------------------------------------------
+
+
+def draw_conflicts(rng):
+    n = int(rng.integers(1, 7))
+    sizes = rng.integers(1, min(n, 4) + 1, int(rng.integers(0, 7)))
+    conflicts = [np.sort(rng.choice(n, size, replace=False)) for size in sizes]
+    return conflicts, rng.integers(0, 4, n) if rng.random() < 0.5 else np.ones(n, np.int64), int(rng.integers(2**31))
+
+
+def hitting_comp(conflicts, costs, seed):
+    starts = np.concatenate([[0], np.cumsum([len(conflict) for conflict in conflicts])]).astype(np.int64)
+    members = np.concatenate([np.empty(0, np.int64), *conflicts])
+    found = hitting_set.cheap_hitting_set(starts, members, costs, 300, np.random.default_rng(seed))
+    return int(costs[found].sum()), all(found[conflict].any() for conflict in conflicts)
+
+
+def hitting_ref(conflicts, costs, seed):
+    everything = itertools.product([False, True], repeat=costs.size)
+    hitting = (pick for pick in map(np.array, everything) if all(pick[conflict].any() for conflict in conflicts))
+    return min(int(costs[pick].sum()) for pick in hitting), True
+
+
 CASES = [
     Case(("mdav.mdav_clusters",), draw_points, mdav.mdav_clusters, naive.mdav),
     Case(("choquet.choquet_integral",), draw_measure, choquet.choquet_integral, choquet_ref),
@@ -258,6 +281,7 @@ CASES = [
     Case(("linkage_rows.mean_rows",), draw_rows, mean_comp, mean_ref),
     Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
+    Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, hitting_ref),
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
         ("compatibility.fill_lists", "compatibility.release_pairs", "compatibility.group_by_labels",

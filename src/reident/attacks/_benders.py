@@ -15,11 +15,15 @@ from reident._typing import BoolArray, FloatArray, IntArray
 from reident.attacks._learning_problem import LearningProblem
 from reident.attacks._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
 from reident.attacks._weight_cells import divide_weights
+from reident.kernels.hitting_set import cheap_hitting_set
 
 __all__ = ["Solution", "solve_benders"]
 
 #: Rounds after which a weighted mean's bound is sought cell by cell: what conflicts prove quickly they have by then.
-_ROUNDS_BEFORE_CELLS = 6
+_ROUNDS_BEFORE_CELLS = 12
+
+#: Exchanges of the local search for a pick: few, and many before the covering problem must tell that there is none.
+_STEPS = (1_000, 50_000)
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,10 @@ def solve_benders(
     the same rows are taken over.
 
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
-    each refusal into a new irreducible conflict. Cheap random picks come first; the covering problem solved by HiGHS
-    gives the lower bound. The search ends where the bound meets the best x. A weighted mean that is not proven after a
-    few rounds is searched cell by cell; the conflicts then say why each block given up at the best x cannot be taken
-    back, but do not prove the bound.
+    each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
+    best x is the covering problem solved by HiGHS, which gives the lower bound. The search ends where the bound meets
+    the best x. A weighted mean that is not proven after a few rounds is searched cell by cell; the conflicts then say
+    why each block given up at the best x cannot be taken back, but do not prove the bound.
     """
     each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
     return _Search(problem, deadline, rng, each, conflicts).run()
@@ -102,15 +106,15 @@ class _Search:
         try:
             if self.best > 0:
                 self.explore(self.costs == 0)
-            for round_ in itertools.count():
+            for rounds in itertools.count():
                 if self.lower >= self.best:
                     break
-                if round_ == _ROUNDS_BEFORE_CELLS and self.problem.model == "weighted_mean":
+                if rounds == _ROUNDS_BEFORE_CELLS and self.problem.model == "weighted_mean":
                     self.divide()
                     continue
-                for _ in range(3):
-                    self.explore(self.greedy_pick())
-                self.lower, pick = self.cover.solve(self.best, self.lower, self.deadline)
+                pick = self.cheap_pick()
+                if self.costs[pick].sum() >= self.best:
+                    self.lower, pick = self.cover.solve(self.best, self.lower, self.deadline)
                 if self.lower < self.best:
                     self.explore(pick)
             self.widen()
@@ -176,21 +180,16 @@ class _Search:
             self.conflicts.append(conflict)
             self.cover.add(conflict)
 
-    def greedy_pick(self) -> BoolArray:
-        """Hit all conflicts greedily at low cost, ties broken at random."""
-        picked = np.zeros(self.n, dtype=bool)
-        matrix = np.zeros((len(self.conflicts), self.n), dtype=bool)
-        for row, conflict in enumerate(self.conflicts):
-            matrix[row, list(conflict)] = True
-        counts = matrix.sum(axis=0).astype(float)
-        while matrix.shape[0]:
-            worth = (counts + 0.9 * self.rng.random(self.n)) / (self.costs + 1e-3)
-            block = int(np.argmax(np.where(counts > 0, worth, -1.0)))
-            picked[block] = True
-            hit = matrix[:, block]
-            counts -= matrix[hit].sum(axis=0)
-            matrix = matrix[~hit]
-        return picked
+    def cheap_pick(self) -> BoolArray:
+        """Hit all conflicts at a low cost, below the best known one if a long local search finds that."""
+        sizes = [len(conflict) for conflict in self.conflicts]
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        members = np.fromiter(itertools.chain.from_iterable(self.conflicts), np.int64, starts[-1])
+        for steps in _STEPS:
+            pick = cheap_hitting_set(starts, members, self.costs, steps, self.rng)
+            if self.costs[pick].sum() < self.best:
+                break
+        return pick
 
     def widen(self) -> None:
         """Replace the best x by the one with the widest margin among those that link the same blocks."""
