@@ -20,7 +20,9 @@ from reident.kernels.hitting_set import cheap_hitting_set
 __all__ = ["Solution", "solve_benders"]
 
 #: Rounds after which a weighted mean's bound is sought cell by cell: what conflicts prove quickly they have by then.
-_ROUNDS_BEFORE_CELLS = 12
+#: With more weights than these there are too many cells, and conflicts are the better way.
+_ROUNDS_BEFORE_CELLS = 8
+_MOST_WEIGHTS_IN_CELLS = 5
 
 #: Exchanges of the local search for a pick: few, and many before the covering problem must tell that there is none.
 _STEPS = (1_000, 50_000)
@@ -64,8 +66,8 @@ def solve_benders(
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
     each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
     best x is the covering problem solved by HiGHS, which gives the lower bound. The search ends where the bound meets
-    the best x. A weighted mean that is not proven after a few rounds is searched cell by cell; the conflicts then say
-    why each block given up at the best x cannot be taken back, but do not prove the bound.
+    the best x. A weighted mean of few columns that is not proven after a few rounds is searched cell by cell; the
+    conflicts then say why each block given up at the best x cannot be taken back, but do not prove the bound.
     """
     each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
     return _Search(problem, deadline, rng, each, conflicts).run()
@@ -109,7 +111,7 @@ class _Search:
             for rounds in itertools.count():
                 if self.lower >= self.best:
                     break
-                if rounds == _ROUNDS_BEFORE_CELLS and self.problem.model == "weighted_mean":
+                if rounds == _ROUNDS_BEFORE_CELLS and self.few_weights():
                     self.divide()
                     continue
                 pick = self.cheap_pick()
@@ -121,6 +123,9 @@ class _Search:
         except OutOfTimeError:
             pass
         return Solution(self.best_x, self.best, self.lower, self.conflicts)
+
+    def few_weights(self) -> bool:
+        return self.problem.model == "weighted_mean" and self.problem.n_variables <= _MOST_WEIGHTS_IN_CELLS
 
     def divide(self) -> None:
         """Search the simplex of weights cell by cell, for half of the time left."""

@@ -46,9 +46,9 @@ class LearnedLinkage:
     certificate : list of tuple
         Irreducible sets of records (index labels) that cannot all be linked, whatever the weights; a single record can
         never be linked. No choice that leaves fewer records unlinked than it takes to hit every set exists:
-        that is the upper bound, except of a weighted mean that they do not prove soon and that is searched cell by cell
-        of its weights: then every record left unlinked is in a set, whose others are linked. Empty for
-        ``method="milp"``, which gives no such reasons.
+        that is the upper bound. Except for a weighted mean of at most 5 columns that they do not prove soon: it is
+        proven by search of its weights cell by cell, and every record left unlinked is in a set whose others are
+        linked. Empty for ``method="milp"``, which gives no such reasons.
     seconds : float
         Wall-clock time of learning.
     columns, ignored : list of str

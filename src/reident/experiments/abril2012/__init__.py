@@ -44,6 +44,7 @@ from reident.experiments.abril2012.trials import (
     table,
     trial,
     variants,
+    whole_trial,
 )
 from reident.experiments.study import Results
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
@@ -74,8 +75,8 @@ class Profile:
 
 PROFILES = {
     "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, 0.0),
-    "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, 0.0),
-    "full": Profile(FILES, 20, 5, 60.0, 30, 50, [20, 30, 40], 30.0, 5.0, 300.0),
+    "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, 3.0),
+    "full": Profile(FILES, 20, 5, 120.0, 30, 50, [20, 30, 40], 30.0, 5.0, 300.0),
 }
 
 _MASKINGS: dict[str, list[float]] = {
@@ -101,7 +102,7 @@ def run(
     Parameters
     ----------
     profile : {"smoke", "quick", "full"}
-        Number of draws and time limits: `PROFILES`. Full has 20 draws, and all 1,080 records of every file.
+        Number of draws and time limits: `PROFILES`. Full has 20 draws, and 300 s for each proof on all 1,080 records.
     jobs, scheduler, progress
         As for `reident.experiments.grid.run`.
     seed : int
@@ -153,7 +154,7 @@ def run(
         "variants": variants(data, SHOWN_SEED, plan.variant_limit_s),
         "ru_map": _ru_map(trials),
         "ru_maskings": _maskings(data, plan, engine),
-        "whole": _whole(data, plan),
+        "whole": _whole(data, plan, engine),
         "about": pd.DataFrame([{"data": data, "draws": plan.draws, "shown_seed": SHOWN_SEED}]),
     }
     return Results(_STEM, profile, seed, frames, summaries.comparison(ratios, data)).kept(folder)
@@ -239,20 +240,14 @@ def _leakage(data: str, plan: Profile) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _whole(data: str, plan: Profile) -> pd.DataFrame:
+def _whole(data: str, plan: Profile, engine: dict[str, Any]) -> pd.DataFrame:
     """Learn from all records of the table at once, where the profile asks for it."""
-    rows = []
-    whole = table(data)
-    for file in plan.files if plan.whole_limit_s else []:
-        protected = microaggregate(whole, file)
-        row: dict[str, Any] = {
-            "file": file,
-            "mean": link_records(protected.table, whole, columns=protected.columns).ratio,
-        }
-        for model in MODELS:
-            one = learn(protected.table, whole, columns=protected.columns, model=model, time_limit_s=plan.whole_limit_s)
-            row |= {model: one.ratio, f"bound_{model}": one.upper_bound, f"proven_{model}": one.is_optimal}
-            row[f"seconds_{model}"] = one.seconds
-        rows.append(row)
-    columns = ["file", "mean"] + [f"{p}{m}" for m in MODELS for p in ("", "bound_", "proven_", "seconds_")]
-    return pd.DataFrame(rows, columns=columns)
+    files = plan.files if plan.whole_limit_s else []
+    settings = [
+        {"data": data, "file": file, "model": model, "time_limit_s": plan.whole_limit_s}
+        for file in files
+        for model in MODELS
+    ]
+    if not settings:
+        return pd.DataFrame(columns=["file", "model", "mean", "ratio", "bound", "proven", "seconds"])
+    return grid.run(settings, whole_trial, stem=f"{_STEM}-whole", **engine)

@@ -28,6 +28,8 @@ __all__ = [
     "probabilistic_trial",
     "table",
     "trial",
+    "variants",
+    "whole_trial",
 ]
 
 #: Records drawn for each file, as in the paper.
@@ -95,6 +97,24 @@ def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
             f"outside_{model}": link_records(other.table, outside, distance=learned).ratio,
         }
     return measures
+
+
+def whole_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Learn from all records of the table at once.
+
+    `params`: data, file, model, time_limit_s.
+    """
+    whole = table(params["data"])
+    protected = microaggregate(whole, params["file"])
+    options: dict[str, Any] = {"columns": protected.columns, "model": params["model"], "rng": rng}
+    learned = learn(protected.table, whole, time_limit_s=params["time_limit_s"], **options)
+    return {
+        "mean": link_records(protected.table, whole, columns=protected.columns).ratio,
+        "ratio": learned.ratio,
+        "bound": learned.upper_bound,
+        "proven": learned.is_optimal,
+        "seconds": learned.seconds,
+    }
 
 
 def probabilistic_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
