@@ -28,7 +28,6 @@ import pandas as pd
 from reident._validation import check_choice
 from reident.anonymisers.microaggregation import microaggregate
 from reident.attacks.attribute_leakage import attribute_leakage
-from reident.attacks.record_linkage import link_records
 from reident.errors import SearchLimitWarning
 from reident.experiments import grid, study
 from reident.experiments.abril2012 import summaries
@@ -36,7 +35,6 @@ from reident.experiments.abril2012.trials import (
     FILES,
     MODELS,
     available_data,
-    learn,
     masking_trial,
     probabilistic_trial,
     race_trial,
