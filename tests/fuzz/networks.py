@@ -194,9 +194,6 @@ def patch_degrees(dense, add, cut):
 
 def settle_comp(dense, add, cut, short, excess, seed):
     low, high = short.copy(), excess.copy()
-    if not dense.any():  # a third edge is drawn from the rows
-        low[:] = high[:] = 0
-        short, excess = low.copy(), high.copy()
     new_u, new_v, old_u, old_v = edits.settle(
         *rows(dense), *columns(add), *columns(cut), low, high, 10, np.random.default_rng(seed)
     )

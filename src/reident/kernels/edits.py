@@ -65,6 +65,8 @@ def _row_of(indptr, p):
 @jit
 def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
     """Raise s and t by one each: take a random edge (x, y) out, put (s, x) and (t, y) in."""
+    if indices.shape[0] == 0:
+        return False
     for _ in range(tries):
         p = rng.integers(0, indices.shape[0])
         x = indices[p]
@@ -83,11 +85,13 @@ def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
 @jit
 def _lower_pair(indptr, indices, added, removed, s, t, rng):
     """Lower s and t by one each: take (s, x) and (t, y) out, put (x, y) in."""
+    size = indptr[t + 1] - indptr[t]
+    if size == 0:
+        return False
     for p in range(indptr[s], indptr[s + 1]):
         x = indices[p]
         if x == t or contains(removed, s, x):
             continue
-        size = indptr[t + 1] - indptr[t]
         offset = rng.integers(0, size)
         for i in range(size):
             y = indices[indptr[t] + (i + offset) % size]
