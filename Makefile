@@ -11,7 +11,7 @@ JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if h
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
 	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
-	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (hours)"
+	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (an hour)"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"
