@@ -20,6 +20,7 @@ from reident import (
     link_records,
     microaggregate,
 )
+from reident.attacks import _benders
 from reident.kernels.linkage_rows import choquet_rows, mean_rows, rivals
 
 
@@ -129,6 +130,15 @@ def test_certificate_proves_the_bound(model, seed):
             assert not rest or feasible(rest, release, original, model, learned.eps)
     least = _least_hitting_set(conflicts, 14)
     assert round(learned.upper_bound * 14) == 14 - least == round(learned.ratio * 14)
+
+
+def test_a_search_that_is_stopped_bounds_by_shares_of_records():
+    # one of every two of three has to be given up: half of each, which makes two in whole numbers
+    cover = _benders._Cover(np.ones(4, np.int64))
+    assert cover.relaxed() == 0
+    for conflict in ((0, 1), (1, 2), (0, 2)):
+        cover.add(conflict)
+    assert cover.relaxed() == 2
 
 
 @settings(max_examples=50, deadline=None)

@@ -121,7 +121,7 @@ class _Search:
                     self.explore(pick)
             self.widen()
         except OutOfTimeError:
-            pass
+            self.lower = max(self.lower, self.cover.relaxed())
         return Solution(self.best_x, self.best, self.lower, self.conflicts)
 
     def few_weights(self) -> bool:
@@ -218,6 +218,15 @@ class _Cover:
     def add(self, conflict: tuple[int, ...]) -> None:
         blocks = np.array(conflict, np.int32)
         self.model.addRow(1.0, highspy.kHighsInf, blocks.size, blocks, np.ones(blocks.size))
+
+    def relaxed(self) -> int:
+        """Return the bound that shares of blocks give, in a fraction of the time."""
+        self.model.setOptionValue("solve_relaxation", True)
+        self.model.setOptionValue("time_limit", highspy.kHighsInf)
+        self.model.run()
+        if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return 0
+        return math.ceil(self.model.getInfo().objective_function_value - 1e-6)
 
     def solve(self, best: int, lower: int, deadline: float) -> tuple[int, BoolArray]:
         """Return a lower bound, and a pick below `best` if there is one.
