@@ -261,16 +261,23 @@ def draw_conflicts(rng):
 
 
 def hitting_comp(conflicts, costs, seed):
+    """What is sure of a local search: it hits all with no member to spare, at no more than greedy's bound."""
     starts = np.concatenate([[0], np.cumsum([len(conflict) for conflict in conflicts])]).astype(np.int64)
     members = np.concatenate([np.empty(0, np.int64), *conflicts])
     found = hitting_set.cheap_hitting_set(starts, members, costs, 300, np.random.default_rng(seed))
-    return int(costs[found].sum()), all(found[conflict].any() for conflict in conflicts)
+    alone = [np.flatnonzero(found[conflict])[:2] for conflict in conflicts]
+    needed = {int(conflict[hit[0]]) for conflict, hit in zip(conflicts, alone, strict=True) if len(hit) == 1}
+    harmonic = sum(1 / rank for rank in range(1, len(conflicts) + 1))
+    return (
+        all(found[conflict].any() for conflict in conflicts),
+        all(member in needed or costs[member] == 0 for member in np.flatnonzero(found)),
+        costs[found].sum() <= harmonic * least_cost(conflicts, costs) + 1e-9,
+    )
 
 
-def hitting_ref(conflicts, costs, seed):
-    everything = itertools.product([False, True], repeat=costs.size)
-    hitting = (pick for pick in map(np.array, everything) if all(pick[conflict].any() for conflict in conflicts))
-    return min(int(costs[pick].sum()) for pick in hitting), True
+def least_cost(conflicts, costs):
+    everything = map(np.array, itertools.product([False, True], repeat=costs.size))
+    return min(int(costs[pick].sum()) for pick in everything if all(pick[conflict].any() for conflict in conflicts))
 
 
 CASES = [
@@ -281,7 +288,7 @@ CASES = [
     Case(("linkage_rows.mean_rows",), draw_rows, mean_comp, mean_ref),
     Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
-    Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, hitting_ref),
+    Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, lambda *_: (True, True, True)),
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
         ("compatibility.fill_lists", "compatibility.release_pairs", "compatibility.group_by_labels",

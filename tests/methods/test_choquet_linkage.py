@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
+from fuzz.links import draw_conflicts, least_cost
 from naive_linkage import as_measure, choquet, sets, standardise
 from reident import (
     DataError,
@@ -21,6 +22,7 @@ from reident import (
     microaggregate,
 )
 from reident.attacks import _benders
+from reident.kernels.hitting_set import cheap_hitting_set
 from reident.kernels.linkage_rows import choquet_rows, mean_rows, rivals
 
 
@@ -130,6 +132,18 @@ def test_certificate_proves_the_bound(model, seed):
             assert not rest or feasible(rest, release, original, model, learned.eps)
     least = _least_hitting_set(conflicts, 14)
     assert round(learned.upper_bound * 14) == 14 - least == round(learned.ratio * 14)
+
+
+def test_local_search_finds_the_cheapest_hitting_set_nearly_always():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(200):
+        conflicts, costs, seed = draw_conflicts(rng)
+        starts = np.concatenate([[0], np.cumsum([len(conflict) for conflict in conflicts])]).astype(np.int64)
+        members = np.concatenate([np.empty(0, np.int64), *conflicts])
+        pick = cheap_hitting_set(starts, members, costs, 300, np.random.default_rng(seed))
+        found.append(costs[pick].sum() == least_cost(conflicts, costs))
+    assert np.mean(found) > 0.98
 
 
 def test_a_search_that_is_stopped_bounds_by_shares_of_records():
