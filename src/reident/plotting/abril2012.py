@@ -226,7 +226,8 @@ def ru_map(results: Results) -> Figure:
         inner.grid(color="0.94")
         ax.indicate_inset_zoom(inner, edgecolor="0.5")
         points = zip(files["utility"], files["risk"], files["value"], COLOURS, strict=False)
-        place_labels(inner, [(*point, True) for point in points])
+        # From the right: a label's first place is right of its point, and the next one's then left of it.
+        place_labels(inner, [(*point, True) for point in sorted(points, reverse=True)])
     axes[0].set_ylabel("risk: linked share")
     return _sign(figure, results)
 

@@ -147,8 +147,12 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     # papermill's own `cwd` changes the folder of the whole process
                     resources={"metadata": {"path": str(source.resolve().parent)}},
                     on_cell_start=note_cell,
-                    # sockets in the file system: no other user of the machine can listen to a kernel
-                    config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+                    # sockets in the file system: no other user of the machine can listen to a kernel; one kernel in
+                    # fifteen locks itself up when told to end (its last flush waits for a thread that has ended), and
+                    # half the wait time later it is terminated
+                    config=Config(
+                        {"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel", "shutdown_wait_time": 2.0}}
+                    ),
                     # a kernel that is told to end reports the interrupt as an error, on our terminal
                     extra_arguments=["--log-level=CRITICAL"],
                 )
