@@ -27,7 +27,8 @@ def start_kernel(params: dict[str, Any], rng: np.random.Generator) -> dict[str, 
 
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="reident-") as sockets:
-        manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
+        # as the runner's kernels: one in fifteen locks itself up at its end, and is waited for half this time
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel", shutdown_wait_time=2.0)
         manager.start_kernel(extra_arguments=["--log-level=CRITICAL"])
         client = manager.client()
         client.start_channels()

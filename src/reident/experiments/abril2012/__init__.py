@@ -72,7 +72,7 @@ class Profile:
 
 
 PROFILES = {
-    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, 0.0),
+    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, 0.5),
     "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, 3.0),
     "full": Profile(FILES, 20, 5, 120.0, 30, 50, [20, 30, 40], 30.0, 5.0, 300.0),
 }
@@ -239,13 +239,7 @@ def _leakage(data: str, plan: Profile) -> pd.DataFrame:
 
 
 def _whole(data: str, plan: Profile, engine: dict[str, Any]) -> pd.DataFrame:
-    """Learn from all records of the table at once, where the profile asks for it."""
-    files = plan.files if plan.whole_limit_s else []
-    settings = [
-        {"data": data, "file": file, "model": model, "time_limit_s": plan.whole_limit_s}
-        for file in files
-        for model in MODELS
-    ]
-    if not settings:
-        return pd.DataFrame(columns=["file", "model", "mean", "ratio", "bound", "proven", "seconds"])
+    """Learn from all records of the table at once."""
+    limits = [plan.whole_limit_s]
+    settings: dict[str, list[Any]] = {"data": [data], "file": plan.files, "model": [*MODELS], "time_limit_s": limits}
     return grid.run(settings, whole_trial, stem=f"{_STEM}-whole", **engine)
