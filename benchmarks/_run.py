@@ -19,7 +19,7 @@ import pandas as pd
 import reident
 from benchmarks import _rivals
 from benchmarks._rows import COLUMNS, Row, show_number
-from reident._machine import processors
+from reident.sweep._machine import processors
 
 FOLDER = Path(__file__).parent
 

@@ -14,8 +14,9 @@ import pandas as pd
 from benchmarks import _rivals
 from benchmarks._rows import Row, seconds, timed, within
 from reident import link_records, microaggregate
-from reident.attacks.choquet_linkage import LearnedLinkage
-from reident.experiments.abril2012.trials import FILES, MODELS, available_data, learn, table
+from reident.studies.abril2012 import FILES, MODELS
+from reident.studies.abril2012.trials import available_data, learn, table
+from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
 
 def _files(n: int) -> tuple[pd.DataFrame, pd.DataFrame]:

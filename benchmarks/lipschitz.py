@@ -11,7 +11,7 @@ from shapely import box
 from benchmarks._rows import Row, seconds, within
 from benchmarks.great_circle import filled
 from reident import embed_distances, great_circle_km, perturb_distances, registration_attack, tolerance_intervals
-from reident.kernels.lipschitz import chebyshev_matrix
+from reident.kernels.places.lipschitz import chebyshev_matrix
 
 _AREA = box(6, 47.3, 15, 55)
 

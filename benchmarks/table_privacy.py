@@ -8,7 +8,7 @@ import pandas as pd
 from benchmarks import _rivals
 from benchmarks._rows import Row, seconds, timed, within
 from reident import PanPrivateDensity, discrete_laplace, intersection_attack, k_anonymise, private_kmeans
-from reident.datasets import load_adult
+from reident.data.datasets import load_adult
 
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex"]
 N_SETS = 40

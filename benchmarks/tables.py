@@ -20,7 +20,7 @@ import pandas as pd
 from benchmarks import _rivals, _rows
 from benchmarks._rows import Row, within
 from reident import DataError, Hierarchy, k_anonymise, k_anonymity, l_diversity, t_closeness
-from reident.datasets import embedded_file, load_adult, remote_file
+from reident.data.datasets import embedded_file, load_adult, remote_file
 
 seconds = partial(_rows.seconds, clock=time.process_time)
 

@@ -4,8 +4,8 @@ import json
 
 import pandas as pd
 
-from reident.experiments import comparison
-from reident.experiments.study import Results
+from reident.studies import comparison
+from reident.studies.study import Results
 
 DEFAULTS = "count = 3\nrate: float = 0.5\nname = 'a'\nflag = False\nlist_ = [1]\ntable = {}\nnothing = None\nout = ''"
 

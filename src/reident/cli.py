@@ -7,17 +7,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import reident
-from reident._machine import processors
+from reident.sweep._machine import processors
 from reident.workbench.commands import add_commands
-
-if TYPE_CHECKING:
-    from reident.papers import Study
 
 # Everything heavy is imported inside the commands, so that --help answers at once.
 
@@ -65,20 +61,20 @@ def _root(
 @app.command("list")
 def list_() -> None:
     """List the studies, the notebooks and the figures."""
-    from reident._paths import notebooks_folder
-    from reident.papers import PAPERS, available_studies
+    from reident.data._paths import notebooks_folder
     from reident.runner._parameters import notebook_title
+    from reident.studies.catalogue import available_studies
 
     print("Studies (reident reproduce STEM)")
     for study in available_studies():
         print(f"  {study.name:<22} {study.title}")
-        print(f"  {'':<22} {PAPERS[study.stem].citation}")
+        print(f"  {'':<22} {study.document.citation}")
     print("\nNotebooks (make lab)")
     for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
         print(f"  {path.stem:<34} {notebook_title(path)}")
     print("\nFigures (reident figures STEM)")
     for study in available_studies():
-        for name in _figure_names(study):
+        for name in study.figures:
             print(f"  {study.name:<22} {name}")
 
 
@@ -160,27 +156,20 @@ def figures(
 
     A study without stored results in the folder is run first, with the profile given.
     """
-    import importlib
-
-    from reident.experiments.study import Results
-    from reident.papers import select_studies
     from reident.plotting import save_figure
+    from reident.studies.catalogue import select_studies
+    from reident.studies.study import Results
 
     for study in select_studies(stem):
         folder = out / study.name
         if not (folder / "study.json").is_file():
             _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
-            experiment = importlib.import_module(f"reident.experiments.{study.name}")
-            options: dict[str, Any] = {} if seed is None else {"seed": seed}
             with _resumable(out):
-                folder.mkdir(parents=True, exist_ok=True)
-                experiment.run(profile, jobs=processors(jobs), folder=folder, progress=not quiet, **options).save(
-                    folder
-                )
+                study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
         results = Results.load(folder)
-        for name, draw in _plots(study).FIGURES.items():
-            save_figure(draw(results), name, folder / "figures")
-        print(f"{study.name}: {len(_plots(study).FIGURES)} figures ({results.profile}) in {folder / 'figures'}")
+        for name, figure in study.draw(results).items():
+            save_figure(figure, name, folder / "figures")
+        print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {folder / 'figures'}")
 
 
 @app.command()
@@ -209,27 +198,6 @@ def gallery(
     if results is not None:
         print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
     print(f"gallery: {write_gallery(folder).resolve()}")
-
-
-def _figure_names(study: Study) -> list[str]:
-    """Read the names of a study's figures from its source, since importing all that draws takes seconds."""
-    import ast
-
-    home = Path(reident.__file__).parent / "plotting"
-    for file in (home / f"{study.name}.py", home / study.name / "__init__.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body if file.is_file() else []:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            named = any(isinstance(target, ast.Name) and target.id == "FIGURES" for target in targets)
-            value = getattr(node, "value", None)
-            if named and isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
-                return [str(key.value) for key in value.keys if isinstance(key, ast.Constant)]
-    return list(_plots(study).FIGURES)
-
-
-def _plots(study: Study) -> ModuleType:
-    import importlib
-
-    return importlib.import_module(f"reident.plotting.{study.name}")
 
 
 def _end(records: list[dict[str, Any]], out: Path) -> None:

@@ -1,4 +1,4 @@
-"""Risk-utility maps: risk against utility as the parameters of each method vary, under one attack and one analysis.
+"""The numbers of a risk-utility map: risk against utility as the parameters of each method vary (`plotting` draws it).
 
 The map of Duncan, Keller-McNulty and Stokes (2001) is a guide to thinking, not a verdict: utility lies on the
 horizontal axis, risk on the vertical one, both in raw units, and every point says how far repetitions spread.
@@ -7,30 +7,28 @@ horizontal axis, risk on the vertical one, both in raw units, and every point sa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from reident._random import check_rng
-from reident._typing import BoolArray, FloatArray, RNGLike
-from reident._validation import check_choice, check_columns, check_integer, check_real, check_table
+from reident._check import check_choice, check_columns, check_integer, check_real, check_table
+from reident._rng import check_rng
+from reident._types import BoolArray, FloatArray, RNGLike
 from reident.errors import DataError, ParameterError
-from reident.plotting import COLOURS, LINES, MARKERS, new_figure
-from reident.plotting._labels import place_labels
 
 __all__ = [
     "COLUMNS",
     "NOTHING",
     "ORIGINAL",
+    "PANEL",
     "anchor",
+    "check_frame",
+    "check_one_panel",
     "frontier",
     "pareto",
-    "plot_ru_map",
-    "plot_ru_panels",
+    "releases_of",
     "ru_frame",
 ]
 
@@ -44,7 +42,8 @@ COLUMNS = [
 #: The names of the two anchors: the data released as they are, and nothing released.
 ORIGINAL, NOTHING = "original", "nothing released"
 
-_PANEL = ["attack", "analysis"]
+#: What heads a panel.
+PANEL = ["attack", "analysis"]
 
 
 def _quantile(values: FloatArray, share: float) -> float:
@@ -73,7 +72,7 @@ def ru_frame(
     Parameters
     ----------
     trials : DataFrame
-        One row a trial, as `reident.experiments.grid.run` returns.
+        One row a trial, as `reident.sweep.grid.run` returns.
     method : str
         A column of `trials` that names the method of each trial; any other text names the method of all of them.
     parameter : str or sequence of str
@@ -160,7 +159,7 @@ def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd
     An infinite utility is allowed (a reciprocal error of zero) and is drawn at the edge of the map.
     """
     check_choice(name, "name", [ORIGINAL, NOTHING])
-    panel = _one_panel(frame)
+    panel = check_one_panel(frame)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan)
     row.update(method=name, parameter="", value="", n=1, **panel)
     row.update(dict.fromkeys(["risk", "risk_low", "risk_high", "risk_worst"], float(risk)))
@@ -175,7 +174,7 @@ def _undominated(risk: FloatArray, utility: FloatArray) -> BoolArray:
     return np.asarray(~(no_worse & better).any(axis=0), dtype=np.bool_)
 
 
-def _releases(frame: pd.DataFrame) -> pd.DataFrame:
+def releases_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are not anchors."""
     releases = frame[~frame["method"].isin([ORIGINAL, NOTHING])]
     if releases.empty:
@@ -190,8 +189,8 @@ def pareto(frame: pd.DataFrame) -> BoolArray:
     nowhere worse (higher risk or lower utility) and somewhere better. With one panel that is the usual frontier.
     Anchors take no part and are False.
     """
-    releases = _releases(_check_frame(frame))
-    wide = releases.pivot_table(index=["method", "value"], columns=_PANEL, values=["risk", "utility"], sort=False)
+    releases = releases_of(check_frame(frame))
+    wide = releases.pivot_table(index=["method", "value"], columns=PANEL, values=["risk", "utility"], sort=False)
     losses = np.column_stack([wide["risk"].to_numpy(), -wide["utility"].to_numpy()])
     keep = []
     for i in range(len(losses)):
@@ -213,7 +212,7 @@ def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.Data
     risk_limit : float, optional
         The tolerable risk: the advice says which release is the most useful one below it.
     """
-    _one_panel(frame)
+    check_one_panel(frame)
     chosen = frame[pareto(frame)].sort_values("utility", ascending=False).reset_index(drop=True)
     if risk_limit is not None:
         check_real(risk_limit, "risk_limit", low=0)
@@ -231,123 +230,12 @@ def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.Data
     return chosen.assign(advice=sentences)
 
 
-def plot_ru_map(
-    frame: pd.DataFrame,
-    ax: Axes | None = None,
-    *,
-    risk_limit: float | None = None,
-    names: Mapping[str, str] | None = None,
-) -> Axes:
-    """Draw one panel of a risk-utility map.
-
-    A curve a method along its parameter, bars from the repetitions, the Pareto set ringed, both anchors if the frame
-    has them, a dashed line at the tolerable risk. Every curve is named beside it; colour, marker and line differ, so
-    that a grey print still tells them apart.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `ru_frame` returns; all rows under one attack and one analysis (see `plot_ru_panels` for several).
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    risk_limit : float, optional
-        Tolerable risk, in the unit of the risk column.
-    names : mapping of str to str, optional
-        Methods to the names that the map shows.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a column is absent, the frame is empty or has several panels.
-    """
-    panel = _one_panel(frame)
-    if risk_limit is not None:
-        check_real(risk_limit, "risk_limit", low=0)
-    if ax is None:
-        ax = new_figure(size=(6.0, 4.4))[1]
-    assert ax is not None
-    releases = _releases(frame)
-    labels: list[tuple[float, float, str, str, bool]] = []
-    n_curves = releases["method"].nunique()
-    for position, (method, curve) in enumerate(releases.groupby("method", sort=False)):
-        colour = COLOURS[position % len(COLOURS)]
-        bars = {
-            axis: np.abs(np.stack([curve[axis] - curve[f"{axis}_low"], curve[f"{axis}_high"] - curve[axis]]))
-            for axis in ("utility", "risk")
-        }
-        ax.errorbar(
-            curve["utility"], curve["risk"], xerr=bars["utility"], yerr=bars["risk"],
-            color=colour, marker=MARKERS[position % len(MARKERS)], linestyle=LINES[position % len(LINES)],
-            markersize=5, linewidth=1.2, elinewidth=0.6, label=str(method),
-        )  # fmt: skip
-        for _, point in curve.iterrows():
-            labels.append((point["utility"], point["risk"], point["value"], colour, False))
-        # Many curves meet near the original; there their names would cover each other.
-        best = curve.loc[curve["risk"].idxmin() if n_curves > 4 else curve["risk"].idxmax()]
-        shown = f"{(names or {}).get(str(method), str(method))} ({best['parameter']})"
-        labels.insert(0, (best["utility"], best["risk"], shown, colour, True))
-    front = frame[pareto(frame)]
-    ax.plot(front["utility"], front["risk"], "o", markersize=10, markerfacecolor="none", markeredgecolor="0.35",
-            markeredgewidth=0.8, label="undominated")  # fmt: skip
-    labels = _draw_anchors(frame, ax) + labels
-    if risk_limit is not None:
-        ax.axhline(risk_limit, color="0.3", linestyle="--", linewidth=0.8)
-        ax.annotate(f"tolerable risk {risk_limit:g}", (1, risk_limit), xycoords=("axes fraction", "data"),
-                    xytext=(0, 2), textcoords="offset points", ha="right", fontsize=7, color="0.3")  # fmt: skip
-    ax.set_title(f"bars: spread over {_count(releases['n'])} repetitions; ringed: undominated", fontsize=7, color="0.3")
-    ax.set_xlabel(f"utility: {panel['analysis']}")
-    ax.set_ylabel(f"risk: {panel['attack']}")
-    ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    ax.margins(x=0.08)
-    place_labels(ax, labels)
-    return ax
-
-
-def _draw_anchors(frame: pd.DataFrame, ax: Axes) -> list[tuple[float, float, str, str, bool]]:
-    """Draw the anchors that the frame has, an infinite utility at the right edge; return their labels."""
-    labels = []
-    finite = frame["utility"][np.isfinite(frame["utility"].to_numpy(float))]
-    edge = 1.12 * float(finite.max()) if len(finite) else 1.0
-    for name, marker in ((ORIGINAL, "*"), (NOTHING, "X")):
-        for _, row in frame[frame["method"] == name].iterrows():
-            infinite = not np.isfinite(row["utility"])
-            x = edge if infinite else row["utility"]
-            ax.plot([x], [row["risk"]], marker=">" if infinite else marker, color="black", markersize=8, linestyle="")
-            labels.append((x, row["risk"], f"{name} (utility infinite)" if infinite else name, "black", True))
-    return labels
-
-
-def plot_ru_panels(frame: pd.DataFrame, *, columns: int = 2, **kws: Any) -> Figure:
-    """Draw a risk-utility map with one panel for each pair of attack and analysis.
-
-    `kws` go to `plot_ru_map`.
-    """
-    _check_frame(frame)
-    panels = list(frame.groupby(_PANEL, sort=False))
-    columns = min(check_integer(columns, "columns", low=1), len(panels))
-    rows = -(-len(panels) // columns)
-    figure, axes = new_figure(rows, columns, size=(5.4 * columns, 4.2 * rows), squeeze=False)
-    for ax, (_, part) in zip(axes.flat, panels, strict=False):
-        plot_ru_map(part, ax, **kws)
-    for ax in list(axes.flat)[len(panels) :]:
-        ax.remove()
-    return figure
-
-
 def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)
 
 
-def _count(numbers: pd.Series) -> str:
-    low, high = int(numbers.min()), int(numbers.max())
-    return str(low) if low == high else f"{low} to {high}"
-
-
-def _check_frame(frame: pd.DataFrame) -> pd.DataFrame:
+def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame that has the columns of `ru_frame`, or raise `DataError`."""
     check_table(frame, "frame")
     absent = [column for column in COLUMNS if column not in frame.columns]
     if absent:
@@ -355,8 +243,9 @@ def _check_frame(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _one_panel(frame: pd.DataFrame) -> dict[str, str]:
-    pairs = _check_frame(frame)[_PANEL].drop_duplicates()
+def check_one_panel(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the attack and the analysis of a frame that has one of each, or raise `ParameterError`."""
+    pairs = check_frame(frame)[PANEL].drop_duplicates()
     if len(pairs) > 1:
         raise ParameterError(
             f"`frame` must hold one attack and one analysis, got {len(pairs)} pairs: risks by different attacks share "

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from fuzz import Case
-from reident.kernels import weight_cells
+from reident.kernels.tables import weight_cells
 
 
 def draw_cell(rng):

@@ -9,7 +9,7 @@ import numpy as np
 import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
-from reident.kernels import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
+from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------
 

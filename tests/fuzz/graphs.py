@@ -10,7 +10,8 @@ import numpy as np
 import naive_propagation
 from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
-from reident.kernels import network, planted, propagation, quasi_clique, similarity
+from reident.kernels.cliques import quasi_clique
+from reident.kernels.networks import network, planted, propagation, similarity
 
 
 def draw_edges(rng):
@@ -139,14 +140,15 @@ def draw_planted(rng):
 
 
 def planted_comp(dense, starts, degrees, parent, joined, slack, edge_slack):
-    found, _, ended = planted.find_planted(
+    found, misfit, _, ended = planted.find_planted(
         *rows(dense), starts, degrees, parent, joined, slack, edge_slack, 5000, 10**6
     )
-    return sorted(map(tuple, found.tolist())), bool(ended)
+    return sorted(map(tuple, found.tolist())), bool(ended), int(misfit) if len(found) else 0
 
 
 def planted_ref(dense, starts, degrees, parent, joined, slack, edge_slack):
-    k, found = len(degrees), []
+    """Try every placement, and keep those of the least misfit."""
+    k, found = len(degrees), {}
     for image in itertools.permutations(range(len(dense)), k):
         wrong = sum(dense[image[a], image[b]] != joined[a, b] for a, b in itertools.combinations(range(k), 2))
         if (
@@ -155,8 +157,10 @@ def planted_ref(dense, starts, degrees, parent, joined, slack, edge_slack):
             and all(dense[image[i], image[parent[i]]] for i in range(1, k))
             and wrong <= edge_slack
         ):
-            found.append(image)
-    return sorted(found), True
+            gaps = sum(abs(int(dense[image[i]].sum()) - int(degrees[i])) for i in range(k))
+            found.setdefault(gaps + wrong, []).append(image)
+    least = min(found, default=0)
+    return sorted(found.get(least, [])), True, least
 
 
 # -- quasi-cliques ---------------------------------------------------------------------------------------------------

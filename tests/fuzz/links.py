@@ -10,7 +10,8 @@ import naive_cliques
 import naive_linkage as naive
 from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
-from reident.kernels import choquet, compatibility, hitting_set, linkage_rows, mdav, nearest, swapping
+from reident.kernels.places import compatibility
+from reident.kernels.tables import choquet, hitting_set, linkage_rows, mdav, nearest, swapping
 
 
 def draw_points(rng):

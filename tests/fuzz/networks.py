@@ -8,7 +8,7 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.draws import dense_of, edges, graph, pairs_of, rows
-from reident.kernels import degrees, edits, probing, realise, swaps
+from reident.kernels.networks import degrees, edits, probing, realise, swaps
 
 
 def draw_sequence(rng):

@@ -9,7 +9,7 @@ import numpy as np
 
 import naive_lipschitz as naive
 from fuzz import Case
-from reident.kernels import arrangement, lipschitz, registration, sphere
+from reident.kernels.places import arrangement, density, lipschitz, registration, sphere
 
 
 def draw_places(rng, most=5):
@@ -270,7 +270,71 @@ def sweep_ref(table, classes, at, beta, uniforms):
     return at, total
 
 
+def draw_density(rng):
+    """Draw points, a rotation to start from, and a rough map that touches the globe near them."""
+    x = vectors(draw_places(rng))
+    start = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0].T
+    axes[2] = axes[2] if rng.random() < 0.3 else x[0] @ start.T
+    axes[:2] = np.linalg.svd(axes[2:3])[2][1:]
+    side = int(rng.choice([3, 9]))
+    return (
+        x,
+        start,
+        np.ascontiguousarray(axes),
+        rng.normal(size=(side, side)),
+        float(rng.choice([3.0, 40.0])),
+        float(rng.normal()),
+    )
+
+
+def bilinear(grid, row, column, outside):
+    if not (0 <= row < len(grid) - 1 and 0 <= column < len(grid) - 1):
+        return outside
+    i, j = math.floor(row), math.floor(column)
+    corners = [(a, b) for a in (0, 1) for b in (0, 1)]
+    return sum(grid[i + a, j + b] * abs(1 - a - (row - i)) * abs(1 - b - (column - j)) for a, b in corners)
+
+
+def cloud_score(x, motion, axes, grid, scale, outside):
+    middle = (len(grid) - 1) / 2
+    cells = [(scale * axes[0] @ motion @ p + middle, scale * axes[1] @ motion @ p + middle) for p in x]
+    return sum(bilinear(grid, row, column, outside) for row, column in cells)
+
+
+def climb_comp(x, start, axes, grid, scale, outside):
+    motions, scores = start[None].copy(), np.zeros(1)
+    density.climb_motions(x, motions, scores, axes, scale, grid, outside, 0.2, 0.05, 0.3)
+    told = scores[0] - cloud_score(x, motions[0], axes, grid, scale, outside)
+    rise = scores[0] >= cloud_score(x, start, axes, grid, scale, outside) - 1e-9
+    return np.array([told, np.abs(motions[0].T @ motions[0] - np.eye(3)).max(), rise])
+
+
+def draw_window(rng):
+    side = int(rng.choice([4, 9]))
+    n, shifts, turns = rng.integers(1, 5, 3)
+    return (rng.uniform(-1, side, (n, 2)), rng.uniform(0, side, 2), rng.uniform(-1, 1, turns),
+            rng.uniform(-2, 2, (shifts, 2)), rng.normal(size=(side, side)), -3.0)  # fmt: skip
+
+
+def window_comp(points, middle, turns, shifts, grid, outside):
+    scores = np.full((len(turns), len(shifts)), np.nan)
+    density.window_scores(points, middle, turns, shifts, grid, outside, scores)
+    return scores
+
+
+def window_ref(points, middle, turns, shifts, grid, outside):
+    def there(point, turn, shift):
+        moved = complex(*(point - middle)) * complex(math.cos(turn), math.sin(turn))
+        return moved.real + middle[0] + shift[0], moved.imag + middle[1] + shift[1]
+
+    return [[sum(bilinear(grid, *there(p, t, s), outside) for p in points) for s in shifts] for t in turns]
+
+
 CASES = [
+    # Many ways lead uphill: told is what the last motion scores, it is a rotation, and none is worse than the start.
+    Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
+    Case(("density.window_scores",), draw_window, window_comp, window_ref),
     Case(("arrangement.count_classes",), draw_classes, classes_comp, classes_ref),
     Case(("arrangement.gibbs_sweep",), draw_sweep, sweep_comp, sweep_ref),
     Case(

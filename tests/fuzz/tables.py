@@ -9,7 +9,8 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.draws import numbers, packed
-from reident.kernels import classes, disclosure, location, minimality, mondrian, within_class
+from reident.kernels.places import location
+from reident.kernels.tables import classes, disclosure, minimality, mondrian, within_class
 
 # -- grouping --------------------------------------------------------------------------------------------------------
 

@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reident
-from reident import DataError, ParameterError, datasets, published
-from reident._paths import data_folder
-from reident._random import check_rng, stable_hash, trial_seed
-from reident._validation import (
+from reident import DataError, ParameterError, published
+from reident._check import (
     check_choice,
     check_columns,
     check_distance_matrix,
@@ -25,8 +23,11 @@ from reident._validation import (
     check_table,
     encode_labels,
 )
-from reident.experiments.comparison import COLUMNS, compare, exact, stand_in, within
-from reident.experiments.study import Results
+from reident._rng import check_rng, stable_hash, trial_seed
+from reident.data import datasets
+from reident.data._paths import data_folder
+from reident.studies.comparison import COLUMNS, compare, exact, stand_in, within
+from reident.studies.study import Results
 
 
 def test_every_public_name_can_be_imported():
@@ -147,7 +148,8 @@ def test_comparison_rows_have_verdicts_that_can_fail():
     frame = compare([within("a", 1.0, 1.1, 0.9, 1.2), within("b", 2.0, 1.1, 0.9, 1.2, "why"), exact("c", "x", "y")])
     assert frame.columns.tolist() == COLUMNS
     assert frame["verdict"].tolist() == ["agrees", "differs", "differs"]
-    assert stand_in(frame.iloc[0])["verdict"] == "not comparable"
+    marked = compare([stand_in(within("a", 1.0, 1.1, 0.9, 1.2))])
+    assert marked["verdict"].tolist() == ["not comparable"]
 
 
 def test_results_survive_a_round_trip(tmp_path):

@@ -6,11 +6,16 @@ import signal
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError
-from reident.experiments import grid
+from reident.runner import check_parameters
+from reident.runner._collect import Plot, collect, draw, means
+from reident.runner.batch import _load as read_yaml
 from reident.runner.batch import batch, read_sweep
+from reident.sweep import grid
+from reident.sweep.result import declare
 from small_notebooks import write_notebook
 
 PARAMETERS = "x = 1\nname = 'a'\nseed = 0"
@@ -114,7 +119,7 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
     ledger.mkdir()
     write_notebook(
         tmp_path / "n.ipynb",
-        "import time\nfrom pathlib import Path\nfrom reident.experiments import grid\n"
+        "import time\nfrom pathlib import Path\nfrom reident.sweep import grid\n"
         "def trial(params, rng):\n    return {'draw': rng.random()}",
         "frame = grid.run({'i': [1, 2, 3]}, trial, repetitions=4, seed=x, stem='inner', folder=Path(out, 'parts'))\n"
         "time.sleep(1.0)\nframe.to_csv(Path(out, 'rows.csv'), index=False)\n"
@@ -150,3 +155,82 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
     assert batch(tmp_path / "sweep.yaml", out, progress=False) == records
     assert len(list(ledger.iterdir())) == done, "a finished run was executed again"
     assert (out / "index.html").read_text().count("notebook.ipynb") == 4
+
+
+def test_a_study_sweeps_over_its_own_parameters_and_its_rules_hold(sweep):
+    runs = read_sweep(
+        sweep("notebook: 01-kroll2015-graph-linkage\ngrid: {sigmas_deg: [[0.01], [0.02]], alphas: [[0.5]]}")
+    )
+    assert [run.parameters for run in runs] == [{"sigmas_deg": [s], "alphas": [0.5]} for s in (0.01, 0.02)]
+    for wrong, message in (
+        ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015-graph-linkage.ipynb"),
+        ("sigmas_deg: [-1]", "`sigmas_deg` must lie in"),
+        ("sigmas_deg: 0.1", "`sigmas_deg` must be a list"),
+        ("n_common: 501", "`n_common` must be at most"),
+    ):
+        file = sweep(f"notebook: 01-kroll2015-graph-linkage\nparameters: {{{wrong}}}")
+        with pytest.raises(ParameterError, match=message):
+            batch(file, file.parent / "out")
+    with pytest.raises(ParameterError, match="or one of 00-tour, 01-kroll2015"):
+        read_sweep(sweep("notebook: nothing"))
+
+
+def records_of(out, rows):
+    for name, (parameters, frame) in rows.items():
+        declare(frame, out / name)
+        yield {"name": name, "status": "ok", "parameters": parameters}
+
+
+def test_results_of_all_runs_come_into_one_frame_and_one_picture(tmp_path):
+    frames = {
+        f"r{i}": (
+            {"profile": "smoke", "ks": [k], "way": way},
+            pd.DataFrame({"ks": [k], "risk": [k / 10], "text": ["x"]}),
+        )
+        for i, (k, way) in enumerate([(2, "a"), (5, "a"), (2, "b"), (5, "b")])
+    }
+    records = [*records_of(tmp_path, frames), {"name": "failed", "status": "failed", "parameters": {"ks": [9]}}]
+    results, varied = collect(tmp_path, records)
+    assert varied == ["profile", "ks", "way"]
+    results, varied = collect(tmp_path, records[:-1])
+    assert varied == ["ks", "way"]
+    assert list(results.columns) == ["run", "ks", "way", "result_ks", "risk", "text"]
+    assert results["ks"].tolist() == [2, 5, 2, 5]
+    assert means(results, ["ks"])["risk"].tolist() == [0.2, 0.5]
+    assert draw(results, varied, Plot(), tmp_path).is_file()
+    assert draw(results, varied, Plot(x="ks", y=("risk",), by="text"), tmp_path).is_file()
+    assert draw(results[["run", "way", "risk"]], ["way"], Plot(), tmp_path) is None
+    with pytest.raises(ParameterError, match="plot: y"):
+        draw(results, varied, Plot(y=("nonsense",)), tmp_path)
+    with pytest.raises(ParameterError, match="`plot` must give x, y and by"):
+        Plot.read({"z": 1})
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):
+    file = sweep("notebook: n.ipynb\ngrid: {x: [1, 2]}")
+    cells = "from reident.sweep.result import declare\ndeclare({'square': x * x}, out)"
+    path = write_notebook(file.parent / "n.ipynb", cells, parameters="x = 1\nout = ''")
+    told = json.loads(path.read_text())
+    told["metadata"] = {}
+    path.write_text(json.dumps(told))
+    records = batch(file, file.parent / "out", progress=False)
+    assert [record["status"] for record in records] == ["ok", "ok"]
+    assert pd.read_parquet(file.parent / "out" / "results.parquet")["square"].tolist() == [1, 4]
+    page = (file.parent / "out" / "index.html").read_text()
+    assert 'src="results.png"' in page
+    assert "all 2 rows" in page
+
+
+def test_the_sweeps_of_the_documentation_are_accepted(sweep):
+    text = (Path(__file__).parents[2] / "docs" / "batch.md").read_text(encoding="utf-8")
+    blocks = [block.split("\n\n")[0] for block in text.split("\n\n    notebook: ")[1:]]
+    assert len(blocks) == 2
+    for block in blocks:
+        file = sweep("notebook: " + "\n".join(line.removeprefix("    ") for line in block.splitlines()))
+        runs = read_sweep(file)
+        assert len(runs) in (4, 6)
+        for run in runs:
+            check_parameters(run.notebook, run.parameters)
+        assert Plot.read(read_yaml(file)["plot"]).y

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import reident
-from reident.experiments.study import Results
+from reident.studies.study import Results
 
 
 def command(*arguments, **kws):

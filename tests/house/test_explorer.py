@@ -36,9 +36,8 @@ def test_the_places_order_as_risk_and_utility_do(explorer):
     panel = explorer.panel()
     panel = panel[panel["method"].isin(["mondrian", "additive_noise", ORIGINAL])].reset_index(drop=True)
     for axis, place, sign in (("utility", "x", 1), ("risk", "y", -1)):
-        slope, _ = np.polyfit(panel[axis], explorer.spots[place], 1)
-        assert sign * slope > 0
-        assert abs(np.corrcoef(panel[axis], explorer.spots[place])[0, 1]) == pytest.approx(1)
+        in_order = explorer.spots[place].to_numpy()[panel[axis].argsort(kind="stable")]
+        assert (sign * np.diff(in_order) >= -0.5).all(), f"{axis} does not run with {place}"
 
 
 def test_a_click_on_a_point_shows_what_is_behind_it(explorer):

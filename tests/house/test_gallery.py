@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from reident.errors import DataError
-from reident.papers import available_studies
-from reident.runner.gallery import PAGE, caption, collect, gallery, verdicts, write_gallery
+from reident.runner._ledger import markdown
+from reident.runner.gallery import PAGE, caption, collect, committed_ledgers, gallery, write_gallery
+from reident.studies.catalogue import available_studies
 
 FIGURES = Path(__file__).parents[2] / "figures"
 
@@ -52,10 +53,11 @@ def test_a_figure_that_nobody_draws_is_refused(tmp_path):
         gallery(tmp_path)
 
 
-def test_the_readme_tells_the_verdicts_of_the_committed_comparisons():
+def test_the_readme_shows_the_matrix_of_the_committed_ledgers():
     readme = (FIGURES.parent / "README.md").read_text(encoding="utf-8")
+    assert markdown(committed_ledgers(FIGURES)) in readme, "run `reident gallery figures`"
     for study in available_studies():
-        assert f"| [{verdicts(study, FIGURES)}](figures/{study.stem}/{study.name}.csv) |" in readme
+        assert f"(figures/{study.stem}/{study.name}.csv)" in readme
 
 
 def test_results_are_collected_with_their_comparison(tmp_path):
@@ -68,4 +70,4 @@ def test_results_are_collected_with_their_comparison(tmp_path):
     (made / "kroll2015" / "study.json").write_bytes((drawn / "kroll2015.json").read_bytes())
     assert collect(made, folder) == ["kroll2015"]
     assert {path.name for path in drawn.iterdir()} == {path.name for path in (folder / "kroll2015").iterdir()}
-    assert "Printed numbers: " in write_gallery(folder).read_text(encoding="utf-8")
+    assert "Claims: " in write_gallery(folder).read_text(encoding="utf-8")

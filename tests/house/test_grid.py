@@ -16,8 +16,8 @@ from scipy import stats
 
 import sweep_trials
 from reident import DataError, ParameterError, TrialError
-from reident._random import trial_seed
-from reident.experiments import _parts, grid
+from reident._rng import trial_seed
+from reident.sweep import _parts, grid
 
 GRID = {"mu": [0.0, 1.0, 2.5], "kind": ["a", None]}
 
@@ -207,7 +207,7 @@ def test_an_address_without_a_scheduler_is_an_error():
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_trial_that_raises_is_named_and_the_rest_is_kept(tmp_path, jobs):
-    with pytest.raises(TrialError, match=r'\{"mu": 2\}, repetition 0, failed: .*no such place') as caught:
+    with pytest.raises(TrialError, match=r'\{"mu": 2\}, repetition \d, failed: .*no such place') as caught:
         sweep({"mu": [0, 1, 2, 3]}, sweep_trials.raises_at_two, jobs=jobs, folder=tmp_path)
     assert "raise ValueError" in "".join(caught.value.__notes__)
     rows = pd.concat([pd.read_parquet(part) for part in tmp_path.rglob("part-*.parquet")])
@@ -310,7 +310,7 @@ def test_a_full_disk_is_a_clear_error_and_earlier_rows_are_safe(tmp_path, monkey
 
 SCRIPT = """
 import sys, sweep_trials
-from reident.experiments import grid
+from reident.sweep import grid
 grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]]}, sweep_trials.counted, seed=1,
          repetitions=int(sys.argv[4]), stem="killed", folder=sys.argv[2], jobs=int(sys.argv[3]), progress=False)
 """

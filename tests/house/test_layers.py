@@ -11,28 +11,36 @@ import reident
 
 PACKAGE = Path(reident.__file__).parent
 
-# From bottom to top. A module not named here belongs to the layer of its package.
+# From bottom to top. A module not named here belongs to the layer of its folder.
 LAYERS = [
-    {"errors", "_typing", "_random", "_validation", "_paths", "_machine", "_code", "_progress", "papers", "_classes"},
+    {"errors", "_types", "_check", "_rng", "options", "rates"},
     {"kernels"},
-    {"_areas", "_in_classes", "_order", "datasets", "people", "simulate", "networks", "network_files"},
-    {"anonymisers", "mechanisms", "attacks", "metrics"},
-    {"registry"},
-    {"experiments", "rumap", "plotting"},
-    {"runner", "workbench"},
+    {"data"},
+    {"places", "cliques", "tables", "networks", "queries"},
+    {"sweep", "methods"},
+    {"plotting", "rumap"},
+    {"studies", "workbench"},
+    {"runner"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-#: Metrics measure what the others make, so anonymisers, mechanisms and attacks may use them, not the other way round.
-APART = {
-    "anonymisers": {"attacks"},
-    "attacks": {"anonymisers"},
-    "metrics": {"anonymisers", "attacks", "mechanisms"},
-    # Studies lay out risk-utility frames with `rumap`, but draw nothing: their figures read results.
-    "experiments": {"plotting"},
-    "rumap": {"experiments"},
+KINDS = {"places", "cliques", "tables", "networks", "queries"}
+
+#: The only imports from one kind of data to another, and from the data up to the kind that reads its files.
+PAIRS = {
+    ("places/compatibility.py", "cliques.adjacency"),
+    ("places/common_subgraph.py", "cliques.cliques"),
+    ("places/common_subgraph.py", "cliques.quasi"),
+    ("cliques/quasi.py", "places.compatibility"),
+    ("tables/k_epsilon.py", "queries.laplace"),
+    ("queries/query_failures.py", "tables.classes"),
+    ("data/datasets.py", "networks.files"),
+    ("data/simulate.py", "networks.graph"),
 }
+
+#: Studies draw nothing but in their figures: these read results.
+FIGURES = "figures.py"
 
 
 def modules():
@@ -40,42 +48,77 @@ def modules():
 
 
 def imports(path):
-    """Yield the first part below reident of everything that a module imports from the package."""
+    """Yield everything below reident that a module imports from the package: ``places.masks``."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            names = (
-                [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "reident" else [node.module]
-            )
+            inner = (PACKAGE.parent / node.module.replace(".", "/")).is_dir() if node.module else False
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if inner else [node.module]
         else:
             continue
-        for name in names:
-            if name.startswith("reident."):
-                yield name.split(".")[1]
+        yield from (name.removeprefix("reident.") for name in names if name.startswith("reident."))
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_downwards(path):
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    here = path.relative_to(PACKAGE)
+    own = here.parts[0].removesuffix(".py")
     assert own in LEVEL, f"{own} has no layer: add it to LAYERS"
-    for other in imports(path):
+    for name in imports(path):
+        other = name.split(".")[0]
         if other not in LEVEL:
             assert other in dir(reident), f"{own} imports {other}, which has no layer"
             continue
+        if (here.as_posix(), name) in PAIRS:
+            continue
         assert LEVEL[other] <= LEVEL[own], f"{own} imports {other}, which lies above it"
-        assert other not in APART.get(own, ()), f"{own} imports {other}: they meet in experiments"
+        apart = {own, other} <= KINDS and own != other
+        assert not apart, f"{here} imports {name}: a kind of data imports no other, but for PAIRS"
+        if own == "studies" and here.name != FIGURES:
+            assert other != "plotting", f"{here} imports {name}: studies draw in {FIGURES} only"
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.glob("kernels/*.py")), ids=lambda path: path.stem)
+def test_contributing_tells_the_layers():
+    table = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Layers")[1].split("##")[0]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("|")][2:]
+    assert [{name.strip(" `/") for name in row.split(",")} for row in rows] == LAYERS
+
+
+def test_at_most_eight_imports_lead_from_one_kind_to_another():
+    assert len(PAIRS) <= 8
+    for path, name in PAIRS:
+        assert name in set(imports(PACKAGE / path)), f"{path} no longer imports {name}: take it off the list"
+
+
+def role(path):
+    """Return the word with which a module of a method begins, "" for one without."""
+    return (ast.get_docstring(ast.parse(path.read_text())) or "").partition(".")[0]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_attacks_and_anonymisers_meet_in_sweeps_only(path):
+    """Metrics measure what the others make: neither attacks nor anonymisers import them."""
+    apart = {
+        "Anonymiser": {"Attack"},
+        "Attack": {"Anonymiser"},
+        "Metric": {"Anonymiser", "Attack", "Mechanism"},
+    }.get(role(path), set())
+    for name in imports(path):
+        other = PACKAGE / (name.replace(".", "/") + ".py")
+        if other.is_file():
+            assert role(other) not in apart, f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("kernels/**/*.py")), ids=lambda path: path.stem)
 def test_kernels_know_arrays_only(path):
     text = path.read_text()
     assert "pandas" not in text
     # Of what fast arithmetic may do only the fusing of a product and a sum, which rounds less.
     assert "fastmath" not in text.replace("no fastmath", "").replace('fastmath={"contract"}', "")
     if path.stem not in ("__init__", "_jit"):
-        assert set(imports(path)) <= {"kernels", "_typing"}
+        assert {name.split(".")[0] for name in imports(path)} <= {"kernels", "_types"}
 
 
 RIVALS = {"igraph", "recordlinkage", "pycanon", "anonypy", "diffprivlib", "opendp", "anjana", "pyproj", "hypothesis"}

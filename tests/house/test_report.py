@@ -1,14 +1,20 @@
 """The static site: made from stored results only, all numbers on one page, links that lead somewhere."""
 
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
 from reident import DataError, ParameterError, errata
-from reident.papers import PAPERS
+from reident.data.papers import PAPERS
+from reident.runner._ledger import differences, matrix
+from reident.runner.gallery import committed_ledgers
 from reident.runner.report import write_report
+from reident.studies.comparison import RULES
 from small_notebooks import finished_study
+
+FIGURES = Path(__file__).parents[2] / "figures"
 
 
 def test_the_site_stands_alone(tmp_path):
@@ -28,9 +34,34 @@ def test_every_printed_number_is_on_one_page(tmp_path):
     text = (tmp_path / "site" / "fidelity.html").read_text()
     for item in ("recall &lt;at&gt; 1", "recall at 2", "vertices"):
         assert item in text
-    assert text.count('<span class="good">2 agree</span>, <span class="bad">1 differ</span>') == 3
-    assert text.count('<td class="number">12.4 %</td>') == 2  # the median of .08 / .5 and .08 / .9, a study and all
+    assert text.count('<span class="good">2 agree</span>, <span class="bad">1 differ</span>') == 1
+    row = '<td>the document&#x27;s own</td><td class="number">2</td><td class="number">1</td><td class="number"></td>'
+    assert f'<tr><td><a href="#kroll2015">kroll2015</a></td>{row}' in text
     assert "Not reproduced in this run: Lipschitz embedding" in text
+
+
+def test_the_page_filters_without_a_script_and_shows_the_code_of_every_rule(tmp_path):
+    write_report(finished_study(tmp_path), tmp_path / "site", draw=False)
+    text = (tmp_path / "site" / "fidelity.html").read_text()
+    shown = set(re.findall(r'id="show-([A-Za-z-]+)"', text))
+    for marks in re.findall(r'<tr class="([^"]+)"', text):
+        assert set(marks.split()) <= shown
+    for name in shown:
+        assert f"body:has(#show-{name}:not(:checked)) tr.{name} {{ display: none; }}" in text
+    for rule in RULES:
+        assert f'id="rule-{rule.replace(" ", "-")}"' in text
+    assert set(re.findall(r'href="#(rule-[a-z-]+)"', text)) <= set(re.findall(r'id="(rule-[a-z-]+)"', text))
+
+
+def test_a_difference_is_told_only_where_the_ledger_bears_it_out():
+    committed = committed_ledgers(FIGURES)
+    told = list(differences(committed))
+    assert len(told) == 5
+    assert len({document for document, _ in told}) == 5
+    agreeing = {name: frame.assign(verdict="agrees") for name, frame in committed.items()}
+    assert list(differences(agreeing)) == []
+    counted = matrix(committed)
+    assert counted.to_numpy().sum() == sum(len(frame) for frame in committed.values())
 
 
 def test_an_earlier_site_is_replaced_and_nothing_else(tmp_path):
@@ -58,6 +89,6 @@ def test_errata_name_their_documents():
     assert set(table["stem"]) <= set(PAPERS)
     assert not table.isna().any(axis=None)
     assert not table.duplicated(["stem", "number"]).any()
-    assert len(errata("vanhoef2012")) == 18
+    assert len(errata("vanhoef2012")) == 27
     with pytest.raises(ParameterError, match="`stem` must be one of"):
         errata("nonsense")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from reident import DataError, ParameterError, runner
-from reident.experiments import grid
 from reident.runner import NotebookRun, check_parameters, run_notebooks, write_index
 from reident.runner._execute import WORK
+from reident.sweep import grid
 from small_notebooks import finished_study, write_notebook
 
 

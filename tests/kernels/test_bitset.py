@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident.kernels import bitset
-from reident.kernels.clique import branching_set, count_colours, fill_row
+from reident.kernels.cliques import bitset
+from reident.kernels.cliques.clique import branching_set, count_colours, fill_row
 
 members = st.sets(st.integers(0, 130))
 

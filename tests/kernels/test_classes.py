@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident.anonymisers import _lattice
-from reident.kernels import classes
+from reident.kernels.tables import classes
+from reident.tables import _lattice
 
 
 def drawn(seed, m, n_values):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reident.kernels import edits
+from reident.kernels.networks import edits
 
 NONE = np.empty(0, np.int32)
 

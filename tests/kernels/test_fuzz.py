@@ -9,10 +9,11 @@ import pytest
 
 import fuzz
 import reident
-from reident.kernels import network
+from reident.kernels.networks import network
 
 PACKAGE = Path(reident.__file__).parent
 CASES = fuzz.cases()
+KERNEL_ROOMS = {"reident.kernels", *(f"reident.kernels.{room.name}" for room in PACKAGE.glob("kernels/[a-z]*"))}
 COVERED = {kernel for case in CASES.values() for kernel in case.kernels}
 
 #: Fewer where the naive twin tries everything there is.
@@ -23,16 +24,16 @@ def called_from_outside():
     """Yield the kernels, as module.function, that any module outside `kernels` imports or calls."""
     kernels = {
         (path.stem, node.name)
-        for path in PACKAGE.glob("kernels/*.py")
+        for path in PACKAGE.glob("kernels/**/*.py")
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef)
     }
     for path in PACKAGE.rglob("*.py"):
-        if path.parent.name == "kernels":
+        if "kernels" in path.relative_to(PACKAGE).parts:
             continue
         tree, modules = ast.parse(path.read_text()), {}
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module == "reident.kernels":
+            if isinstance(node, ast.ImportFrom) and node.module in KERNEL_ROOMS:
                 modules |= {alias.asname or alias.name: alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reident.kernels."):
                 module = node.module.rpartition(".")[2]
@@ -48,9 +49,10 @@ def test_every_kernel_that_the_package_calls_has_a_case():
     wanted = {name for name in called_from_outside() if not name.startswith("_jit.")}
     assert len(wanted) > 80
     assert wanted - COVERED == set()
-    modules = {path.stem for path in PACKAGE.glob("kernels/[a-z]*.py")}
-    # Reached by the cases of their callers only: an edge set lies inside every edit, switch and swap of a graph.
-    assert modules - {name.partition(".")[0] for name in COVERED} == {"edgeset"}
+    modules = {path.stem for path in PACKAGE.glob("kernels/*/[a-z]*.py")}
+    # Reached by the cases of their callers only: an edge set lies inside every edit, switch and swap of a graph,
+    # tangents inside the circles and cones of a map.
+    assert modules - {name.partition(".")[0] for name in COVERED} == {"edgeset", "tangents"}
 
 
 @pytest.fixture

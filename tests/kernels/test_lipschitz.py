@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_lipschitz as naive
-from reident.kernels import lipschitz, sphere
+from reident.kernels.places import lipschitz, sphere
 
 
 def places(n, seed, spread=5.0):

@@ -65,23 +65,42 @@ def test_profile_tells_what_is_wrong(found):
 def test_advice_keeps_the_limit(found):
     assert set(found.maps) == {"places", "table"}
     told = found.advice.dropna(subset=["method"])
-    assert len(told)
-    assert (told["risk"] <= 0.3).all()
+    assert (told["above_high"] == 0).all()
     for _, row in found.advice.iterrows():
         frame = found.maps[row["data"]]
         panel = frame[frame["analysis"] == row["analysis"]]
         if row["attack"] != EVERY:
             panel = panel[panel["attack"] == row["attack"]]
-        # A release's risk is the largest that any of the attacks considered has.
-        worst = panel.groupby(["method", "value"]).agg(risk=("risk", "max"), utility=("utility", "max")).reset_index()
-        original = worst.loc[worst["method"] == "original", "risk"].iloc[0]
-        rivals = worst[~worst["method"].isin(["original", "nothing released"]) & (worst["risk"] <= 0.3)]
-        if original <= 0.3:
-            assert "as they are have" in row["advice"]
+        # The attack that puts most persons above the limit judges a release.
+        worst = panel.groupby(["method", "value"]).agg(above=("above_high", "max"), utility=("utility", "max"))
+        worst = worst.reset_index()
+        original = worst.loc[worst["method"] == "original", "above"].iloc[0]
+        rivals = worst[~worst["method"].isin(["original", "nothing released"]) & (worst["above"] <= 0)]
+        if original <= 0:
+            assert "the data as they are put at most 0% of persons above a risk of 30%" in row["advice"]
         elif rivals.empty:
             assert "no release tried" in row["advice"]
         else:
             assert row["utility"] == rivals["utility"].max()
+
+
+def test_more_tolerance_never_costs_utility(found):
+    from reident.workbench.assessing import _advice
+
+    strict, loose = (_advice(found.maps, found.limit, tolerate) for tolerate in (0.0, 0.5))
+    both = strict["utility"].notna() & loose["utility"].notna()
+    assert (loose.loc[both, "utility"] >= strict.loc[both, "utility"]).all()
+
+
+def test_a_map_that_contradicts_the_data_stops_the_report(found):
+    from reident.workbench.assessing import _agree
+
+    table = pd.DataFrame({"age": range(100)})
+    frame = pd.DataFrame({"method": ["original", "rounding"], "above": [0.02, 0.01]})
+    with pytest.raises(DataError, match="100% of the records are alone with their age, and the attacks"):
+        _agree(found.profile, {"table": frame}, table, ["age"])
+    _agree(found.profile, {"table": frame.assign(above=1.0)}, table, ["age"])
+    _agree(found.profile, {"table": frame}, table.assign(age=1), ["age"])
 
 
 class _Page(HTMLParser):

@@ -21,9 +21,9 @@ from reident import (
     link_records,
     microaggregate,
 )
-from reident.attacks import _benders
-from reident.kernels.hitting_set import cheap_hitting_set
-from reident.kernels.linkage_rows import choquet_rows, mean_rows, rivals
+from reident.kernels.tables.hitting_set import cheap_hitting_set
+from reident.kernels.tables.linkage_rows import choquet_rows, mean_rows, rivals
+from reident.tables.choquet import _benders
 
 
 def files(n, p, seed, noise=0.6):

@@ -16,7 +16,7 @@ from reident import (
     similarity_attack,
     skewness_attack,
 )
-from reident.datasets import load_vanhoef2012_table
+from reident.data.datasets import load_vanhoef2012_table
 
 QUASI = ["zip", "age", "nationality"]
 KEYS = {"quasi": QUASI, "sensitive": "condition"}

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import naive_cliques
 from reident import DataError, ParameterError, SearchLimitWarning, max_clique, max_cliques
-from reident.attacks import clique_search, search_graph
+from reident.cliques import search as clique_search
+from reident.cliques import search_graph
 
 
 @pytest.fixture(

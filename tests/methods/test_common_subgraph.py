@@ -14,7 +14,7 @@ from reident import (
     linkage_quality,
     max_cliques,
 )
-from reident.datasets import load_poets
+from reident.data.datasets import load_poets
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive_cliques
 from reident import DataError, ParameterError, compatibility_graph
-from reident.attacks import compatibility
+from reident.places import compatibility
 
 
 def distances(points):

@@ -20,9 +20,9 @@ from reident import (
     degree_anonymise,
     is_degree_anonymous,
 )
-from reident.kernels.degrees import is_realisable, may_extend
-from reident.kernels.edits import patch_rows
-from reident.kernels.realise import realise
+from reident.kernels.networks.degrees import is_realisable, may_extend
+from reident.kernels.networks.edits import patch_rows
+from reident.kernels.networks.realise import realise
 
 METHODS = ("supergraph", "relaxed", "simultaneous", "direct")
 

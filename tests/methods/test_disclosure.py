@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
-from reident.metrics.disclosure import (
+from reident.tables.disclosure import (
     equivalence_classes,
     k_anonymity,
     l_diversity,

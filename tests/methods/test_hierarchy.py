@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError
-from reident.anonymisers.hierarchy import Hierarchy
+from reident.tables.hierarchy import Hierarchy
 
 
 def test_the_ways_to_make_one_agree():

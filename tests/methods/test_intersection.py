@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, Hierarchy, ParameterError, intersection_attack, intersection_course, k_anonymise
-from reident.attacks.labels import LabelReader
+from reident.tables.labels import LabelReader
 
 TREE = {"clerk": "office", "manager": "office", "farmer": "field", "fisher": "field"}
 

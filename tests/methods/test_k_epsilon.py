@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError, PrivacyWarning
-from reident.anonymisers.k_epsilon import class_noise_scales, k_epsilon_anonymise, simulate_class_noise
-from reident.attacks.nearest_record import nearest_record_attack
-from reident.metrics.class_noise import (
+from reident.tables.class_noise import (
     confidence_suppression,
     expected_relative_error,
     noise_entropy_loss,
     relative_error,
 )
-from reident.metrics.disclosure import k_anonymity
+from reident.tables.disclosure import k_anonymity
+from reident.tables.k_epsilon import class_noise_scales, k_epsilon_anonymise, simulate_class_noise
+from reident.tables.nearest_record import nearest_record_attack
 
 BOUNDS = {"height": (140.0, 220.0), "weight": (30.0, 200.0)}
 

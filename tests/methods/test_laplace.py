@@ -14,7 +14,7 @@ from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import ParameterError, PrivacyWarning, discrete_laplace, simulation_laplace
-from reident.mechanisms.entropy import (
+from reident.queries.entropy import (
     bernoulli,
     bernoulli_each,
     entropy_source,
@@ -22,7 +22,7 @@ from reident.mechanisms.entropy import (
     logistic_probability,
     rational_probability,
 )
-from reident.mechanisms.laplace import grid_granularity, snap_to_grid
+from reident.queries.laplace import grid_granularity, snap_to_grid
 
 LEVEL = 1e-4  # of every statistical test below; the seeds are fixed
 

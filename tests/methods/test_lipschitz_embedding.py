@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 from shapely import MultiPolygon, Point, Polygon, box
 
-import reident.anonymisers.lipschitz_embedding as module
-import reident.attacks.tolerance_intervals as attack
+import reident.places.lipschitz_embedding as module
+import reident.places.tolerance_intervals as attack
 from reident import DataError, ParameterError, embed_distances, great_circle_km, tolerance_intervals
-from reident._areas import AreaSampler
+from reident.places.areas import AreaSampler
 
 GERMANY = box(6, 47.3, 15, 55)
 

@@ -13,8 +13,8 @@ from reident import (
     perturb_distances,
     registration_attack,
 )
-from reident.attacks.neighbours import Neighbours
-from reident.attacks.shape import procrustes, recover_shape, unit_vectors
+from reident.places.neighbours import Neighbours
+from reident.places.shape import procrustes, recover_shape, unit_vectors
 
 
 def files(n=40, common=20, labels=6, seed=0):
@@ -62,6 +62,15 @@ def test_exact_distances_give_everybody_away(attack):
     assert (quality.precision, quality.recall) == (1.0, 1.0)
     assert list(found.positions.index) == list(original.index)
     assert found.is_certified()
+
+
+def test_each_record_is_certified_by_halves_that_share_no_region():
+    original, known, _ = files(n=60, common=60)
+    found = registration_attack(released(original, 1.0), known, quasi="age", n_pairs=300, each_record=True, rng=1)
+    assert found.certified().all()
+    assert found.certificate["agreement_km"].max() < 20
+    nobody = registration_attack(released(original), known, quasi="age", n_pairs=50, rng=1).certificate
+    assert (nobody["p_value"] == 1).all()  # not asked for: no evidence
 
 
 @pytest.mark.parametrize("attack", [register, multilaterate])

@@ -12,6 +12,7 @@ from reident import (
     mask_disc,
     mask_donut,
     mask_grid,
+    mask_population_donut,
     move_rigidly,
     swap_locations,
 )
@@ -68,6 +69,31 @@ def test_same_kind_of_table_comes_back_and_the_input_stays(mask, crs):
     assert (moved_m(points, after) > 0).all()
     again = mask(points, 3)
     pd.testing.assert_frame_equal(pd.DataFrame(after), pd.DataFrame(again))
+
+
+def test_population_donut_holds_the_persons_it_says():
+    # An even population, point by point: the naive count of those nearer to the true place than the released one is.
+    points = homes(400, lat=(50.0, 50.1))
+    town = pd.DataFrame({"lat_deg": [50.0, 50.0], "lon_deg": [7.0, 13.0], "persons_per_km2": [2000.0, 20.0]})
+    after = mask_population_donut(points, town, k_min=30, k_max=120, rng=0)
+    dense = points["lon_deg"].to_numpy() < 10
+    persons = np.pi * (moved_m(points, after) / 1000) ** 2 * np.where(dense, 2000.0, 20.0)
+    assert persons.min() >= 30 * (1 - 1e-6)
+    assert persons.max() <= 120 * (1 + 1e-6)
+    # Uniform over the ring's surface: as many in each quarter of it, in town and in the country. Level 1e-6.
+    counts = np.histogram(persons[dense], bins=np.linspace(30, 120, 5))[0]
+    assert (abs(counts - dense.sum() / 4) < 5 * np.sqrt(dense.sum() * 3 / 16)).all()
+
+
+def test_population_donut_suppresses_where_nobody_lives():
+    points = homes(50)
+    empty = pd.DataFrame({"lat_deg": [50.0, 50.0], "lon_deg": [7.0, 13.0], "persons_per_km2": [0.0, 20.0]})
+    after = mask_population_donut(points, empty, k_min=1, k_max=9, rng=0)
+    great = great_circle_pairs_km
+    nearer = great(*degrees(points), np.full(50, 50.0), np.full(50, 7.0)) > great(
+        *degrees(points), np.full(50, 50.0), np.full(50, 13.0)
+    )
+    assert list(after.index) == list(points.index[nearer])
 
 
 @pytest.mark.parametrize("lat", [(0.0, 0.1), (70.0, 70.1)])

@@ -9,8 +9,8 @@ from hypothesis.extra import numpy as hnp
 
 from naive_linkage import mdav
 from reident import DataError, ParameterError, add_noise, microaggregate, round_values, swap_ranks
-from reident.anonymisers.microaggregation import NAMED_PROTECTIONS
-from reident.kernels.mdav import mdav_clusters
+from reident.kernels.tables.mdav import mdav_clusters
+from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 
 def money(n, p, seed=0):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from reident import ParameterError
-from reident.anonymisers.k_anonymity import k_anonymise
-from reident.attacks.minimality import minimality_attack
+from reident.tables.k_anonymity import k_anonymise
+from reident.tables.minimality import minimality_attack
 
 
 def test_posterior_is_that_of_all_assignments():

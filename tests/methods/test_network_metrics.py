@@ -14,7 +14,7 @@ from scipy.special import zeta
 
 import reident
 from reident import DataError, ParameterError, SearchLimitWarning, as_network, auc
-from reident.simulate import preferential_attachment
+from reident.data.simulate import preferential_attachment
 
 graphs = st.builds(
     lambda n, p, seed: nx.gnp_random_graph(n, p, seed=seed),
@@ -138,6 +138,11 @@ def test_detectability_sees_what_is_there():
     assert found.degree.value == 1
     assert found.clustering.value > 0.9
     assert found.one_sided.value == 0.5
+    lonely = nx.connected_caveman_graph(10, 6)
+    lonely.add_edge("d", 0)
+    by_degree = reident.detectability(lonely, ["d"]).degree
+    assert by_degree.value == 0
+    assert by_degree.either_way == 1
     one_way = nx.DiGraph((u, v) for u, v in graph.edges() if isinstance(v, str))
     one_way = nx.DiGraph([*((v, u) for u, v in one_way.edges()), (0, 1), (1, 0)])
     assert reident.detectability(one_way, planted).one_sided.value == 1

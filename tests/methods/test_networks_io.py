@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from reident import DataError, ParameterError, as_network, naive_anonymise, read_graph, write_graph
-from reident.datasets import load_graph
-from reident.networks import as_directed_network
-from reident.simulate import preferential_attachment, random_degrees
+from reident.data.datasets import load_graph
+from reident.data.simulate import preferential_attachment, random_degrees
+from reident.networks.graph import as_directed_network
 
 
 def same(network, graph):

@@ -10,7 +10,7 @@ from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import Budget, DataError, PanPrivateDensity, ParameterError, PrivacyWarning
-from reident.mechanisms.pan_private import DensityState, density_error_bound, pan_privacy_loss
+from reident.queries.pan_private import DensityState, density_error_bound, pan_privacy_loss
 
 LEVEL = 1e-4
 

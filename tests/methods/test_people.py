@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from reident import DataError, ParameterError
-from reident.datasets import load_adult, load_body_measures
-from reident.people import adult_with_height, sample_heights_cm, sample_weights_kg, voter_list
+from reident.data.datasets import load_adult, load_body_measures
+from reident.data.people import adult_with_height, sample_heights_cm, sample_weights_kg, voter_list
 
 
 def test_adult_is_what_its_readme_says():

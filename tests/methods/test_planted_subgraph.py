@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import GraphMatcher
 
 from reident import DataError, ParameterError, SearchLimitWarning, coalition, implant, naive_anonymise, recover
-from reident.attacks.planted_subgraph import _is_rigid
-from reident.simulate import preferential_attachment
+from reident.data.simulate import preferential_attachment
+from reident.networks.planted_subgraph import _is_rigid
 
 
 def placements(released, plan):
@@ -78,6 +78,16 @@ def test_slack_finds_what_changed():
     cut = next((i, j) for i, j in itertools.combinations(range(7), 2) if j > i + 1 and plan.joined[i, j])
     changed.remove_edge(plan.nodes[cut[0]], plan.nodes[cut[1]])
     assert plan.nodes in recover(changed, plan, degree_slack=2, edge_slack=1).placements
+
+
+def test_slack_ranks_by_fit():
+    """Two placements are within the slack; the one that is planted fits better, and so the targets are found."""
+    graph = preferential_attachment(2000, 5, rng=3)
+    for seed in range(5):
+        plan = implant(graph, [5, 6, 7], k=7, d0=10, d1=20, rng=seed)
+        found = recover(plan.network, plan, degree_slack=2, edge_slack=2)
+        assert found.misfit == 0
+        assert found.mapping == {5: 5, 6: 6, 7: 7}
 
 
 def test_rigid_means_no_automorphism():

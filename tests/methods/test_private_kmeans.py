@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import DataError, ParameterError, PrivacyWarning, private_kmeans
-from reident.mechanisms.kmeans import STEPS, cluster_queries, nearest_centre, spread_centres
+from reident.queries.kmeans import STEPS, cluster_queries, nearest_centre, spread_centres
 
 
 def blobs(n=600, seed=0):

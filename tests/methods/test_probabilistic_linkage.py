@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from naive_linkage import fellegi_sunter, standardise
 from reident import DataError, ParameterError, link_records
-from reident.attacks import _match_weights
-from reident.attacks._match_weights import MatchWeights, heaviest_records
+from reident.tables import _match_weights
+from reident.tables._match_weights import MatchWeights, heaviest_records
 
 
 def files(n, m, p, seed=0, noise=0.3):

@@ -11,7 +11,7 @@ from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
 from reident import DataError, ParameterError, PrivacyWarning, randomised_response
-from reident.mechanisms.randomised_response import response_variance
+from reident.queries.randomised_response import response_variance
 
 LEVEL = 1e-4
 

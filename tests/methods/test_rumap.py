@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError, frontier, pareto, plot_ru_map, plot_ru_panels, ru_frame
+from reident.plotting import overlaps
 from reident.rumap import NOTHING, ORIGINAL, anchor
 
 
@@ -87,18 +88,16 @@ def test_anchors_are_drawn_and_take_no_part():
     comp = anchor(anchor(frame(), ORIGINAL, risk=1, utility=np.inf), NOTHING, risk=0, utility=0)
     assert not pareto(comp)[-2:].any()
     texts = [text.get_text() for text in plot_ru_map(comp, risk_limit=0.25).texts]
-    assert "original (utility infinite)" in texts
-    assert NOTHING in texts
-    assert "tolerable risk 0.25" in texts
-    assert "a (size)" in texts
+    assert "original (utility ∞)" in texts
+    assert any(text.startswith(NOTHING) for text in texts)
+    assert "limit\n0.25" in texts
+    assert "a" in texts
 
 
 def test_labels_do_not_overlap_each_other():
-    ax = plot_ru_map(frame(), risk_limit=None)
-    ax.figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert len(boxes) > 5
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    found = overlaps(plot_ru_panels(frame()))
+    assert found["texts"] >= 6
+    assert not any(found[what] for what in ("on_text", "on_point", "on_line", "outside"))
 
 
 def test_map_draws_on_the_given_axes_and_leaves_the_frame_alone():
@@ -139,16 +138,15 @@ def test_bad_input_is_named(call, error, message):
 
 def test_names_of_curves_that_meet_in_one_place_stay_apart():
     names = ["supergraph", "simultaneous", "direct", "relaxed", "another one"]
-    curves = [
-        frame()[:3].assign(method=name, risk=1.0, risk_low=1.0, risk_high=1.0, utility=0.96 + 0.005 * i)
-        for i, name in enumerate(names)
-    ]
+    risks, utilities = ([f"{measure}{end}" for end in ("", "_low", "_high")] for measure in ("risk", "utility"))
+    curves = []
+    for i, name in enumerate(names):
+        curve = frame()[:3].assign(method=name)
+        curve[risks], curve[utilities] = 1.0, 0.96 + 0.005 * i
+        curves.append(curve)
     saturated = pd.concat(curves, ignore_index=True)
     saturated = anchor(anchor(saturated, ORIGINAL, risk=1.0, utility=1.0), NOTHING, risk=0.0, utility=0.0)
-    ax = plot_ru_map(saturated, risk_limit=0.25)
-    ax.figure.canvas.draw()
-    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
-    assert {"supergraph (size)", "another one (size)", ORIGINAL} <= set(boxes)
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
-    assert all(ax.get_window_extent().padded(2).contains(*corner) for box in boxes.values() for corner in box.corners())
-    assert [patch for patch in ax.patches if patch.get_linewidth() < 1], "no name was led to its point"
+    figure = plot_ru_panels(saturated, risk_limit=0.25, width_cm=12)
+    assert {*names} <= {text.get_text() for text in figure.axes[0].texts}
+    found = overlaps(figure)
+    assert not any(found[what] for what in ("on_text", "on_point", "on_line", "outside"))

@@ -10,8 +10,8 @@ from scipy import stats
 from shapely.geometry import MultiPoint, Point, Polygon, box
 
 from reident import DataError, ParameterError
-from reident.datasets import load_boundary, load_census_shares, load_places
-from reident.simulate import overlapping_files, points_in_area, population
+from reident.data.datasets import load_boundary, load_census_shares, load_places
+from reident.data.simulate import overlapping_files, points_in_area, population
 
 HOLED = Polygon([(0, 0), (20, 0), (20, 80), (0, 80)], [[(5, 20), (15, 20), (15, 40), (5, 40)]])
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError, great_circle_km
-from reident.metrics import spatial
+from reident.places import spatial
 
 
 def distances(n=30, seed=0):

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import learn_linkage, link_records
-from reident.attacks import _benders
-from reident.attacks._learning_problem import build_problem
-from reident.attacks._weight_cells import divide_weights
+from reident.tables.choquet import _benders
+from reident.tables.choquet._learning_problem import build_problem
+from reident.tables.choquet._weight_cells import divide_weights
 
 
 def problem_of(n, p, seed):

@@ -14,9 +14,11 @@ import urllib.request
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
-from reident._paths import notebooks_folder
+import reident
+from reident.data._paths import notebooks_folder
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 #: What one step may take on a machine that does other things as well, milliseconds.
@@ -155,4 +157,48 @@ def test_explorer_in_the_browser(lab, tmp_path):
         folder = Path(os.environ.get("REIDENT_SCREENSHOTS", tmp_path))
         page.screenshot(path=folder / "explorer.png")
         assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+        browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+@pytest.mark.parametrize("width", [1500, 700])
+def test_interactive_map_in_the_browser(tmp_path, width):
+    """Hover tells a release, arrow keys move the limit and with it the advice, a click shows the code; offline."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    trials = pd.DataFrame(
+        {
+            "m": ["noise"] * 2 + ["grid"] * 2,
+            "size": [1, 2, 1, 2],
+            "risk": [0.8, 0.3, 0.6, 0.1],
+            "use": [0.9, 0.6, 0.7, 0.4],
+        }
+    )
+    frame = reident.ru_frame(
+        trials, method="m", parameter="size", risk="risk", utility="use", attack="clique", analysis="neighbours"
+    )
+    file = tmp_path / "map.html"
+    file.write_text(reident.ru_map_page(frame, risk_limit=0.35, codes={("grid", "2"): "reident.mask_grid(points)"}))
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900}, offline=True)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(file.as_uri())
+        advice = page.locator("svg > text[font-weight=bold]").first
+        sync_api.expect(advice).to_have_text("Most useful with risk up to 0.35: noise, size 2 (risk 0.3, utility 0.6)")
+        releases = page.get_by_role("button")
+        assert releases.count() == 4
+        releases.nth(0).hover()
+        page.get_by_text("noise, size 1: risk 0.8").wait_for()
+        slider = page.get_by_role("slider")
+        slider.focus()
+        for _ in range(10):
+            slider.press("ArrowDown")
+        sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
+        releases.nth(3).click()
+        page.get_by_text("reident.mask_grid(points)").wait_for()
+        boxes = [text.bounding_box() for text in page.locator("svg text").all()]
+        assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes if box)
+        assert not errors
         browser.close()

@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 
 from real_data import needs
-from reident import Hierarchy, k_anonymise, papers
-from reident.anonymisers.k_epsilon import class_noise_scales
-from reident.datasets import load_adult, remote_file
-from reident.experiments import holohan2017 as study
-from reident.experiments.holohan2017.cases import anonymous, case, hierarchies_of
-from reident.plotting.holohan2017 import FIGURES
+from reident import Hierarchy, k_anonymise
+from reident.data import papers
+from reident.data.datasets import load_adult, remote_file
+from reident.studies import holohan2017 as study
+from reident.studies.holohan2017.cases import anonymous, case, hierarchies_of
+from reident.studies.holohan2017.figures import FIGURES
+from reident.tables.k_epsilon import class_noise_scales
 
 SEED = 2017
 
@@ -113,7 +114,7 @@ def test_the_optimum_need_not_be_minimal():
 @pytest.mark.slow
 def test_the_study_in_small(tmp_path):
     results = study.run("smoke", seed=SEED, folder=tmp_path, progress=False)
-    assert set(results.comparison["verdict"]) <= {"agrees", "differs", "not comparable"}
+    assert set(results.comparison["verdict"]) <= {"cannot tell", "not comparable"}  # a part of the data tells nothing
     noise = results.frames["noise"]
     assert len(noise) == 3 * 2 * 2 * 2 * 2
     np.testing.assert_allclose(noise["error_realised"], noise["error_expected"], rtol=0.2)

@@ -17,8 +17,8 @@ import platformdirs
 
 def _cache_folder() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode())
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(source.relative_to(Path(__file__).parent).as_posix().encode())
         digest.update(source.read_bytes())
     return Path(platformdirs.user_cache_dir("reident")) / "numba" / digest.hexdigest()[:16]
 

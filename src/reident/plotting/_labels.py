@@ -1,127 +1,246 @@
-"""Labels beside points that overlap neither each other nor the points."""
+"""Texts beside points that cover neither one another nor points nor lines: rings of places, and second thoughts.
+
+Every label has places on rings around each of its points. Each takes the cheapest place, those with the fewest points
+to choose from first; then all choose again, knowing the others. `overlaps` counts what is covered in a finished figure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import ConnectionPatch
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation, Text
 
-from reident._typing import FloatArray
+from reident._types import FloatArray
 
-# Where a label may stand around its point: offset in points, horizontal and vertical alignment; best first.
-_PLACES = [
-    (7, 5, "left", "bottom"),
-    (-7, 5, "right", "bottom"),
-    (7, -5, "left", "top"),
-    (-7, -5, "right", "top"),
-    (0, 9, "center", "bottom"),
-    (0, -9, "center", "top"),
-    (14, 14, "left", "bottom"),
-    (-14, 14, "right", "bottom"),
-    (14, -14, "left", "top"),
-    (-14, -14, "right", "top"),
-    (0, 22, "center", "bottom"),
-    (0, -22, "center", "top"),
-]
+__all__ = ["Label", "overlaps", "place_labels"]
 
-# Distance, pixels, between the points that stand for a line.
-_SPACING = 8
+#: Distances from a point, in points, and directions.
+_RINGS, _DIRECTIONS = (2, 5, 9, 14, 20, 28, 38, 50, 64), 24
 
-# Points of one colour closer than this (pixels) share one label.
-_CROWDED = 18
+#: Beyond this distance, in points, a thin line leads from the text to its point.
+_LED = 9
 
-# Distances, points, and directions in which a label that must stand is placed away from its point, with a thin line.
-_AWAY, _DIRECTIONS = (30, 45, 60, 80, 105, 135, 170), 24
+#: What a place costs: a square point of text or of marker covered, a point of line covered, being outside, far away, or
+#: nearer to another point of the same colour than to its own (it would be read as that point's).
+_TEXT, _POINT, _LINE, _OUTSIDE, _FAR, _MISREAD = 30.0, 20.0, 6.0, 500.0, 25.0, 80.0
 
-# What part of a box's width or height lies left of, or below, the point that it is aligned to.
-_SHIFT = {"left": 0.0, "bottom": 0.0, "center": 0.5, "right": 1.0, "top": 1.0}
+#: What is kept free around a text, pixels.
+_ROOM = np.array([-1, -1, 1, 1])
+
+#: How often all labels choose.
+_ROUNDS = 4
 
 
-def place_labels(ax: Axes, labels: Sequence[tuple[float, float, str, str, bool]]) -> None:
-    """Write labels (x, y, text, colour, must) at free places around their points.
+@dataclass(frozen=True)
+class Label:
+    """A text and the points, in data coordinates, of which it may stand beside any."""
 
-    Earlier labels choose first. One that finds no free place is left out, unless it must stand: it then stands farther
-    away, with a thin line to its point, and only if all is taken where it covers least.
-    """
-    figure = ax.figure
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    frame = ax.get_window_extent(renderer)
-    pixels = figure.dpi / 72
-    dots = ax.transData.transform(np.array([(x, y) for x, y, *_ in labels])) if labels else np.empty((0, 2))
-    taken: list[FloatArray] = [np.array([x - 3, y - 3, x + 3, y + 3]) for x, y in [*dots, *_along_lines(ax)]]
-    taken += [np.array(text.get_window_extent(renderer).extents) for text in ax.texts]
-    written: list[tuple[str, FloatArray]] = []
-    for (x, y, text, colour, must), dot in zip(labels, dots, strict=True):
-        crowded = any(near == colour and np.hypot(*(dot - at)) < _CROWDED for near, at in written)
-        if crowded and not must:
-            continue
-        note = ax.annotate(
-            text, (x, y), xytext=(0, 0), textcoords="offset points", fontsize=8 if must else 7,
-            fontweight="bold" if must else "normal", color=colour,
-        )  # fmt: skip
-        drawn = note.get_window_extent(renderer)
-        size = np.array([drawn.width, drawn.height])
-        least, best, box = np.inf, (0.0, 0.0, "left", "bottom"), np.zeros(4)
-        for place in _places(must):
-            corner = dot + pixels * np.array(place[:2]) - size * [_SHIFT[place[2]], _SHIFT[place[3]]]
-            candidate = np.concatenate([corner, corner + size])
-            inside = _overlaps(candidate, np.array([frame.extents]))
-            covered = _overlaps(candidate, np.array(taken)) + 10 * (size.prod() - inside)
-            if covered < least:
-                least, best, box = covered, place, candidate
-            if least <= 0:
-                break
-        if least > 0 and not must:
-            note.remove()
-            continue
-        note.set(position=best[:2], horizontalalignment=best[2], verticalalignment=best[3])
-        if np.hypot(*best[:2]) >= _AWAY[0]:
-            _lead(ax, (x, y), box, colour)
-        taken.append(box)
-        if not must:
-            written.append((colour, dot))
+    points: Sequence[tuple[float, float]]
+    text: str
+    colour: Any
+    bold: bool = False
 
 
-def _places(far: bool) -> Iterator[tuple[float, float, str, str]]:
-    """Yield the places around a point, best first; the distant ones only if `far`."""
-    yield from _PLACES
-    for away in _AWAY if far else ():
-        for angle in np.linspace(0, 2 * np.pi, _DIRECTIONS, endpoint=False):
-            x, y = away * np.cos(angle), away * np.sin(angle)
-            horizontal = "center" if abs(x) < 0.4 * away else "left" if x > 0 else "right"
-            yield float(x), float(y), horizontal, "bottom" if y >= 0 else "top"
+@dataclass(frozen=True)
+class _Obstacles:
+    """What a text must not cover, in pixels: boxes of markers and their colours, segments of lines."""
+
+    dots: FloatArray
+    colours: FloatArray
+    segments: FloatArray
 
 
-def _lead(ax: Axes, point: tuple[float, float], box: FloatArray, colour: str) -> None:
-    """Draw a thin line from the nearest place of a label's box to its point."""
-    dot = ax.transData.transform(point)
-    end = ax.transData.inverted().transform(np.clip(dot, box[:2], box[2:]))
-    line = ConnectionPatch(point, tuple(end), "data", "data", color=colour, linewidth=0.6, alpha=0.7, zorder=1.5)
-    line.set_in_layout(False)
-    ax.add_artist(line)
-
-
-def _along_lines(ax: Axes) -> list[FloatArray]:
-    """Return points along the drawn lines, close enough together that a label on a line meets one."""
-    points: list[FloatArray] = []
+def _obstacles(ax: Axes) -> _Obstacles:
+    dots, colours, segments = [], [], []
+    pixel = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     for line in ax.get_lines():
-        corners = line.get_transform().transform(np.column_stack(line.get_data()).astype(float))
-        corners = corners[np.isfinite(corners).all(axis=1)]
-        if line.get_linestyle() == "None":
+        if line.get_gid() == "behind":
             continue
-        for start, end in pairwise(corners):
-            steps = max(2, int(np.hypot(*(end - start)) / _SPACING))
-            points.extend(start + share * (end - start) for share in np.linspace(0, 1, steps))
-    return points
+        xy = line.get_transform().transform(np.column_stack(line.get_data()).astype(float))
+        xy = xy[np.isfinite(xy).all(axis=1)]
+        if line.get_marker() not in ("None", "", " ", None):
+            half = line.get_markersize() / 2 * pixel
+            dots += [(x - half, y - half, x + half, y + half) for x, y in xy]
+            colours += [mpl.colors.to_rgb(line.get_markeredgecolor())] * len(xy)
+        if line.get_linestyle() not in ("None", "none", " ", ""):
+            segments += [(*a, *b) for a, b in pairwise(xy)]
+    return _Obstacles(*(np.array(found, float).reshape(-1, n) for found, n in ((dots, 4), (colours, 3), (segments, 4))))
 
 
-def _overlaps(box: FloatArray, others: FloatArray) -> float:
-    """Return the area that a box (left, bottom, right, top) shares with others, added up."""
-    if not len(others):
-        return 0.0
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    return float(np.clip(sides, 0, None).prod(axis=1).sum())
+def _covered(boxes: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the area that each box (left, bottom, right, top) shares with each of the others."""
+    one, two = boxes.reshape(-1, 1, 4), np.asarray(others, float).reshape(1, -1, 4)
+    sides = np.minimum(one[..., 2:], two[..., 2:]) - np.maximum(one[..., :2], two[..., :2])
+    return np.asarray(np.clip(sides, 0, None).prod(axis=-1))
+
+
+def _crossed(boxes: FloatArray, segments: FloatArray) -> FloatArray:
+    """Return the length of each segment inside each box (clipped as by Liang and Barsky)."""
+    box, s = boxes.reshape(-1, 1, 4), np.asarray(segments, float).reshape(1, -1, 4)
+    way = s[..., 2:] - s[..., :2] + 1e-9
+    first, last = (box[..., :2] - s[..., :2]) / way, (box[..., 2:] - s[..., :2]) / way
+    enter = np.minimum(first, last).max(axis=-1).clip(0)
+    leave = np.maximum(first, last).min(axis=-1).clip(None, 1)
+    return np.asarray(np.clip(leave - enter, 0, None) * np.hypot(way[..., 0], way[..., 1]))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The places that a label may take: boxes, its point and the box's nearest place to it, distance, which point."""
+
+    boxes: FloatArray
+    leads: FloatArray
+    away: FloatArray
+    point: FloatArray
+    cost: FloatArray
+
+
+def _places(label: Label, half: FloatArray, dots: FloatArray, pixel: float) -> _Places:
+    angles = np.linspace(0, 2 * np.pi, _DIRECTIONS, endpoint=False)
+    away = np.repeat(_RINGS, _DIRECTIONS).astype(float)
+    way = np.tile(np.column_stack([np.cos(angles), np.sin(angles)]), (len(_RINGS), 1))
+    boxes, leads = [], []
+    for at in dots:
+        middle = at + half * np.clip(way * 1.6, -1, 1) + way * (away[:, None] + 2) * pixel
+        low, high = middle - half, middle + half
+        boxes.append(np.hstack([low, high]))
+        leads.append(np.hstack([np.broadcast_to(at, low.shape), np.clip(at, low, high)]))
+    n = len(label.points)
+    return _Places(
+        np.vstack(boxes), np.vstack(leads), np.tile(away, n), np.repeat(np.arange(n), len(away)),
+        1.5 * np.tile(away, n) + np.where(np.tile(away, n) > _LED, _FAR, 0.0),
+    )  # fmt: skip
+
+
+def _fixed_cost(places: _Places, label: Label, there: _Obstacles, frame: FloatArray, pixel: float) -> FloatArray:
+    """Return what each place costs whatever the other labels do."""
+    area = (places.boxes[0, 2:] - places.boxes[0, :2]).prod()
+    outside = 1 - _covered(places.boxes, frame)[:, 0] / area
+    cost = places.cost + np.where(outside > 0.001, _OUTSIDE * (1 + 10 * outside), 0.0)
+    cost += _POINT * _covered(places.boxes, there.dots).sum(axis=1) / pixel**2
+    cost += _LINE * _crossed(places.boxes, there.segments).sum(axis=1) / pixel
+    led = places.away > _LED
+    if len(there.dots):
+        through = (_crossed(there.dots, places.leads) > 0).sum(axis=0)
+        cost += np.where(led, _FAR * np.maximum(through - 1, 0), 0.0)
+    same = np.abs(there.colours - mpl.colors.to_rgb(label.colour)).max(axis=1, initial=0) < 0.25
+    if same.any():
+        centres = (there.dots[same, :2] + there.dots[same, 2:]) / 2
+        short = np.maximum(places.boxes[:, None, :2] - centres, centres - places.boxes[:, None, 2:])
+        gap = np.hypot(*np.maximum(short, 0).transpose(2, 0, 1))
+        other = np.hypot(*(centres - places.leads[:, None, :2]).transpose(2, 0, 1)) > 3 * pixel
+        own = np.hypot(*(places.leads[:, :2] - places.leads[:, 2:]).T)
+        cost += np.where(~led & ((gap < own[:, None]) & other).any(axis=1), _MISREAD, 0.0)
+    return cost
+
+
+def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0) -> None:
+    """Write labels where they cover least; a thin line leads from a far one to its point."""
+    if not labels:
+        return
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.canvas.draw()
+    renderer: Any = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    pixel = figure.dpi / 72
+    there = _obstacles(ax)
+    frame = np.array(ax.get_window_extent(renderer).extents) + np.array([1, 1, 5, 0]) * pixel
+    standing = [np.array(text.get_window_extent(renderer).extents) for text in ax.texts if text.get_text()]
+    labels = sorted(labels, key=lambda label: len(label.points))
+    notes: list[Annotation] = []
+    options: list[_Places] = []
+    for label in labels:
+        note = ax.annotate(
+            label.text, label.points[0], xytext=(0, 0), textcoords="offset points", fontsize=size, color=label.colour,
+            fontweight="bold" if label.bold else "normal", va="center", ha="center", zorder=7,
+        )  # fmt: skip
+        note.set_in_layout(False)
+        drawn = note.get_window_extent(renderer)
+        half = np.array([drawn.width, drawn.height]) / 2
+        found = _places(label, half, ax.transData.transform(np.array(label.points, float)), pixel)
+        cost = _fixed_cost(found, label, there, frame, pixel)
+        notes.append(note)
+        options.append(_Places(found.boxes, found.leads, found.away, found.point, cost))
+    for note, option, label, chosen in zip(notes, options, labels, _choose(options, standing, pixel), strict=True):
+        at = option.leads[chosen, :2]
+        box = option.boxes[chosen]
+        note.xy = label.points[int(option.point[chosen])]
+        note.set_position(tuple(((box[:2] + box[2:]) / 2 - at) / pixel))
+        if option.away[chosen] > _LED:
+            end = ax.transData.inverted().transform(option.leads[chosen, 2:])
+            lead = ax.plot(
+                *zip(note.xy, end, strict=True), color=label.colour, linewidth=0.5, zorder=2.5, clip_on=False
+            )
+            lead[0].set(gid="lead", in_layout=False)
+
+
+def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: float) -> list[int]:
+    """Return the place that each label takes after all rounds."""
+    chosen: list[int | None] = [None] * len(options)
+    for _ in range(_ROUNDS):
+        for i, option in enumerate(options):
+            others = [(o, c) for j, (o, c) in enumerate(zip(options, chosen, strict=True)) if c is not None and j != i]
+            texts = np.array([*standing, *(o.boxes[c] for o, c in others)]).reshape(-1, 4)
+            leads = np.array([o.leads[c] for o, c in others if o.away[c] > _LED]).reshape(-1, 4)
+            cost = option.cost + _TEXT * _covered(option.boxes + _ROOM, texts).sum(axis=1) / pixel**2
+            cost += _LINE * _crossed(option.boxes, leads).sum(axis=1) / pixel
+            # A leading line through another text is as bad as a text on it.
+            through = (_crossed(texts, option.leads) > 0).sum(axis=0) if len(texts) else 0
+            cost += np.where(option.away > _LED, 10 * _TEXT * through, 0.0)
+            chosen[i] = int(cost.argmin())
+    return [int(place) for place in chosen if place is not None]
+
+
+def overlaps(figure: Figure) -> dict[str, float]:
+    """Count, in the finished picture, the texts on a text, on a point, on a line and outside; give the smallest type.
+
+    Returns
+    -------
+    dict
+        `texts` (inside axes), `on_text` (pairs), `on_point`, `on_line`, `outside` the figure, `smallest_pt`.
+    """
+    figure.canvas.draw()
+    renderer: Any = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    figures: list[Any] = [figure, *figure.subfigs]
+    everywhere = [text for each in figures for legend in each.legends for text in legend.get_texts()]
+    everywhere += [text for each in figures for text in each.texts]
+    found = {"texts": 0, "on_text": 0, "on_point": 0, "on_line": 0}
+    for ax in figure.axes:
+        inner = [text for text in ax.texts if text.get_text()]
+        boxes = _boxes(inner, renderer)
+        there = _obstacles(ax)
+        found["texts"] += len(inner)
+        found["on_point"] += int((_covered(boxes, there.dots) > 2).any(axis=1).sum())
+        found["on_line"] += int((_crossed(boxes, there.segments) > 4).any(axis=1).sum())
+        everywhere += [*inner, *_around(ax)]
+    everywhere = [text for text in everywhere if text.get_text().strip() and text.get_visible()]
+    boxes = _boxes(everywhere, renderer)
+    found["on_text"] = int((np.triu(_covered(boxes, boxes), 1) > 4).sum())
+    inside = _covered(boxes, np.array(figure.bbox.extents))[:, 0]
+    found["outside"] = int((inside < 0.98 * (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)).sum())
+    return {**found, "smallest_pt": min((float(text.get_fontsize()) for text in everywhere), default=99.0)}
+
+
+def _boxes(texts: Sequence[Text], renderer: Any) -> FloatArray:
+    return np.array([text.get_window_extent(renderer).extents for text in texts], float).reshape(-1, 4)
+
+
+def _around(ax: Axes) -> list[Text]:
+    """Return the texts around the data: titles, names of axes, tick labels, legend."""
+    if not ax.axison:
+        return [ax.title]
+    texts = [ax.title, *(getattr(ax, f"_{side}_title") for side in ("left", "right")), ax.xaxis.label, ax.yaxis.label]
+    legend = ax.get_legend()
+    texts += legend.get_texts() if legend is not None else []
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        ticks = zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=False)
+        texts += [text for text, value in ticks if low <= value <= high]
+    return texts

@@ -18,16 +18,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reident import _code
-from reident._paths import notebooks_folder
-from reident._validation import check_choice, check_integer
+from reident._check import check_choice, check_integer
+from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
-from reident.experiments import _workers
-from reident.papers import available_studies, select_studies
 from reident.runner._board import Board
 from reident.runner._execute import RECORD, WORK, run_notebook, settle
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
+from reident.studies.catalogue import available_studies, select_studies
+from reident.sweep import _code, _workers
 
 __all__ = [
     "NotebookRun",

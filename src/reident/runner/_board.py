@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from reident._progress import Progress, duration
 from reident.runner._execute import CELLS, PROGRESS, WORK
+from reident.sweep._progress import Progress, duration
 
 
 class Board:

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import reident
-from reident._progress import RELAY
-from reident.experiments.grid import SCHEDULER
 from reident.runner._style import page
+from reident.sweep._progress import RELAY
+from reident.sweep.grid import SCHEDULER
 
 #: Inside an output folder: where runs work until they are published.
 WORK = ".work"
@@ -140,7 +140,9 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     _literally(source),
                     _literally(work / NOTEBOOK),
                     parameters=spec["parameters"],
+                    # said here, since a notebook written by a program may not say it
                     kernel_name="python3",
+                    language="python",
                     progress_bar=False,
                     stdout_file=log,
                     stderr_file=log,

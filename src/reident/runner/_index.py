@@ -11,11 +11,16 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from reident.papers import PAPERS, STUDIES
 from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner._style import page
+from reident.studies.catalogue import STUDIES
 
 __all__ = ["read_records", "write_index"]
+
+
+#: How a verdict looks, and what is said of several.
+LOOKS = {"agrees": "good", "differs": "bad", "proven wrong": "bad"}
+SAID = {"agrees": "agree", "differs": "differ"}
 
 
 def read_records(out: str | Path) -> list[dict[str, Any]]:
@@ -57,9 +62,8 @@ def verdicts_text(comparison: pd.DataFrame | None) -> str:
     found = counts(comparison)
     words = []
     for verdict in sorted(found):
-        look = {"agrees": "good", "differs": "bad"}.get(verdict, "meta")
-        said = {"agrees": "agree", "differs": "differ"}.get(verdict, verdict)
-        words.append(f'<span class="{look}">{found[verdict]} {html.escape(said)}</span>')
+        look = LOOKS.get(verdict, "meta")
+        words.append(f'<span class="{look}">{found[verdict]} {html.escape(SAID.get(verdict, verdict))}</span>')
     return ", ".join(words) or '<span class="meta">no comparison</span>'
 
 
@@ -77,9 +81,10 @@ def _overview(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame
     made = max((record["started"] for record in records), default="")
     versions = records[-1]["reident"] if records else ""
     return (
-        '<p class="meta">Printed numbers beside reproduced ones. “agree”: the printed number lies in the interval that '
-        "the repetitions give, or is the same where chance plays no part. A difference is shown as it is.</p>"
-        '<div class="wide"><table><thead><tr><th>run</th><th>what</th><th>numbers of the document</th><th>profile</th>'
+        '<p class="meta">The claims of each document beside what was found. “agree”: print passes a rule that was '
+        "fixed before, and that would have failed for the next number in its table or the other direction; where it "
+        "would not, it cannot be told. A difference is shown as it is.</p>"
+        '<div class="wide"><table><thead><tr><th>run</th><th>what</th><th>claims of the document</th><th>profile</th>'
         f'<th>state</th><th class="number">time</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
         f'<p class="meta">reident {html.escape(versions)}, last run started {html.escape(made)}.</p>'
     )
@@ -93,7 +98,7 @@ def _title(record: dict[str, Any]) -> str:
 def _section(out: Path, record: dict[str, Any], comparison: pd.DataFrame | None) -> str:
     name = record["name"]
     study = STUDIES.get(name)
-    citation = f'<p class="meta">{html.escape(PAPERS[study.stem].citation)}</p>' if study else ""
+    citation = f'<p class="meta">{html.escape(study.document.citation)}</p>' if study else ""
     parameters = ", ".join(f"{key} = {value!r}" for key, value in record["parameters"].items())
     links = [
         f'<a href="{quote(name)}/{file}">{said}</a>'
@@ -105,7 +110,7 @@ def _section(out: Path, record: dict[str, Any], comparison: pd.DataFrame | None)
         f'<p>{" · ".join(links)}</p><p class="meta">{html.escape(parameters)}</p>',
         _failure(record),
         _figures(out, name),
-        _comparison_table(comparison),
+        _comparison_table(comparison, str(record["parameters"].get("profile", ""))),
         "</section>",
     ]
     return "\n".join(part for part in parts if part)
@@ -140,42 +145,55 @@ def _natural(text: str) -> list[Any]:
     return [(0, int(word), "") if word.isdigit() else (1, 0, word) for word in text.replace("_", "-").split("-")]
 
 
-def _comparison_table(comparison: pd.DataFrame | None) -> str:
+def _comparison_table(comparison: pd.DataFrame | None, profile: str) -> str:
     if comparison is None or comparison.empty:
         return ""
-    summary = f"{len(comparison)} printed numbers: {verdicts_text(comparison)}"
-    differing = comparison[comparison["verdict"] != "agrees"]
-    shown = "" if differing.empty else f"<p>Those that differ:</p>{comparison_rows(differing)}"
+    summary = f"{len(comparison)} claims: {verdicts_text(comparison)}"
+    differing = comparison[comparison["verdict"].isin(["differs", "proven wrong"])]
+    shown = "" if differing.empty else f"<p>Those that differ:</p>{comparison_rows(differing, profile=profile)}"
     return (
         f"<h3>Published against reproduced</h3><p>{summary}</p>{shown}"
-        f"<details><summary>all numbers</summary>{comparison_rows(comparison)}</details>"
+        f"<details><summary>all claims</summary>{comparison_rows(comparison, profile=profile)}</details>"
     )
 
 
-def comparison_rows(comparison: pd.DataFrame) -> str:
-    """Return the table of a comparison as HTML."""
+def comparison_rows(comparison: pd.DataFrame, *, profile: str = "full", figures: Path | None = None) -> str:
+    """Return the rows of a ledger as an HTML table.
+
+    What cannot be told says at which profile, unless it is the full one. `figures` is the folder of the study's figures
+    beside the page: then each claim links to the figure that shows it, and its rule to the rule's code on the page.
+    """
     rows = []
     for row in comparison.to_dict("records"):
-        agrees = row["verdict"] == "agrees"
-        interval = f"[{_number(row['low'])}, {_number(row['high'])}]" if row["low"] or row["high"] else "exact"
-        verdict = f'<span class="{"good" if agrees else "bad"}">{html.escape(row["verdict"])}</span>'
+        verdict = row["verdict"]
+        said = f"{verdict} at {profile}" if verdict == "cannot tell" and profile not in ("full", "") else verdict
+        claim, rule = html.escape(row["item"]), html.escape(row["rule"])
+        if figures is not None:
+            rule = f'<a href="#rule-{rule.replace(" ", "-")}">{rule}</a>'
+            if row["figure"] and (figures / f"{row['figure']}.png").is_file():
+                claim = f'<a href="{quote(figures.parent.name)}/figures/{quote(row["figure"])}.png">{claim}</a>'
         rows.append(
-            f'<tr class="{html.escape(row["verdict"])}"><td>{html.escape(row["item"])}</td>'
+            f'<tr class="{mark(verdict)} {mark(row["got"] or "not read")}"><td>{claim}</td>'
             f'<td class="number">{_number(row["published"])}</td><td class="number">{_number(row["reproduced"])}</td>'
-            f'<td class="number">{interval}</td><td>{verdict}</td><td>{html.escape(row["note"])}</td></tr>'
+            f'<td>{rule}{_interval(row)}</td><td class="number">{html.escape(row["power"])}</td>'
+            f'<td><span class="{LOOKS.get(verdict, "meta")}">{html.escape(said)}</span></td>'
+            f"<td>{html.escape(row['got'])}</td><td>{html.escape(row['note'])}</td></tr>"
         )
+    numbers = ("published", "reproduced", "would notice")
     heads = "".join(
-        f"<th{' class=number' if number else ''}>{said}</th>"
-        for said, number in (
-            ("item", False),
-            ("published", True),
-            ("reproduced", True),
-            ("interval", True),
-            ("verdict", False),
-            ("note", False),
-        )
+        f"<th{' class=number' if said in numbers else ''}>{said}</th>"
+        for said in ("claim", "published", "reproduced", "rule", "would notice", "verdict", "data", "note")
     )
     return f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def mark(text: str) -> str:
+    """Return a verdict or a kind of data as the name of a class of rows."""
+    return "".join(letter for letter in text.replace(" ", "-") if letter.isalpha() or letter == "-")
+
+
+def _interval(row: dict[str, Any]) -> str:
+    return f" [{_number(row['low'])}, {_number(row['high'])}]" if row["low"] or row["high"] else ""
 
 
 def _number(text: str) -> str:

@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reident._validation import check_plain
+from reident._check import check_plain
 from reident.errors import DataError, ParameterError
+from reident.studies.catalogue import STUDIES
+from reident.studies.parameters import rules
 
 __all__ = ["check_parameters", "notebook_cells", "notebook_defaults", "notebook_title"]
 
@@ -85,7 +87,7 @@ def check_parameters(
     Raises
     ------
     ParameterError
-        If a parameter is unknown to the notebook, has another type, or is not plain JSON.
+        If a parameter is unknown to the notebook, has another type, is not plain JSON, or breaks its study's rule.
     DataError
         If the file is no notebook with one parameters cell.
     """
@@ -107,4 +109,15 @@ def check_parameters(
             f"`{name}` must be of type {type(default).__name__} as its default {default!r} in {name_of_notebook}, "
             f"got {value!r} of type {type(value).__name__}"
         )
+    _check_study(notebook, defaults, parameters)
     return dict(parameters)
+
+
+def _check_study(notebook: str | Path, defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse what the study of this notebook would refuse; a copy under the same name is held to the same rules."""
+    study = next((one for one in STUDIES.values() if one.notebook_path.stem == Path(notebook).stem), None)
+    if study is None or "profile" not in defaults:
+        return
+    profile = parameters.get("profile", defaults["profile"])
+    own = rules(study.plan(profile))
+    study.plan(profile, **{name: value for name, value in parameters.items() if name in own})

@@ -26,18 +26,19 @@ from urllib.parse import quote
 
 import yaml
 
-from reident._paths import notebooks_folder
-from reident._random import trial_seed
-from reident._validation import check_integer
+from reident._check import check_integer
+from reident._rng import trial_seed
+from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
-from reident.experiments.grid import expand
 from reident.runner import NotebookRun, notebook_defaults, read_records, run_notebooks
+from reident.runner._collect import RESULTS, Plot, collect, draw, means
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._style import page
+from reident.sweep.grid import expand
 
 __all__ = ["batch", "read_sweep"]
 
-_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages")
+_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot")
 
 
 def read_sweep(file: str | Path) -> list[NotebookRun]:
@@ -100,7 +101,8 @@ def _find(named: Any, file: Path) -> Path:
     for path in (file.parent / named, notebooks_folder() / f"{named}.ipynb"):
         if path.is_file():
             return path
-    raise ParameterError(f"`notebook` must be a path from {file.name} or a notebook of the house, got {named!r}")
+    house = ", ".join(path.stem for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")))
+    raise ParameterError(f"`notebook` must be a path from {file.name} or one of {house}, got {named!r}")
 
 
 def _name(setting: Mapping[str, Any], repetition: int, parameters: Mapping[str, Any]) -> str:
@@ -123,9 +125,12 @@ def batch(
 ) -> list[dict[str, Any]]:
     """Run a sweep over a notebook, resume one that was interrupted, and write its index page.
 
-    `jobs` notebooks run at once. See `reident.runner.run_notebooks` for the other parameters.
+    `jobs` notebooks run at once. What they declared as their results (`reident.sweep.result.declare`; a study declares
+    a frame of its own) lies over all runs in ``results.parquet``, and on the page as a table and a plot. See
+    `reident.runner.run_notebooks` for the other parameters.
     """
     runs = read_sweep(file)
+    plot = Plot.read(_load(Path(file)).get("plot") or {})
     try:
         return run_notebooks(
             runs,
@@ -139,11 +144,11 @@ def batch(
         )
     finally:
         if Path(out).is_dir():
-            write_table(out, title=Path(file).stem)
+            write_table(out, title=Path(file).stem, plot=plot)
 
 
-def write_table(out: str | Path, *, title: str) -> Path:
-    """Write ``index.html`` as one table: a line a run with its parameters, state, time and pages."""
+def write_table(out: str | Path, *, title: str, plot: Plot | None = None) -> Path:
+    """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs."""
     out = Path(out)
     records = read_records(out)
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
@@ -154,11 +159,27 @@ def write_table(out: str | Path, *, title: str) -> Path:
     body = (
         f"<h1>{html.escape(title)}</h1><p>{len(records)} runs, {state}.</p>"
         f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f"{_results(out, records, plot or Plot())}"
     )
     target, temporary = out / "index.html", out / ".index.tmp"
     temporary.write_text(page(title, body), encoding="utf-8")
     temporary.replace(target)
     return target
+
+
+def _results(out: Path, records: list[dict[str, Any]], plot: Plot) -> str:
+    """Write what the runs declared into one file; return the section that shows it."""
+    results, varied = collect(out, records)
+    if results.empty:
+        return ""
+    results.to_parquet(out / RESULTS, index=False)
+    picture = draw(results, varied, plot, out)
+    image = "" if picture is None else f'<p><img src="{quote(picture.name)}" alt="results against a parameter"></p>'
+    shown = means(results, varied or ["run"]).round(4).to_html(index=False, border=0, na_rep="")
+    return (
+        f'<section id="results"><h2>Results</h2><p>Means over the rows of each setting; all {len(results)} rows are in '
+        f'<a href="{RESULTS}">{RESULTS}</a>.</p>{image}<div class="wide">{shown}</div></section>'
+    )
 
 
 def _row(out: Path, record: dict[str, Any], names: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import shutil
@@ -11,11 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reident.errors import DataError
-from reident.papers import PAPERS, Study, available_studies
-from reident.runner._index import counts, read_comparison
+import pandas as pd
 
-__all__ = ["PAGE", "caption", "collect", "gallery", "verdicts", "write_gallery"]
+from reident.errors import DataError
+from reident.runner._index import SAID, counts, read_comparison
+from reident.runner._ledger import markdown
+from reident.studies.catalogue import STUDIES, available_studies
+from reident.studies.study import Study
+
+__all__ = ["PAGE", "caption", "collect", "committed_ledgers", "gallery", "verdicts", "write_gallery"]
 
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
@@ -56,7 +59,7 @@ def gallery(folder: str | Path) -> str:
         if entries:
             parts += [
                 f"## {study.title}",
-                f"{PAPERS[study.stem].citation} Study `{study.name}`, notebook "
+                f"{study.document.citation} Study `{study.name}`, notebook "
                 f"[{study.notebook[:2]}](../notebooks/{study.notebook}.ipynb).",
                 *_provenance(study, folder),
                 f"```console\nreident figures {study.name}\n```",
@@ -79,7 +82,7 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
         if not (source / "study.json").is_file():
             continue
         target.mkdir(parents=True, exist_ok=True)
-        for name in importlib.import_module(f"reident.plotting.{study.name}").FIGURES:
+        for name in study.figures:
             for kind in ("png", "svg"):
                 shutil.copyfile(source / "figures" / f"{name}.{kind}", target / f"{name}.{kind}")
         for kind, file in (("csv", "comparison.csv"), ("json", "study.json")):
@@ -89,11 +92,10 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
 
 
 def verdicts(study: Study, folder: str | Path) -> str:
-    """Say how many printed numbers agree and differ in the study that the figures in `folder` were drawn from."""
+    """Say how many claims got which verdict in the study that the figures in `folder` were drawn from."""
     comparison = read_comparison(Path(folder) / study.stem / f"{study.name}.csv")
-    said = {"agrees": "agree", "differs": "differ"}
     found = counts(comparison)
-    return ", ".join(f"{found[verdict]} {said.get(verdict, verdict)}" for verdict in sorted(found))
+    return ", ".join(f"{found[verdict]} {SAID.get(verdict, verdict)}" for verdict in sorted(found))
 
 
 def _provenance(study: Study, folder: Path) -> Iterator[str]:
@@ -101,13 +103,13 @@ def _provenance(study: Study, folder: Path) -> Iterator[str]:
     if described.is_file():
         told = json.loads(described.read_text(encoding="utf-8"))
         yield (
-            f"Profile `{told['profile']}`, seed {told['seed']}. Printed numbers: {verdicts(study, folder)} "
+            f"Profile `{told['profile']}`, seed {told['seed']}. Claims: {verdicts(study, folder)} "
             f"([each beside the reproduced one]({study.stem}/{study.name}.csv))."
         )
 
 
 def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:
-    for name, draw in importlib.import_module(f"reident.plotting.{study.name}").FIGURES.items():
+    for name, draw in study.drawings().items():
         if (folder / f"{name}.png").is_file():
             yield folder / f"{name}.png", caption(draw)
 
@@ -117,9 +119,25 @@ def _entry(path: Path, text: str, folder: Path) -> str:
     return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg))\n\n![{text}]({place})"
 
 
+#: Between these lines a README beside the folder of figures holds the matrix of the ledgers.
+MARKS = ("<!-- ledgers -->\n", "<!-- end of ledgers -->\n")
+
+
+def committed_ledgers(folder: str | Path) -> dict[str, pd.DataFrame]:
+    """Return the ledgers that the figures in `folder` were drawn with, by study."""
+    found = {study.name: read_comparison(Path(folder) / study.stem / f"{study.name}.csv") for study in STUDIES.values()}
+    return {name: ledger for name, ledger in found.items() if ledger is not None}
+
+
 def write_gallery(folder: str | Path) -> Path:
-    """Write the page into the folder of figures and return it."""
+    """Write the page into the folder of figures, and the matrix into a README beside it that has its marks."""
     page = Path(folder) / PAGE
     text = gallery(folder)
     page.write_text(text, encoding="utf-8")
+    readme = Path(folder).resolve().parent / PAGE
+    if readme.is_file() and MARKS[0] in (held := readme.read_text(encoding="utf-8")):
+        before, _, rest = held.partition(MARKS[0])
+        after = rest.partition(MARKS[1])[2]
+        told = markdown(committed_ledgers(folder))
+        readme.write_text(f"{before}{MARKS[0]}{told}{MARKS[1]}{after}", encoding="utf-8")
     return page

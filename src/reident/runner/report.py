@@ -7,7 +7,7 @@ server or opened from the file system.
 from __future__ import annotations
 
 import html
-import importlib
+import inspect
 import shutil
 import uuid
 from pathlib import Path
@@ -15,15 +15,17 @@ from typing import Any
 from urllib.parse import quote
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 
+from reident.data.papers import PAPERS, errata
 from reident.errors import DataError
-from reident.experiments.study import Results
-from reident.papers import PAPERS, STUDIES, errata
 from reident.runner._execute import NOTEBOOK, PAGE, RECORD
-from reident.runner._index import comparison_rows, read_comparison, read_records, verdicts_text, write_index
+from reident.runner._index import comparison_rows, mark, read_comparison, read_records, verdicts_text, write_index
+from reident.runner._ledger import differences, matrix
 from reident.runner._style import page
+from reident.studies.catalogue import STUDIES
+from reident.studies.comparison import DATA, RULES, VERDICTS
+from reident.studies.study import Results
 
 __all__ = ["write_report"]
 
@@ -67,7 +69,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
             if draw:
                 _draw_for_print(out / record["name"], temporary / PRINT / record["name"])
         comparisons = {record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in records}
-        (temporary / "fidelity.html").write_text(_fidelity(records, comparisons), encoding="utf-8")
+        (temporary / "fidelity.html").write_text(_fidelity(records, comparisons, temporary), encoding="utf-8")
         (temporary / "errata.html").write_text(_errata(), encoding="utf-8")
         write_index(temporary, links=_links())
         if site.exists():
@@ -82,7 +84,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
 
 def _links() -> str:
     return (
-        '<nav><a href="index.html">Studies</a> · <a href="fidelity.html">Every printed number</a> · '
+        '<nav><a href="index.html">Studies</a> · <a href="fidelity.html">Every claim</a> · '
         '<a href="errata.html">Errata</a></nav>'
     )
 
@@ -102,71 +104,83 @@ def _draw_for_print(source: Path, target: Path) -> None:
         return
     results = Results.load(source)
     target.mkdir(parents=True)
-    for name, draw in importlib.import_module(f"reident.plotting.{results.study}").FIGURES.items():
+    for name, draw in STUDIES[results.study].drawings().items():
         with mpl.rc_context({"pdf.fonttype": 42}):
             draw(results).savefig(target / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None})
 
 
-def _fidelity(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame | None]) -> str:
-    parts = [_links(), "<h1>Every printed number</h1>", _explained(), _counted(records, comparisons)]
+def _fidelity(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame | None], site: Path) -> str:
+    known = {name: comparison for name, comparison in comparisons.items() if comparison is not None}
+    parts = [_links(), "<h1>Every claim</h1>", _EXPLAINED, _counted(known), _told(known), _filters()]
     for record in records:
         study, comparison = STUDIES[record["name"]], comparisons[record["name"]]
+        profile = str(record["parameters"].get("profile", ""))
         parts.append(
             f'<section id="{quote(study.name)}"><h2>{html.escape(study.title)}</h2>'
-            f'<p class="meta">{html.escape(PAPERS[study.stem].citation)}</p><p>{verdicts_text(comparison)}; '
-            f'<a href="{quote(study.name)}/{PAGE}">the study</a></p>'
+            f'<p class="meta">{html.escape(study.document.citation)}</p><p>{verdicts_text(comparison)}; profile '
+            f'{html.escape(profile)}; <a href="{quote(study.name)}/{PAGE}">the study</a></p>'
         )
-        parts.append(comparison_rows(comparison) if comparison is not None else "<p>No comparison was stored.</p>")
+        figures = site / study.name / "figures"
+        parts.append(
+            comparison_rows(comparison, profile=profile, figures=figures)
+            if comparison is not None
+            else "<p>No comparison was stored.</p>"
+        )
         parts.append("</section>")
     missing = [study.title for name, study in STUDIES.items() if name not in comparisons]
     if missing:
         parts.append(f"<p>Not reproduced in this run: {html.escape('; '.join(missing))}.</p>")
-    return page("reident: every printed number", "\n".join(parts))
+    return page("reident: every claim", "\n".join([*parts, _rules()]))
 
 
-def _explained() -> str:
-    return (
-        "<p>Each line sets a number that a document prints beside ours. A simulated number agrees if print lies inside "
-        "the interval that our repetitions give, an exact one if it is the same. Where they differ the line says why, "
-        "as far as it is known; no setting was chosen to make a line agree without being named as a calibration.</p>"
-        "<p>To agree says little where the interval is wide: <em>width</em> is the median width of the intervals, in "
-        "per cent of the printed number. Few repetitions (the quick profile) make it large.</p>"
-    )
+_EXPLAINED = (
+    "<p>Each line sets a claim of a document beside what was found, judged by a rule that was fixed before. "
+    "<em>Would notice</em> is the smallest change of print that the rule would call a difference, found by changing "
+    "it. What would still agree with the next number of its table, or with the opposite, cannot be told; drawn data "
+    "never count. Where a line differs it says why, as far as that is known; no setting was chosen to make a line "
+    "agree without being named as a calibration.</p>"
+)
 
 
-def _width(comparison: pd.DataFrame | None) -> str:
-    """Tell how wide the intervals are, against the printed numbers; empty where there is none."""
-    if comparison is None:
+def _counted(known: dict[str, pd.DataFrame]) -> str:
+    if not known:
         return ""
-    numbers = comparison[["published", "low", "high"]].apply(pd.to_numeric, errors="coerce")
-    shares = (numbers["high"] - numbers["low"]) / numbers["published"].abs()
-    shares = shares[np.isfinite(shares)]  # a bound on one side, or of a printed zero, has no width of this kind
-    return f"{100 * shares.median():.3g} %" if len(shares) else ""
-
-
-def _counted(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame | None]) -> str:
-    lines = []
-    for record in records:
-        comparison = comparisons[record["name"]]
-        size = 0 if comparison is None else len(comparison)
-        lines.append(
-            f'<tr><td><a href="#{quote(record["name"])}">{html.escape(STUDIES[record["name"]].title)}</a></td>'
-            f'<td class="number">{size}</td><td>{verdicts_text(comparison)}</td>'
-            f'<td class="number">{_width(comparison)}</td>'
-            f"<td>{html.escape(str(record['parameters'].get('profile', '')))}</td></tr>"
-        )
-    known = [comparison for comparison in comparisons.values() if comparison is not None]
-    both = pd.concat(known, ignore_index=True) if known else None
-    size = 0 if both is None else len(both)
-    total = (
-        f'<tr><td>all</td><td class="number">{size}</td><td>{verdicts_text(both)}</td>'
-        f'<td class="number">{_width(both)}</td><td></td></tr>'
-    )
+    first = {STUDIES[name].stem: name for name in reversed(known)}
+    lines = [
+        f'<tr><td><a href="#{quote(first[document])}">{html.escape(document)}</a></td><td>{html.escape(got)}</td>'
+        + "".join(f'<td class="number">{count or ""}</td>' for count in row)
+        + "</tr>"
+        for (document, got), row in matrix(known).iterrows()
+    ]
+    heads = "".join(f'<th class="number">{html.escape(verdict)}</th>' for verdict in VERDICTS)
     return (
-        '<table><thead><tr><th>study</th><th class="number">numbers</th><th>verdicts</th>'
-        '<th class="number">width</th><th>profile</th></tr></thead>'
-        f"<tbody>{''.join(lines)}{total}</tbody></table>"
+        f"<table><thead><tr><th>document</th><th>data</th>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
+
+
+def _told(known: dict[str, pd.DataFrame]) -> str:
+    told = "".join(f"<li>{html.escape(document)}: {html.escape(text)}</li>" for document, text in differences(known))
+    return f"<ul>{told}</ul>" if told else ""
+
+
+def _filters() -> str:
+    """Return boxes that hide rows by verdict and by data; the style sheet does it, no script."""
+    boxes, styles = [], []
+    for said in (*VERDICTS, *DATA, "not read"):
+        name = mark(said)
+        boxes.append(f'<label><input type="checkbox" id="show-{name}" checked> {html.escape(said)}</label>')
+        styles.append(f"body:has(#show-{name}:not(:checked)) tr.{name} {{ display: none; }}")
+    return f'<style>{" ".join(styles)}</style><p class="meta">Show: {" ".join(boxes)}</p>'
+
+
+def _rules() -> str:
+    """Return the code of every rule, where the rows' links lead."""
+    codes = "".join(
+        f'<h3 id="rule-{name.replace(" ", "-")}">{html.escape(name)}</h3>'
+        f"<pre>{html.escape(inspect.getsource(rule))}</pre>"
+        for name, rule in RULES.items()
+    )
+    return f"<section><h2>The rules</h2>{codes}</section>"
 
 
 def _errata() -> str:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from reident._validation import check_choice, check_columns, check_integer, check_mapping, check_real
+from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real
 from reident.errors import DataError, ParameterError
-from reident.experiments.microdata import LAT, LON, microdata
-from reident.network_files import read_graph
-from reident.networks import as_network
+from reident.networks.files import read_graph
+from reident.networks.graph import as_network
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.mapping import Plan, plan
+from reident.workbench.microdata import LAT, LON, microdata
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 
-__all__ = ["REPETITIONS", "Assessment", "assess"]
+__all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "assess"]
 
 #: Repetitions of every release: quick for a first look, full for a decision.
 REPETITIONS = {"smoke": 2, "quick": 10, "full": 30}
+
+
+#: Complete records beyond which an assessment works on a random sample of so many, and says so.
+MOST_RECORDS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +43,12 @@ class Assessment:
     plans : mapping of str to Plan
         What was tried for places and tables.
     advice : DataFrame
-        One row a utility under all attacks together, then one an attack and a utility: the most useful release with a
-        mean risk within the limit, as ``method``,
-        ``parameter``, ``value``, ``risk``, ``risk_high``, ``utility`` and a sentence; none fitting says so.
+        One row a utility under all attacks together, then one an attack and a utility: the most useful release that
+        puts no more persons above the limit than tolerated, in all but one of twenty releases, as ``method``,
+        ``parameter``, ``value``, ``risk``, ``risk_high``, ``above_high``, ``utility`` and a sentence; none fitting says
+        so.
     limit : float
-        The tolerable risk.
+        The tolerable risk of a person.
     repetitions, seed : int
     data_sha256 : str
         Of the values that were assessed.
@@ -67,8 +74,14 @@ class Assessment:
                 f"{one.n_released} of the {self.profile.n_complete} complete records, drawn anew in each of "
                 f"{self.repetitions} repetitions."
             )
+            if len(made.data.table) < self.profile.n_complete:
+                told.append(
+                    f"Of the {self.profile.n_complete} complete records {len(made.data.table)} were used: those drawn "
+                    "at random where there are many, and with a sensitive value where one is named."
+                )
             known = [*made.data.quasi, *(["the place"] if kind == "places" else [])]
             told.append(f"The intruder knows {', '.join(known)} of these persons exactly: the worst case.")
+            told += [f"Left out: {name}. {reason}." for name, reason in made.left_out.items()]
         told += [
             "The intruder knows the method and its parameters, not its random numbers.",
             "A search for the largest consistent match that ends at its limit counts with its best match so far; the "
@@ -76,6 +89,25 @@ class Assessment:
             "A measured risk is the success of these attacks by this intruder. It bounds no other attack.",
         ]
         return told
+
+    def chain(self) -> list[dict[str, Any]]:
+        """Return the advised release of the table and of the places as the steps of a recipe; empty without any.
+
+        Each was judged by itself, for the first use of its map: what they let through together `check` tells.
+        """
+        steps = []
+        for kind in ("table", "places"):
+            if kind not in self.maps:
+                continue
+            rows = self.advice[(self.advice["data"] == kind) & (self.advice["attack"] == EVERY)]
+            if "method" not in rows or rows["method"].isna().all():
+                continue
+            row = rows[rows["method"].notna()].iloc[0]
+            frame = self.maps[kind]
+            found = frame[(frame["method"] == row["method"]) & (frame["value"] == row["value"])]
+            given = {name: value for name, value in json.loads(found["setting"].iloc[0]).items() if value is not None}
+            steps.append({"method": str(row["method"]), "parameters": given})
+        return steps
 
     def save(self, out: str | Path, *, command: str = "") -> Path:
         """Write ``report.html``, the points of the maps and the advice (CSV) and the figures; return the report."""
@@ -94,9 +126,11 @@ def assess(
     epsilon_quasi: str | Sequence[str] = (),
     network: Any = None,
     limit: float = 0.25,
+    tolerate: float = 0.0,
     methods: Mapping[str, Sequence[Any]] | None = None,
     n_known: int | None = None,
     overlap: float = 0.5,
+    public: Mapping[str, Any] | None = None,
     profile: str = "quick",
     seed: int = 0,
     jobs: int = 1,
@@ -120,11 +154,13 @@ def assess(
     network : graph or path of an edge list, optional
         Relations between the persons: its degrees are assessed as a further map.
     limit : float, default 0.25
-        The tolerable risk.
+        The tolerable risk of a person.
+    tolerate : float, default 0
+        The share of persons who may lie above it, in all but one of twenty releases.
     methods : mapping, optional
         "places" and "table" to lists as `risk_utility` takes them; default: all that fit.
-    n_known, overlap
-        As for `risk_utility`.
+    n_known, overlap, public
+        As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
         2, 10 or 30 repetitions.
     seed, jobs, scheduler, folder, progress
@@ -144,6 +180,7 @@ def assess(
 
     repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
     limit = check_real(limit, "limit", low=0, high=1)
+    tolerate = check_real(tolerate, "tolerate", low=0, high=1)
     check_integer(seed, "seed", low=0)
     data = with_places(data, lat, lon)
     listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
@@ -165,10 +202,15 @@ def assess(
         raise DataError(
             f"`data` must have at least 20 records with every quasi-identifier and a valid place, got {len(complete)}"
         )
-    sizes: dict[str, Any] = {"n_known": n_known, "overlap": overlap}
+    if len(complete) > MOST_RECORDS:
+        drawn = np.random.default_rng(seed).permutation(len(complete))[:MOST_RECORDS]
+        complete = complete.iloc[np.sort(drawn)].reset_index(drop=True)
+    sizes: dict[str, Any] = {"n_known": n_known, "overlap": overlap, "limit": limit}
     plans: dict[str, Plan] = {}
     if places:
-        plans["places"] = plan(microdata(complete, quasi=listed), chosen.get("places"), **sizes)
+        plans["places"] = plan(
+            microdata(complete, quasi=listed, kind="places", public=public), chosen.get("places"), **sizes
+        )
     if listed:
         kept = complete if sensitive is None else complete[complete[sensitive].notna()]
         described = microdata(kept, quasi=listed, sensitive=sensitive, kind="table", epsilon_quasi=noisy)
@@ -180,49 +222,65 @@ def assess(
     if network is not None:
         from reident.workbench.networks import map_network
 
-        maps["network"] = map_network(network, repetitions=repetitions, seed=seed, jobs=jobs, progress=progress)
+        maps["network"] = map_network(
+            network, limit=limit, repetitions=repetitions, seed=seed, jobs=jobs, progress=progress
+        )
+    _agree(told, maps, pd.DataFrame(complete), listed)
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
-    return Assessment(told, maps, plans, _advice(maps, limit), limit, repetitions, seed, digest.hexdigest())
+    return Assessment(told, maps, plans, _advice(maps, limit, tolerate), limit, repetitions, seed, digest.hexdigest())
 
 
 #: The name in the column `attack` of a line that takes all attacks together.
 EVERY = "every attack that applies"
 
 
-def _advice(maps: Mapping[str, pd.DataFrame], limit: float) -> pd.DataFrame:
+def _advice(maps: Mapping[str, pd.DataFrame], limit: float, tolerate: float) -> pd.DataFrame:
     """Advise for each use first under all attacks together, since an intruder chooses, then under each."""
     rows = []
     for kind, frame in maps.items():
         for analysis, panels in frame.groupby("analysis", sort=False):
-            rows.append({"data": kind, "attack": EVERY, "analysis": analysis, **_best(_worst_of(panels), limit)})
+            best = _best(_worst_of(panels), limit, tolerate)
+            rows.append({"data": kind, "attack": EVERY, "analysis": analysis, **best})
         for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False):
-            rows.append({"data": kind, "attack": attack, "analysis": analysis, **_best(panel, limit)})
+            rows.append({"data": kind, "attack": attack, "analysis": analysis, **_best(panel, limit, tolerate)})
     return pd.DataFrame(rows)
 
 
 def _worst_of(panels: pd.DataFrame) -> pd.DataFrame:
-    """Return each release with the largest of its risks under several attacks."""
-    worst = panels.sort_values("risk", ascending=False, kind="stable").drop_duplicates(["method", "value"])
-    return worst.sort_index()
+    """Return each release under the attack that puts most persons above the limit."""
+    order = panels.sort_values(["above_high", "risk"], ascending=False, kind="stable", na_position="last")
+    return order.drop_duplicates(["method", "value"]).sort_index()
 
 
-def _best(panel: pd.DataFrame, limit: float) -> dict[str, Any]:
-    """Return the most useful release within the limit, and a sentence about it."""
-    original = panel[panel["method"] == ORIGINAL]["risk"]
+def _best(panel: pd.DataFrame, limit: float, tolerate: float) -> dict[str, Any]:
+    """Return the most useful release that puts no more persons above the limit than tolerated, and a sentence."""
+    original = panel[panel["method"] == ORIGINAL]
     releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
-    below = releases[releases["risk"] <= limit].sort_values("utility", ascending=False, kind="stable")
-    if len(original) and original.iloc[0] <= limit:
-        return {"advice": f"the data as they are have a risk of {original.iloc[0]:.0%} here, within {limit:.0%}"}
+    below = releases[releases["above_high"] <= tolerate].sort_values("utility", ascending=False, kind="stable")
+    rule = f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
+    if len(original) and original["above_high"].iloc[0] <= tolerate:
+        return {"advice": f"the data as they are put {rule} here"}
     if below.empty:
-        least = releases.loc[releases["risk"].idxmin()]
+        least = releases.loc[releases["above_high"].idxmin()]
         name = f"{least['method']} {least['value']}".strip()
-        return {
-            "advice": f"no release tried keeps the risk within {limit:.0%}; {name} comes nearest ({least['risk']:.0%})"
-        }
+        return {"advice": f"no release tried puts {rule}; {name} comes nearest ({least['above_high']:.0%} of persons)"}
     row = below.iloc[0]
-    before = f", against {original.iloc[0]:.0%} for the data as they are" if len(original) else ""
-    spread = "" if row["risk_high"] <= limit else f"; one release in twenty may exceed {row['risk_high']:.0%}"
+    before = f", against {original['above'].iloc[0]:.0%} of persons in the data as they are" if len(original) else ""
     chosen = f"{row['method']} with {row['parameter']} = {row['value']}" if row["value"] else str(row["method"])
-    measured = f"{row['risk']:.0%}{before}{spread}"
-    sentence = f"{chosen}: the most useful release tried with a mean risk within {limit:.0%} ({measured})"
-    return {**row[["method", "parameter", "value", "risk", "risk_high", "utility"]], "advice": sentence}
+    sentence = f"{chosen}: the most useful release tried with {rule}{before} (mean success {row['risk']:.0%})"
+    return {**row[["method", "parameter", "value", "risk", "risk_high", "above_high", "utility"]], "advice": sentence}
+
+
+def _agree(told: DataProfile, maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, quasi: list[str]) -> None:
+    """Stop where the map contradicts the data: who is alone with what the intruder knows is above every limit."""
+    if "table" not in maps or not quasi:
+        return
+    size = complete.groupby([complete[column].astype(str) for column in quasi]).transform("size")
+    alone = float((size == 1).mean())
+    frame = maps["table"]
+    above = float(frame.loc[frame["method"] == ORIGINAL, "above"].max())
+    if above < alone - 0.05 - 3 * (alone * (1 - alone) / told.n_complete) ** 0.5:
+        raise DataError(
+            f"the map contradicts the data: {alone:.0%} of the records are alone with their {', '.join(quasi)}, and "
+            f"the attacks on the data as they are put {above:.0%} of persons above the limit: no report is written"
+        )

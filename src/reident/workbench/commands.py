@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import os
 import shlex
+import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from reident.workbench.check_command import check
 
 __all__ = ["add_commands"]
 
@@ -17,32 +24,92 @@ Quasi = Annotated[str, typer.Option(help="Columns that an intruder may know, sep
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
 Sensitive = Annotated[str | None, typer.Option(help="Column whose value must not become known.")]
+Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
+Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
+Public = Annotated[
+    list[str] | None, typer.Option("--public", help="Another public input, such as density=FILE; repeatable.")
+]
 Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
+Sep = Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")]
+Decimal = Annotated[str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")]
+Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")]
+Layer = Annotated[str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")]
+Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
+Missing = Annotated[str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")]
+Text = Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")]
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to an application."""
+    app.command("open")(open_)
     app.command()(assess)
     app.command()(protect)
     app.command()(methods)
+    app.command()(check)
 
 
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def assess(
+def open_(
     file: File,
-    out: Annotated[Path, typer.Option(help="The folder for the report, its tables and figures.")],
+    out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
+        "recipe.yaml"
+    ),
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    layer: Layer = None,
+    crs: Crs = None,
+    missing: Missing = None,
+    text: Text = "",
+    force: Annotated[bool, typer.Option("--force", help="Write over a recipe that is there.")] = False,
+) -> None:
+    """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
+
+    Nothing of the file is changed, and no record is written anywhere.
+    """
+    from reident.errors import ParameterError
+    from reident.workbench.opening import open_file
+    from reident.workbench.recipe import recipe_of
+
+    if out.exists() and not force:
+        raise ParameterError(
+            f"`out` must not exist yet, got {str(out)!r}: it may hold your changes; --force writes over it"
+        )
+    reading = {
+        "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
+        "missing": None if missing is None else _listed(missing), "text": _listed(text),
+    }  # fmt: skip
+    found = open_file(file, **reading)  # type: ignore[arg-type]
+    print(found)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    picture = out.with_suffix(".png")
+    recipe = recipe_of(found, os.path.relpath(file, out.parent), reading).write(out)
+    found.draw().savefig(picture, dpi=130)
+    print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
+
+
+def assess(
+    file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder for the report, its tables and figures.")] = Path("report"),
+    recipe: Annotated[Path | None, typer.Option(help="A recipe with the roles of the columns.")] = None,
     quasi: Quasi = "",
     lat: Lat = None,
     lon: Lon = None,
     sensitive: Sensitive = None,
     epsilon_quasi: Epsilon = "",
     network: Annotated[Path | None, typer.Option(help="Edge list of the persons' relations (columns u, v).")] = None,
-    limit: Annotated[float, typer.Option(help="The tolerable risk, between 0 and 1.")] = 0.25,
+    limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
+    tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
     known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
+    area: Area = None,
+    candidates: Candidates = None,
+    public: Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick (10 repetitions) or full (30).")] = "quick",
     seed: Annotated[int, typer.Option(help="The seed of the simulated intruder.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
@@ -51,40 +118,90 @@ def assess(
 ) -> None:
     """Assess your own data: check them, simulate an intruder, map protections, write a report with advice.
 
-    The report is for the custodian: it describes confidential data.
+    Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
+    custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident._machine import processors
+    from reident.sweep._machine import processors
     from reident.workbench.assessing import assess as run
-    from reident.workbench.files import read_file
+    from reident.workbench.files import with_places
 
     began = time.monotonic()
+    opened, told = _opened(file, recipe)
+    work = _workplace(out)
+    data = opened.data
+    roles = _listed(quasi)
+    if not (roles or lat or lon or epsilon_quasi):
+        roles, sensitive = told.named("quasi-identifier"), sensitive or next(iter(told.named("sensitive")), None)
+        if told.places is not None:
+            data = with_places(data, told.places["lat"], told.places["lon"], told.places.get("crs"))
+    print(f"an intruder may know: {', '.join(roles) or 'places alone'}; sensitive: {sensitive or 'none named'}")
     found = run(
-        read_file(file),
-        quasi=_listed(quasi),
+        data,
+        quasi=roles,
         lat=lat,
         lon=lon,
         sensitive=sensitive,
         epsilon_quasi=_listed(epsilon_quasi),
         network=None if network is None else str(network),
         limit=limit,
+        tolerate=tolerate,
         overlap=overlap,
         n_known=known or None,
+        public=_public(area, candidates, public, lat, lon),
         profile=profile,
         seed=seed,
         jobs=processors(jobs),
         scheduler=scheduler,
+        folder=work,
         progress=not quiet,
     )
+    for copy in work.glob("data-*"):  # needed by the trials only
+        shutil.rmtree(copy)
     report = found.save(out, command=shlex.join(["reident", *sys.argv[1:]]))
     for _, row in found.advice.iterrows():
         print(f"{row['attack']} / {row['analysis']}:\n  {row['advice']}")
     print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
+    chain = found.chain()
+    if chain:
+        source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
+        advised = replace(told, file=source, chain=chain, limit=limit).write(out / "recipe.yaml")
+        print(f"the advised release: reident protect --recipe {shlex.quote(str(advised))} --out release")
+
+
+def _opened(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
+    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given."""
+    from reident.errors import ParameterError
+    from reident.workbench.opening import open_file
+    from reident.workbench.recipe import read_recipe, recipe_of
+
+    told = None if recipe is None else read_recipe(recipe)
+    if file is None and (told is None or not told.file):
+        raise ParameterError("`file` or a `recipe` that names one must be given")
+    path = file or Path(recipe or "").parent / str(told and told.file)
+    opened = open_file(path, **({} if told is None else dict(told.reading)))
+    return opened, told or recipe_of(opened, str(path))
+
+
+def _workplace(out: Path) -> Path:
+    """Return a folder for what is under way, before any work is done that a bad one would lose."""
+    from reident.errors import DataError
+
+    work = out / ".work"
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        work.chmod(0o700)
+    except OSError as error:
+        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
+    return work
 
 
 def protect(
-    file: File,
-    method: Annotated[str, typer.Option(help="A method's name; reident methods lists them.")],
-    out: Annotated[Path, typer.Option(help="The folder to create: the release and its public manifest.")],
+    file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder to create: the release and its public manifest.")] = Path(
+        "release"
+    ),
+    method: Annotated[str | None, typer.Option(help="A method's name; reident methods lists them.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe with a chain of methods, instead of a method.")] = None,
     option: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the method, such as sigma_deg=0.05; repeatable.")
     ] = None,
@@ -94,39 +211,101 @@ def protect(
     sensitive: Sensitive = None,
     epsilon_quasi: Epsilon = "",
     keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
-    area: Annotated[Path | None, typer.Option(help="Polygon file: where an embedding draws reference places.")] = None,
-    candidates: Annotated[Path | None, typer.Option(help="File of public places to swap with.")] = None,
+    area: Area = None,
+    candidates: Candidates = None,
+    public: Public = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(help="How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable."),
+    ] = None,
+    missing_values: Annotated[
+        str | None, typer.Option(help="What becomes of gaps: label (default), wildcard, drop or suppress.")
+    ] = None,
+    household: Annotated[str | None, typer.Option(help="Column of households: moved together.")] = None,
+    crs: Crs = None,
+    keep_identifiers: Annotated[
+        bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
+    ] = False,
 ) -> None:
     """Make a release of your own data: protected, shuffled, with a manifest that may be published.
 
     Columns that no option names are left out. Random numbers come from the operating system and are not kept.
     """
-    from reident.registry import find
-    from reident.workbench.files import read_file, with_places
+    from reident.methods import find
+    from reident.workbench.files import WRITTEN
+    from reident.workbench.hierarchies import read_form
     from reident.workbench.protecting import protect as run
 
-    entry = find(method, "anonymiser")
-    options = dict(_option(entry, text) for text in option or [])
-    places = None if candidates is None else read_file(candidates)
-    if places is not None and not hasattr(places, "to_crs"):
-        places = with_places(places, lat, lon)
-    suffix = ".csv" if file.name.lower().endswith((".csv.gz", ".txt", ".tsv", ".xls")) else file.suffix.lower()
+    opened, told = _opened(file, recipe)
+    options = dict(_option(find(method, "anonymiser"), text) for text in option or []) if method else None
+    suffix = f".{opened.source['kind']}" if f".{opened.source['kind']}" in WRITTEN else ".csv"
     made = run(
-        read_file(file),
+        opened,
         out,
         method=method,
+        recipe=None if recipe is None else told,
         options=options,
+        hierarchies=dict(map(read_form, hierarchy or [])),
+        missing=missing_values,
+        household=household,
+        crs=crs,
+        keep_identifiers=keep_identifiers,
         quasi=_listed(quasi),
         lat=lat,
         lon=lon,
         sensitive=sensitive,
         epsilon_quasi=_listed(epsilon_quasi),
         keep=_listed(keep),
-        area=None if area is None else read_file(area),
-        candidates=places,
+        public=_public(area, candidates, public, lat, lon),
         suffix=suffix,
     )
+    _tell(made, opened)
     print(f"release: {made.resolve()}: {', '.join(sorted(path.name for path in made.iterdir()))}")
+
+
+def _tell(made: Path, opened: Any) -> None:
+    """Print what a release did, what it dropped, and what each column lost."""
+    manifest = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
+    for step in manifest.get("chain") or [manifest]:
+        given = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
+        print(f"{step['method']}: {given}")
+    print(f"{manifest['records_released']} of {len(opened.data)} records released")
+    for step in manifest["left_out_because"]:
+        if step["records_left_out"]:
+            place = (
+                f", {step['records_without_place']} for want of a place" if step.get("records_without_place") else ""
+            )
+            print(f"  {step['records_left_out']} left out by {step['method']}{place}")
+    dropped = [name for name in opened.columns["column"] if name not in manifest["columns"]]
+    print(f"columns left out: {', '.join(dropped) or 'none'}")
+    print("lost of each column (0 nothing, 1 all):")
+    for name, lost in manifest["column_loss"].items():
+        unchanged = "  as it was" if name in manifest["columns_released_unchanged"] else ""
+        print(f"  {name:<24} {lost:.2f}{unchanged}")
+    for name in ("neighbours_kept", "distances_kept"):
+        if name in manifest["loss"]:
+            print(f"  {name.replace('_', ' ')}: {manifest['loss'][name]}")
+    for receipt in manifest["receipts"]:
+        print(f"  changed: {receipt}")
+
+
+def _public(
+    area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
+) -> dict[str, Any]:
+    """Read the files of public inputs; their coordinate columns may be called as those of the data."""
+    from reident.errors import ParameterError
+    from reident.workbench.files import read_file, with_places
+
+    named = {"area": area, "candidates": candidates}
+    for text in others or []:
+        name, sign, path = text.partition("=")
+        if not sign:
+            raise ParameterError(f"`--public` must have the form name=file, got {text!r}")
+        named[name] = Path(path)
+    read = {name: read_file(path) for name, path in named.items() if path is not None}
+    return {
+        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in read.items()
+    }
 
 
 def _option(entry: Any, text: str) -> tuple[str, Any]:
@@ -136,27 +315,37 @@ def _option(entry: Any, text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign:
         raise ParameterError(f"`--set` must have the form name=value, got {text!r}")
-    kind = entry.parameter(name).kind
-    if value.lower() == "none":
-        return name, None
-    try:
-        read: dict[str, Any] = {"int": int, "float": float, "bool": {"true": True, "false": False}.__getitem__}
-        return name, read.get(kind, str)(value.lower() if kind == "bool" else value)
-    except (ValueError, KeyError):
-        raise ParameterError(f"`{name}` must be a {kind}, got {value!r}") from None
+    return name, None if value.lower() == "none" else entry.parameter(name).read(value)
 
 
 def methods(
-    role: Annotated[str | None, typer.Argument(help="anonymiser, attack or metric; none: all.")] = None,
+    which: Annotated[
+        str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
+    ] = None,
     data: Annotated[str | None, typer.Option(help="places, table or network.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything that is known, as JSON.")] = False,
 ) -> None:
     """List the anonymisers, attacks and metrics by name, with their parameters, ranges, units and defaults."""
-    from reident.registry import entries
+    import json
 
-    for entry in entries(role, data):
+    from reident.methods import ROLES, entries, find, told
+
+    one = which is not None and which not in ROLES
+    chosen = [find(str(which))] if one else entries(which, data)
+    if as_json:
+        print(json.dumps([told(entry) for entry in chosen], indent=2))
+        return
+    for entry in chosen:
         print(f"{entry.name:<24} {entry.role:<11} {entry.data:<8} {entry.source}")
-        defaults = entry.defaults()
-        for parameter in (*entry.parameters, *entry.extras):
-            allowed = parameter.range or ", ".join(map(str, parameter.choices))
-            unit = f" {parameter.unit}" if parameter.unit else ""
-            print(f"    {parameter.name} = {defaults[parameter.name]}{unit}  ({parameter.kind} {allowed})")
+        described = told(entry)
+        for parameter in described["parameters"]:
+            allowed = (
+                parameter["range"] if isinstance(parameter["range"], str) else ", ".join(map(str, parameter["range"]))
+            )
+            unit = f" {parameter['unit']}" if parameter["unit"] else ""
+            print(f"    {parameter['name']} = {parameter['default']}{unit}  ({parameter['type']} {allowed})")
+        for name, meaning in described["public"].items():
+            print(f"    {name}: a public input, {meaning}")
+        if one:
+            print(f"\n{described['label']}: {described['call']}\nguarantee: {described['guarantee']}\n")
+            print(inspect.getdoc(entry.function))

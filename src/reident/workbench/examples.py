@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident._random import check_rng
-from reident._typing import RNGLike
-from reident._validation import check_integer
+from reident._check import check_integer
+from reident._rng import check_rng
+from reident._types import RNGLike
 
 __all__ = ["example_places", "example_table"]
 
 
 def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
     """Return simulated persons in Germany: sex, age class, ``lat_deg``, ``lon_deg``; homes near real places."""
-    from reident.datasets import load_census_shares, load_places
-    from reident.simulate import population
+    from reident.data.datasets import load_census_shares, load_places
+    from reident.data.simulate import population
 
     n = check_integer(n, "n", low=1)
     return population(load_places("germany"), n, jitter_km=5.0, shares=load_census_shares(), rng=check_rng(rng))

@@ -15,12 +15,14 @@ import pandas as pd
 from ipyevents import Event
 
 from reident.errors import DataError, ParameterError
-from reident.experiments.microdata import microdata
+from reident.methods import Parameter, entries, find
+from reident.methods.forms import code_for
 from reident.plotting import new_figure
-from reident.registry import Parameter, entries, find
-from reident.rumap import NOTHING, ORIGINAL, frontier, plot_ru_map
+from reident.plotting.rumap import layout, plot_ru_map
+from reident.rumap import NOTHING, ORIGINAL, frontier
 from reident.workbench.examples import example_places, example_table
-from reident.workbench.mapping import Plan, claims, code_for, plan
+from reident.workbench.mapping import Plan, claims, left_out_methods, plan
+from reident.workbench.microdata import microdata
 
 __all__ = ["Example", "Explorer", "examples"]
 
@@ -89,7 +91,7 @@ class Explorer:
         self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **wide)
         self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.05, description="tolerable risk", **wide)
         self.button = widgets.Button(description="Draw the map", button_style="primary", icon="play")
-        self.state = widgets.HTML("Choose, then draw the map.")
+        self.state = widgets.HTML()
         self.map = widgets.Image(format="png", layout=widgets.Layout(max_width="46rem"))
         self.clicks = Event(source=self.map, watched_events=["click"])
         self.spots = pd.DataFrame(columns=["row", "x", "y"])
@@ -127,10 +129,12 @@ class Explorer:
         example = self.offered[self.data.value]
         self.plan, self.trials, self.frame = None, pd.DataFrame(), pd.DataFrame()
         self.spots = self.spots.iloc[:0]
-        fitting = [one for one in entries("anonymiser", self.kind, mapped=True) if one.form != "classes and noise"]
+        left_out = left_out_methods(microdata(example.data, kind=self.kind, **example.roles))
+        fitting = [one for one in entries("anonymiser", self.kind) if one.name not in left_out]
+        self.state.value = f"Choose, then draw the map. {_said(left_out)}"
         attacks = entries("attack", self.kind, mapped=True)
         if not example.roles.get("sensitive"):
-            attacks = [one for one in attacks if one.form != "class disclosure"]
+            attacks = [one for one in attacks if one.name not in ("homogeneity", "skewness")]
         self.methods.options = [(one.label, one.name) for one in fitting]
         self.methods.value = tuple(one.name for one in fitting[:2])
         self.attack.options = [(one.label, one.name) for one in attacks]
@@ -213,7 +217,8 @@ class Explorer:
         first = self._first_rows()
         keys = zip(panel["method"], panel["setting"].fillna("{}"), strict=True)  # the original has no options
         rows = np.array([first.get(key, -1) for key in keys])
-        points = panel[["utility", "risk"]].to_numpy(float)
+        shown, _ = layout(panel.reset_index(drop=True), self.limit.value)
+        points = np.array([shown.at(row) for _, row in panel.iterrows()])
         ax.plot(*points[(rows >= 0) & (rows == self.point.value)].T, "s", markersize=15, markerfacecolor="none",
                 markeredgecolor="black", markeredgewidth=1.2)  # fmt: skip
         stream = BytesIO()
@@ -283,6 +288,10 @@ class Explorer:
             else f"<pre>{html.escape(code_for(trial['method'], trial['options']))}</pre>"
         )
         self.behind.value = told + code
+
+
+def _said(left_out: Mapping[str, str]) -> str:
+    return f"Left out: {html.escape('; '.join(f'{name}: {why}' for name, why in left_out.items()))}" if left_out else ""
 
 
 def _slider(name: str, parameter: Parameter) -> widgets.FloatRangeSlider:

@@ -2,78 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reident._validation import check_table
+from reident._check import check_table
 from reident.errors import DataError, ParameterError
-from reident.experiments.microdata import LAT, LON
+from reident.workbench.microdata import LAT, LON
+from reident.workbench.opening import GEOGRAPHIC, file_kind, open_file
 
-__all__ = ["read_file", "with_places", "write_file"]
+__all__ = ["plain_table", "read_file", "with_places", "write_file"]
 
-_GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
 #: The kinds of file that a release is written as.
-WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *_GEOGRAPHIC)
-_KINDS = ".csv, .csv.gz, .tsv, .parquet, .xlsx, .xls, .gpkg, .geojson, .shp, .fgb"
-
-
-def _kind(path: Path) -> str:
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
+WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
 
 
 def read_file(path: str | Path) -> Any:
-    """Read CSV, TSV, Parquet, GeoParquet, Excel, GeoPackage, GeoJSON or a shapefile.
-
-    Returns
-    -------
-    DataFrame, or GeoDataFrame where the file has a geometry
-
-    Raises
-    ------
-    DataError
-        If there is no such file, it is of another kind, is empty or cannot be read; the message says which.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"`file` must name a file that exists, got {str(path)!r}")
-    kind = _kind(path)
-    try:
-        if kind in (".csv", ".tsv", ".txt"):
-            data = pd.read_csv(path, sep="," if kind == ".csv" else "\t")
-        elif kind in (".parquet", ".pq"):
-            data = _read_parquet(path)
-        elif kind in (".xlsx", ".xls"):
-            data = pd.read_excel(path)
-        elif kind in _GEOGRAPHIC:
-            import geopandas as gpd
-
-            data = gpd.read_file(path)
-        else:
-            raise DataError(f"`file` must be one of {_KINDS}, got {path.name!r}")
-    except DataError:
-        raise
-    except Exception as error:
-        raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
-    if not len(data):
-        raise DataError(f"{path.name!r} must hold at least one record, it is empty")
-    return data
+    """Read the records of a file of any kind that `open_file` opens."""
+    return open_file(path).data
 
 
-def _read_parquet(path: Path) -> Any:
-    import pyarrow.parquet as pq
-
-    if b"geo" in (pq.read_schema(path).metadata or {}):
-        import geopandas as gpd
-
-        return gpd.read_parquet(path)
-    return pd.read_parquet(path)
-
-
-def with_places(data: Any, lat: str | None, lon: str | None) -> Any:
+def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None) -> Any:
     """Return data with the named coordinate columns as ``lat_deg`` and ``lon_deg``; a GeoDataFrame as it is.
+
+    Where `crs` is not that of degrees, `lat` and `lon` name the columns of north and east.
 
     Raises
     ------
@@ -96,20 +50,99 @@ def with_places(data: Any, lat: str | None, lon: str | None) -> Any:
             raise DataError(
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"
             )
-    return data.rename(columns={lat: LAT, lon: LON})
+    placed = data.rename(columns={lat: LAT, lon: LON})
+    if crs in (None, "EPSG:4326"):
+        return placed
+    import geopandas as gpd
+
+    known = placed[LAT].notna() & placed[LON].notna()
+    there = gpd.GeoSeries(gpd.points_from_xy(placed.loc[known, LON], placed.loc[known, LAT], crs=crs))
+    degrees = there.to_crs("EPSG:4326")
+    for name, values in ((LAT, degrees.y), (LON, degrees.x)):
+        placed[name] = placed[name].astype("float64")
+        placed.loc[known, name] = values.to_numpy()
+    return placed
 
 
-def write_file(data: Any, path: Path) -> None:
-    """Write a table by the kind of its path; no index, no metadata but the kind's own."""
-    kind = _kind(path)
-    if hasattr(data, "to_crs"):
-        if kind in (".parquet", ".pq"):
-            data.to_parquet(path, index=False)
-        else:
-            data.to_file(path, index=False)
-    elif kind in (".parquet", ".pq"):
-        data.to_parquet(path, index=False)
-    elif kind in (".xlsx", ".xls"):
-        data.to_excel(path, index=False)
-    else:
-        data.to_csv(path, index=False)
+def plain_table(data: Any) -> Any:
+    """Return a copy that holds its cells and nothing else: no categories, attributes, index, or names of axes."""
+    plain = data.reset_index(drop=True)
+    for name in plain.columns:
+        if isinstance(plain[name].dtype, pd.CategoricalDtype):
+            plain[name] = plain[name].astype(plain[name].cat.categories.dtype)
+    plain.columns = [str(name) for name in plain.columns]
+    plain.attrs = {}
+    return plain
+
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) -> list[str]:
+    """Write the cells of a table by the kind of its path: no index, no metadata but the kind's own.
+
+    Text that a spreadsheet would execute is written as text: in Excel as such, in CSV behind an apostrophe.
+
+    Parameters
+    ----------
+    data : DataFrame or GeoDataFrame
+    path : Path
+    dialect : mapping, optional
+        ``separator``, ``decimal`` and ``encoding`` of a text file.
+
+    Returns
+    -------
+    list of str
+        What was written otherwise than it stands in the table.
+    """
+    kind, plain = file_kind(path), plain_table(data)
+    if hasattr(plain, "to_crs") and kind not in (".csv", ".tsv", ".txt", ".xlsx"):
+        plain.to_parquet(path, index=False) if kind in (".parquet", ".pq") else plain.to_file(path, index=False)
+        return []
+    if hasattr(plain, "to_crs"):
+        plain = pd.DataFrame(plain.assign(**{plain.geometry.name: plain.geometry.to_wkt()}))
+    if kind in (".parquet", ".pq"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
+        pq.write_table(table, path, store_schema=False)
+        return []
+    if kind in (".xlsx", ".xls"):
+        _write_excel(plain, path)
+        return []
+    return _write_text(plain, path, dialect or {})
+
+
+def _write_excel(plain: pd.DataFrame, path: Path) -> None:
+    with pd.ExcelWriter(path, engine="openpyxl") as book:
+        plain.to_excel(book, index=False)
+        for sheet in book.sheets.values():
+            for row in sheet.iter_rows():
+                for cell in row:
+                    if cell.data_type == "f":
+                        cell.data_type = "s"
+
+
+def _write_text(plain: pd.DataFrame, path: Path, dialect: Mapping[str, Any]) -> list[str]:
+    told = []
+    for name in plain.columns:
+        if not pd.api.types.is_numeric_dtype(plain[name]) and not pd.api.types.is_datetime64_any_dtype(plain[name]):
+            text = plain[name].astype("str")
+            live = text.str.startswith(_FORMULA).fillna(False)
+            live[live] = pd.to_numeric(text[live], errors="coerce").isna()
+            if live.any():
+                plain[name] = text.where(~live, "'" + text).where(plain[name].notna(), None)
+                told.append(
+                    f"{name}: {int(live.sum())} cells that a spreadsheet would execute stand behind an apostrophe"
+                )
+    plain.columns = [f"'{name}" if name.startswith(_FORMULA) else name for name in plain.columns]
+    options = {"sep": dialect.get("separator") or ",", "decimal": dialect.get("decimal") or "."}
+    encoding = dialect.get("encoding") or "utf-8"
+    try:
+        plain.to_csv(path, index=False, encoding=encoding, **options)
+    except UnicodeEncodeError:
+        plain.to_csv(path, index=False, encoding="utf-8", **options)
+        told.append(f"written as UTF-8: {encoding} lacks a letter")
+    return told

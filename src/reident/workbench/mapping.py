@@ -6,26 +6,44 @@ import itertools
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident._typing import Parameters
-from reident._validation import check_integer, check_real
+from reident._check import check_integer, check_real
+from reident._types import Parameters
 from reident.errors import ParameterError
-from reident.experiments import grid
-from reident.experiments.microdata import Intruder, Microdata, check_intruder, microdata, places_of
-from reident.experiments.release_trial import NONE, release_trial, run_release
-from reident.metrics.distances import great_circle_km
-from reident.registry import Entry, Parameter, entries, find
+from reident.methods import Entry, Parameter, entries, find
+from reident.methods.forms import NONE, lacking
+from reident.methods.registering import save_registered
+from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
+from reident.sweep import grid
+from reident.workbench.microdata import Intruder, Microdata, check_intruder, microdata, places_of
+from reident.workbench.release_trial import release_trial, run_release
 
-__all__ = ["Plan", "claims", "code_for", "plan", "risk_utility"]
+__all__ = ["Plan", "claims", "plan", "risk_utility"]
 
 Spec = str | Mapping[str, Any]
+
+#: Attacks whose cost grows with the pairs of a known and a released person of the same labels.
+_BY_DISTANCES = {"common_subgraph", "quasi_clique"}
+
+#: Those of them that are about the sensitive value.
+_ABOUT_VALUES = {"homogeneity", "skewness"}
+
+#: What a map tells of a release beside risk and utility.
+_TOLD = ["precision", "recall", "incomplete", "above", "baseline"]
+
+#: What a map shows if nobody asks for more: the simplest intruders, and those of the documents.
+_USUAL = {
+    "places": ("nearest_place", "exact_join", "common_subgraph", "label_linkage"),
+    "table": ("exact_join", "nearest_record", "class_risk", "homogeneity", "skewness"),
+    "network": ("degree", "neighbourhood", "coalition", "seedless_propagation"),
+}
 
 #: Vertices of the product graph that an attack by distances is given by default, on average.
 _VERTICES = 2500
@@ -44,6 +62,10 @@ class Plan:
     intruder : Intruder
     varying : mapping of str to list of str
         Method -> the options that vary along its curve.
+    left_out : mapping of str to str
+        Methods that were not asked for by name and cannot be applied to the data -> why.
+    limit : float
+        The tolerable risk of a person.
     """
 
     data: Microdata
@@ -52,6 +74,8 @@ class Plan:
     utilities: list[list[Any]]
     intruder: Intruder
     varying: Mapping[str, list[str]]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    limit: float = 0.25
 
     def run(
         self,
@@ -67,12 +91,14 @@ class Plan:
         """Run the trials of all settings, or of some, and return them, one row each."""
         with tempfile.TemporaryDirectory(prefix="reident-") as temporary:
             place = Path(folder or temporary).resolve()
+            save_registered(place)
             common = {
                 "folder": str(place),
                 "data": self.data.save(place),
                 "attacks": self.attacks,
                 "utilities": self.utilities,
                 "intruder": asdict(self.intruder),
+                "limit": self.limit,
             }
             return grid.run(
                 [{**setting, **common} for setting in (settings or self.settings)],
@@ -81,7 +107,7 @@ class Plan:
                 seed=seed,
                 stem="risk-utility",
                 # The same persons, files and draws for every method: what differs is the method.
-                shared=("folder", "method", "options", "attacks", "utilities"),
+                shared=("folder", "method", "options", "attacks", "utilities", "limit"),
                 folder=None if folder is None else place / "parts",
                 jobs=jobs,
                 scheduler=scheduler,
@@ -92,13 +118,18 @@ class Plan:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility, with both anchors.
 
         Besides the frame's usual columns: ``setting`` (JSON of the options), ``precision``, ``recall`` and
-        ``incomplete``, the share of repetitions in which a search ended at its limit.
+        ``incomplete``, the share of repetitions in which a search ended at its limit; ``above``, the mean share of
+        persons whose risk is above the limit, ``above_high``, the share that one release in twenty exceeds, and
+        ``baseline``, the success of guessing.
         """
         parts = [
             self._panel(trials, name, settings, utility, options, level)
             for (name, settings), (utility, options) in itertools.product(self.attacks, self.utilities)
         ]
-        return pd.concat([part for part in parts if len(part)], ignore_index=True)
+        parts = [part for part in parts if len(part)] or parts[:1]  # no attack may say anything about any release
+        frame = pd.concat(parts, ignore_index=True)
+        frame.attrs["left_out"] = dict(self.left_out)
+        return frame
 
     def _panel(
         self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
@@ -123,28 +154,25 @@ class Plan:
             _value(self.varying[m], json.loads(o)) for m, o in zip(frame["method"], frame["setting"], strict=True)
         ]
         frame["parameter"] = [", ".join(_with_unit(m, p) for p in self.varying[m]) for m in frame["method"]]
-        means = (
-            releases.assign(incomplete=1 - releases[f"{name}_complete"])
-            .rename(columns={f"{name}_precision": "precision", f"{name}_recall": "recall"})
-            .astype({"precision": float, "recall": float, "incomplete": float})
-            .groupby(["method", "setting"], sort=False)[["precision", "recall", "incomplete"]]
-            .mean()
-            .reset_index()
-        )
-        frame = frame.merge(means, on=["method", "setting"], how="left")
-        frame = frame[[*COLUMNS, "setting", "precision", "recall", "incomplete"]]
+        of = {f"{name}_{key}": key for key in ("precision", "recall", "above", "baseline")}
+        means = releases.assign(incomplete=1 - releases[f"{name}_complete"].astype(float)).rename(columns=of)
+        grouped = means.astype(dict.fromkeys(of.values(), float)).groupby(["method", "setting"], sort=False)
+        told = grouped[_TOLD].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
+        frame = frame.merge(told, on=["method", "setting"], how="left")
+        frame = frame[[*COLUMNS, "setting", *_TOLD, "above_high"]]
         original = measured[measured["method"] == NONE]
         if len(original):
-            frame = anchor(
-                frame, ORIGINAL, risk=float(original[f"{name}_risk"].mean()), utility=float(original[utility].mean())
-            )
+            risks, above = original[f"{name}_risk"].astype(float), original[f"{name}_above"].astype(float)
+            frame = anchor(frame, ORIGINAL, risk=float(risks.mean()), utility=float(original[utility].mean()))
+            first = frame["method"] == ORIGINAL
+            frame.loc[first, ["above", "above_high"]] = [float(above.mean()), float(above.quantile(0.95))]
         return anchor(frame, NOTHING, risk=0.0, utility=0.0)
 
 
 def _risk_label(entry: Entry, settings: Parameters) -> str:
-    what = {"metric linkage": "", "label linkage": "", "record linkage": ""}
-    measure = f", {settings['measure']} of its claims" if entry.form in what else ", share of records"
-    return _labelled(entry, {k: v for k, v in settings.items() if k != "measure"}) + measure
+    measure = {"precision": "precision of its claims", "recall": "persons found (share)", "risk": "success by person"}
+    told = measure[settings.get("measure", "risk")]
+    return f"{_labelled(entry, {k: v for k, v in settings.items() if k != 'measure'})}, {told}"
 
 
 def _labelled(entry: Entry, settings: Parameters) -> str:
@@ -162,13 +190,14 @@ def _value(names: list[str], options: Parameters) -> str:
     return ", ".join(f"{v:g}" if isinstance(v := options[name], int | float) else str(v) for name in names)
 
 
-def _grid(parameter: Parameter, scale: float, n_released: int) -> list[Any]:
+def _grid(entry: Entry, parameter: Parameter, scale: float, n_released: int) -> list[Any]:
     """Return the values to try: lengths scaled to the data, rounded to one digit; classes no larger than the file."""
+    values = parameter.grid or (parameter.start,)
     if parameter.unit == "records":
-        return [value for value in parameter.grid if value <= n_released] or [n_released]
-    if parameter.unit not in ("m", "km", "degrees") or parameter.name == "shift_m":
-        return list(parameter.grid)
-    return [float(f"{value * scale:.1g}") for value in parameter.grid]
+        return [value for value in values if value <= n_released] or [n_released]
+    if parameter.unit not in ("m", "km", "degrees") or not entry.scaled:
+        return list(values)
+    return [float(f"{value * scale:.1g}") for value in values]
 
 
 def _scale(data: Microdata) -> float:
@@ -190,7 +219,8 @@ def _expand(
     if not isinstance(spec, Mapping) or "name" not in spec:
         raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
     entry = find(spec["name"], role)
-    if entry.data != data_kind or entry.form == "other":
+    # An attack says itself whether it says something about a release.
+    if (role != "attack" and entry.data != data_kind) or entry.form == "other":
         fitting = ", ".join(one.name for one in entries(role, data_kind, mapped=True))
         raise ParameterError(
             f"`{role}s` must be for {data_kind} and of a form that maps know, got {entry.name!r}: {fitting}"
@@ -198,10 +228,10 @@ def _expand(
     given = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not given:
         given = {
-            parameter.name: _grid(parameter, scale, n_released) for parameter in entry.parameters if parameter.grid
+            parameter.name: _grid(entry, parameter, scale, n_released)
+            for parameter in entry.parameters
+            if parameter.grid or parameter.start is not None
         }
-        if entry.name == "donut":  # the hole must fit into the smallest ring
-            given["inner_m"] = float(f"{0.1 * min(given['outer_m']):.1g}")
     lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in given.items()}
     lists = {name: [v.item() if isinstance(v, np.generic) else v for v in values] for name, values in lists.items()}
     settings = [entry.check(dict(zip(lists, values, strict=True))) for values in itertools.product(*lists.values())]
@@ -221,9 +251,11 @@ def plan(
     n_known: int | None = None,
     overlap: float = 0.5,
     n_released: int | None = None,
+    limit: float = 0.25,
 ) -> Plan:
     """Check everything about a map before anything runs; see `risk_utility` for the parameters."""
     overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
+    limit = check_real(limit, "limit", low=0, high=1)
     scale = _scale(data)
     attacks = list(attacks or fitting_attacks(data))
     tried = [_expand(spec, "attack", data.kind) for spec in attacks]
@@ -232,10 +264,13 @@ def plan(
         names = [entry.name for entry, _ in found]
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
-    intruder = _intruder(data, n_known, overlap, n_released, [entry.form for entry, _ in tried])
-    chosen = [
-        _expand(spec, "anonymiser", data.kind, scale, intruder.n_released) for spec in methods or fitting_methods(data)
-    ]
+    intruder = _intruder(data, n_known, overlap, n_released, [entry.name for entry, _ in tried])
+    left_out = {} if methods else left_out_methods(data)
+    named = methods or [one.name for one in entries("anonymiser", data.kind) if one.name not in left_out]
+    chosen = [_expand(spec, "anonymiser", data.kind, scale, intruder.n_released) for spec in named]
+    for entry, _ in chosen:
+        if reason := lacking(entry, data):
+            raise ParameterError(reason)
     settings: list[dict[str, Any]] = [{"method": NONE, "options": {}}]
     varying: dict[str, list[str]] = {}
     for entry, options in chosen:
@@ -245,19 +280,18 @@ def plan(
         differ = [name for name in every[0] if len({json.dumps(o[name]) for o in every}) > 1]
         first = [parameter.name for parameter in entry.parameters if parameter.grid or parameter.start is not None]
         varying[entry.name] = differ or first[:1]
-    return Plan(
-        data, settings, [[e.name, s[0]] for e, s in tried], [[e.name, s[0]] for e, s in valued], intruder, varying
-    )
+    attacked, measured = ([[entry.name, found[0]] for entry, found in several] for several in (tried, valued))
+    return Plan(data, settings, attacked, measured, intruder, varying, left_out, limit)
 
 
 def _intruder(
-    data: Microdata, n_known: int | None, overlap: float, n_released: int | None, forms: list[str]
+    data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[str]
 ) -> Intruder:
     """Fill in the sizes: for the attack by distances such that its product graph stays small enough to search."""
     n = len(data.table)
     if n_known is not None:
         check_integer(n_known, "n_known", low=1)
-    if "metric linkage" in forms and (n_released is None or n_known is None):
+    if _BY_DISTANCES & set(attacks) and (n_released is None or n_known is None):
         labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
         agree = float((labels**2).sum())
         most = int(np.sqrt(2 * _VERTICES / agree))
@@ -270,18 +304,16 @@ def _intruder(
     return check_intruder(data, n_known, overlap, n_released)
 
 
-def fitting_methods(data: Microdata) -> list[str]:
-    """Return the names of the anonymisers that can be applied to the data."""
-    found = entries("anonymiser", data.kind, mapped=True)
-    left_out = (() if data.numeric else ("columns",)) + (() if data.epsilon_quasi else ("classes and noise",))
-    return [entry.name for entry in found if entry.form not in left_out]
+def left_out_methods(data: Microdata) -> dict[str, str]:
+    """Return the anonymisers for this kind of data that cannot be applied to these, and why."""
+    return {one.name: reason for one in entries("anonymiser", data.kind) if (reason := lacking(one, data))}
 
 
 def fitting_attacks(data: Microdata) -> list[str]:
     """Return the names of the attacks that say something about the data."""
-    found = entries("attack", data.kind, mapped=True)
-    found = [entry for entry in found if entry.form != "class disclosure" or data.sensitive is not None]
-    return [entry.name for entry in found if entry.form != "label linkage" or data.quasi]
+    needs_labels = ("exact_join", "label_linkage")
+    found = [name for name in _USUAL[data.kind] if data.quasi or name not in needs_labels]
+    return [name for name in found if name not in _ABOUT_VALUES or data.sensitive is not None]
 
 
 def fitting_utilities(data: Microdata) -> list[str]:
@@ -304,10 +336,12 @@ def risk_utility(
     n_known: int | None = None,
     overlap: float = 0.5,
     n_released: int | None = None,
+    limit: float = 0.25,
     known: Any = None,
     area: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
     epsilon_quasi: str | Sequence[str] = (),
+    public: Mapping[str, Any] | None = None,
     repetitions: int = 10,
     seed: int = 0,
     jobs: int = 1,
@@ -327,12 +361,13 @@ def risk_utility(
     data : GeoDataFrame or DataFrame
         Points with a CRS, a table with the columns ``lat_deg`` and ``lon_deg``, or a table.
     methods, attacks, utilities : sequence of str or mapping, optional
-        Names in the registry (`reident.registry.methods_table`), or mappings with "name" and a value, for methods also
+        Names in the registry (`reident.methods.methods_table`), or mappings with "name" and a value, for methods also
         a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
         only named is tried over the registry's grid, its lengths scaled to the data. Default: all that fit the data.
-        Attacks that return links take the option ``measure``, "precision" (how many claims are right) or "recall" (how
-        many common persons are found), as the risk; the attack by distances takes ``alpha``, the share of deviations
-        it tolerates.
+        Attacks of any kind of data may be named; a release that offers one no evidence has no point in its panel.
+        All take the option ``measure``, what is shown as the risk: "risk" (success by person in the release),
+        "precision" (how many claims are right; the default of linkages) or "recall" (how many persons are found). The
+        attack by distances takes ``alpha``, the share of deviations it tolerates.
     quasi : str or sequence of str
         The columns that the intruder knows. Places are known in any case.
     sensitive : str, optional
@@ -347,23 +382,31 @@ def risk_utility(
     n_released : int, optional
         Records released in each repetition, drawn from the data. Default: all that are not kept for the intruder; for
         the attack by distances such that its product graph has about 2,500 vertices.
+    limit : float, default 0.25
+        The tolerable risk of a person: the columns ``above`` and ``above_high`` tell the share of persons above it.
     known : GeoDataFrame or DataFrame, optional
         The intruder's real file instead of a simulated one; equal index labels tell who is who.
     area : polygon, optional
-        Where reference places of an embedding are drawn; default the convex hull of the data.
+        Where reference places of an embedding are drawn. Short for ``public={"area": ...}``.
     hierarchies : mapping of str to Hierarchy, optional
         For generalisation; made automatically by default.
     epsilon_quasi : str or sequence of str
         Numeric quasi-identifiers that "k_epsilon" gives noise instead of generalising them.
+    public : mapping of str to object, optional
+        What methods need beside the data and is public: "candidates" of a swap, the "area" of an embedding. Where it
+        is lacking, a method that is named is an error, and one that is not is left out: see ``attrs["left_out"]``.
     repetitions, seed, jobs, scheduler, folder, progress
-        As for `reident.experiments.grid.run`: `folder` keeps finished trials, and a copy of the data.
+        As for `reident.sweep.grid.run`: `folder` keeps finished trials, and a copy of the data.
 
     Returns
     -------
     DataFrame
         As `reident.ru_frame`, one panel a pair of attack and utility, with the anchors "original" and "nothing
         released", and the columns ``setting`` (all options as JSON), ``precision``, ``recall``, ``incomplete``
-        (share of repetitions whose search ended at its limit; the risk is then what the best match so far gave).
+        (share of repetitions whose search ended at its limit; the risk is then what the best match so far gave),
+        ``above`` and ``above_high`` (share of persons above the limit: the mean, and what one release in twenty
+        exceeds), ``baseline`` (the success of guessing).
+        ``attrs["left_out"]`` tells which methods were left out, and why.
 
     Raises
     ------
@@ -376,9 +419,11 @@ def risk_utility(
     """
     described = microdata(
         data, quasi=quasi, sensitive=sensitive, kind=kind, area=area, hierarchies=hierarchies, known=known,
-        epsilon_quasi=epsilon_quasi,
+        epsilon_quasi=epsilon_quasi, public=public,
     )  # fmt: skip
-    made = plan(described, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released)
+    made = plan(
+        described, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released, limit=limit
+    )
     trials = made.run(
         repetitions=repetitions, seed=seed, jobs=jobs, scheduler=scheduler, folder=folder, progress=progress
     )
@@ -394,23 +439,6 @@ def claims(made: Plan, trials: pd.DataFrame, row: int, *, seed: int = 0) -> dict
         "attacks": made.attacks,
         "utilities": [],
         "intruder": asdict(made.intruder),
+        "limit": made.limit,
     }
     return run_release(made.data, params, grid.trial_rng(seed, trial["seed_key"]))[1]
-
-
-def code_for(method: str, options: Mapping[str, Any]) -> str:
-    """Return the Python code that makes a release by a method with these options."""
-    entry = find(method, "anonymiser")
-    arguments = ", ".join(f"{name}={value!r}" for name, value in entry.arguments(options).items() if value is not None)
-    data = {
-        "coordinates": "lat_deg, lon_deg",
-        "points": "points",
-        "candidates": "points, candidates",
-        "distances": "distances_km",
-        "embedding": "lat_deg, lon_deg, area=area",
-        "columns": "table, columns",
-        "classes and noise": "table, k_quasi=k_quasi, epsilon_quasi=epsilon_quasi, hierarchies=hierarchies",
-        "classes": "table, quasi, hierarchies=hierarchies",
-        "graph": "graph",
-    }.get(entry.form, "...")
-    return f"import reident\n\nrelease = {entry.call}({', '.join(part for part in (data, arguments) if part)})"

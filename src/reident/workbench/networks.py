@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import ParameterError
-from reident.experiments import grid
-from reident.network_files import read_graph
-from reident.networks import Network, as_network, network_from_edges
-from reident.registry import entries, find
+from reident.methods import entries
+from reident.methods.forms import release
+from reident.networks.files import read_graph
+from reident.networks.graph import Network, as_network, network_from_edges
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.sweep import grid
+from reident.workbench.microdata import Microdata
 
 __all__ = ["map_network", "network_trial"]
 
@@ -31,17 +33,29 @@ def degree_risk(network: Network) -> float:
     return np.unique(network.degrees).size / network.n_nodes
 
 
+def share_above(network: Network, limit: float) -> float:
+    """Return the share of persons whose degree leaves so few nodes that the chance to pick theirs is above a limit."""
+    _, place, counts = np.unique(network.degrees, return_inverse=True, return_counts=True)
+    return float((1 / counts[place] > limit).mean())
+
+
 def network_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Anonymise the network by a registered method; measure the risk by degrees and the edges kept."""
     original = _load(params["path"])
-    entry = find(params["method"], "anonymiser")
-    release = entry.function(original, **entry.arguments(params["options"]), rng=rng)
-    kept = release.edges_kept / max(1, original.n_edges) if hasattr(release, "edges_kept") else 1.0
-    return {"risk": degree_risk(release.network), "edges_kept": kept}
+    made = release(described(original), params["method"], params["options"], rng=rng)
+    assert isinstance(made.network, Network)
+    kept = made.made.edges_kept / max(1, original.n_edges) if hasattr(made.made, "edges_kept") else 1.0
+    above = share_above(made.network, params["limit"])
+    return {"risk": degree_risk(made.network), "edges_kept": kept, "above": above}
+
+
+def described(network: Network) -> Microdata:
+    """Return a network as data of the workbench: nodes, and nothing said about them."""
+    return Microdata("network", pd.DataFrame(index=network.nodes), [], None, [], {}, network=network)
 
 
 def map_network(
-    network: Any, *, repetitions: int = 10, seed: int = 0, jobs: int = 1, progress: bool = True
+    network: Any, *, limit: float = 0.25, repetitions: int = 10, seed: int = 0, jobs: int = 1, progress: bool = True
 ) -> pd.DataFrame:
     """Return the risk-utility frame of the registered network methods; `network` is a graph or a file.
 
@@ -62,13 +76,17 @@ def map_network(
         first = np.array([[graph.n_nodes], [0]])
         np.save(path, np.column_stack([first, np.stack([u, v])]), allow_pickle=False)
         trials = grid.run(
-            [{**one, "path": path} for one in settings], network_trial, repetitions=repetitions, seed=seed, jobs=jobs,
-            stem="network", shared=("path", "method", "options"), progress=progress,
+            [{**one, "path": path, "limit": limit} for one in settings], network_trial,
+            repetitions=repetitions, seed=seed, jobs=jobs, stem="network",
+            shared=("path", "method", "options", "limit"), progress=progress,
         )  # fmt: skip
     trials["k"] = [str(options.get("k", "")) for options in trials["options"]]
     frame = ru_frame(
         trials, method="method", parameter="k", risk="risk", utility="edges_kept",
         attack="degree known, chance to pick the right node", analysis="edges kept (share)",
     )  # fmt: skip
+    above = trials.groupby(["method", "k"])["above"].agg(above="mean", above_high=lambda one: one.quantile(0.95))
+    frame = frame.merge(above.reset_index().rename(columns={"k": "value"}), on=["method", "value"], how="left")
     frame = anchor(frame, ORIGINAL, risk=degree_risk(graph), utility=1.0)
+    frame.loc[frame["method"] == ORIGINAL, ["above", "above_high"]] = share_above(graph, limit)
     return anchor(frame, NOTHING, risk=0.0, utility=0.0)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.experiments.microdata import LAT, LON
-from reident.metrics.disclosure import reidentification_risk
+from reident.tables.disclosure import reidentification_risk
+from reident.workbench.microdata import LAT, LON
 
 __all__ = ["DataProfile", "complete_records", "profile_data"]
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,21 +14,32 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident._validation import check_choice, check_columns
-from reident.errors import DataError, ParameterError, PrivacyWarning
-from reident.experiments.microdata import LAT, LON, automatic_hierarchy
-from reident.metrics.distances import great_circle_km
-from reident.registry import Entry, find
-from reident.workbench.files import WRITTEN, with_places, write_file
+from reident._check import check_choice, check_columns, check_flag
+from reident._rng import system_rng
+from reident.errors import DataError, ParameterError
+from reident.methods import find
+from reident.places.distances import great_circle_km
+from reident.workbench.audit import audit_bytes
+from reident.workbench.files import WRITTEN, plain_table, with_places, write_file
+from reident.workbench.finishing import column_loss, with_coordinates
+from reident.workbench.hierarchies import hierarchies_of
+from reident.workbench.making import MISSING, Made, Roles, Step, make
+from reident.workbench.microdata import LAT, LON
+from reident.workbench.opening import OpenedFile
+from reident.workbench.recipe import Recipe
+from reident.workbench.roles import propose
 
 __all__ = ["protect"]
+
+#: Records beyond which losses of distances are measured on a sample.
+_SAMPLE = 2000
 
 
 def protect(
     data: Any,
     out: str | Path,
     *,
-    method: str,
+    method: str | None = None,
     options: Mapping[str, Any] | None = None,
     quasi: str | Sequence[str] = (),
     lat: str | None = None,
@@ -39,24 +49,32 @@ def protect(
     keep: str | Sequence[str] = (),
     area: Any = None,
     candidates: Any = None,
+    public: Mapping[str, Any] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    suffix: str = ".csv",
+    suffix: str | None = None,
+    recipe: Recipe | None = None,
+    crs: str | None = None,
+    missing: str | None = None,
+    household: str | None = None,
+    keep_identifiers: bool = False,
 ) -> Path:
     """Write a release of the data and a public manifest into a new folder.
 
-    Random numbers come from the operating system's entropy and are kept nowhere; records are shuffled and lose their
-    index; columns that no argument names are left out. The manifest tells method, public parameters and loss, never
-    seeds, reference sets, true places, or the original order. Whether the release is safe enough is not checked here:
-    see `assess`.
+    One method, or the chain of a recipe. Random numbers come from the operating system's cryptographic generator and
+    are kept nowhere; records are shuffled and lose their index; columns that nothing names are left out. Columns keep
+    their names, whole numbers stay whole, coordinates keep their digits; what is changed besides stands in the
+    manifest. Before the release appears, its bytes are searched for values that no released cell holds (`audit_bytes`):
+    if one is found, nothing is released. Whether the release is safe enough is not judged here: see `assess` and
+    `check`.
 
     Parameters
     ----------
-    data : DataFrame or GeoDataFrame
-        Complete in the columns used. Not modified.
+    data : DataFrame, GeoDataFrame or OpenedFile
+        The records; what `open_file` returned brings its receipts and its dialect along. Not modified.
     out : path
         A folder that does not exist yet; it appears only when the release is complete.
-    method : str
-        A registered anonymiser for tables or places.
+    method : str, optional
+        A registered anonymiser for tables or places; left out for the chain of a recipe.
     options : mapping, optional
         Its parameters.
     quasi, lat, lon, sensitive, epsilon_quasi
@@ -64,14 +82,27 @@ def protect(
     keep : str or sequence of str
         Further columns, released as they are.
     area : polygon, optional
-        For an embedding: where reference places are drawn. Default: the data's bounding box, widened to whole degrees;
-        it is public.
+        For an embedding: where reference places are drawn. Required there, and public.
     candidates : DataFrame or GeoDataFrame, optional
         For swapping: a public list of places. Required there: the records' own places would be released true.
-    hierarchies : mapping of str to Hierarchy, optional
-        Default: automatic ones.
-    suffix : str
-        The kind of file: ".csv", ".parquet", ".xlsx", ".gpkg".
+    public : mapping of str to object, optional
+        Further public inputs by name; `area` and `candidates` are two of them.
+    hierarchies : mapping of str to Hierarchy or to a form of one, optional
+        Column -> a `Hierarchy`, the file of one, ``"prefixes"``, ``"date"`` or ``{"intervals": [5, 10]}``. Default:
+        automatic ones.
+    suffix : str, optional
+        The kind of file: ".csv", ".parquet", ".xlsx", ".gpkg". Default: ".gpkg" for a GeoDataFrame, else ".csv".
+    recipe : Recipe, optional
+        What `read_recipe` returned: roles, hierarchies, gaps and the chain of methods come from it.
+    crs : str, optional
+        The CRS of `lat` and `lon` where they are no degrees: then they name the columns of north and east.
+    missing : {"label", "wildcard", "drop", "suppress"}, optional
+        What becomes of missing values in columns that are protected; default "label".
+    household : str, optional
+        The column whose equal values live together: members at one place are moved together, since several noisy
+        copies of one place would average out.
+    keep_identifiers : bool
+        Whether `keep` may name columns that tell who a record is.
 
     Returns
     -------
@@ -82,184 +113,253 @@ def protect(
     Raises
     ------
     ParameterError
-        If a name or parameter is wrong, or the folder exists already.
+        If a name or parameter is wrong, an identifier would be released, or the folder exists already.
     DataError
-        If values are missing or `out` cannot be written.
+        If the method cannot be applied to the data, `out` cannot be written, or the audit finds something.
     """
-    entry = find(method, "anonymiser")
-    settings = entry.check(options or {})
-    check_choice(suffix, "suffix", WRITTEN)
+    opened = data if isinstance(data, OpenedFile) else None
+    if (method is None) == (recipe is None):
+        raise ParameterError("`method` or `recipe` must be given, one of them")
+    steps = _steps(method, options, recipe)
     target = Path(out)
     if target.exists():
         raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")
-    data = with_places(data, lat, lon)
-    listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
-    noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
-    others = check_columns(data, keep, "keep", table_name="data", min_columns=0)
-    others += [] if sensitive is None else check_columns(data, [sensitive], "sensitive", table_name="data")
-    named = list(dict.fromkeys([*listed, *noisy, *others]))
-    if entry.data == "places":
-        release, distances, loss = _places(data, entry, settings, named, area, candidates)
-    elif entry.data == "table":
-        release, distances, loss = _table(data, entry, settings, listed, noisy, named, sensitive, hierarchies)
-    else:
-        raise ParameterError(f"`method` must be for tables or places, got {method!r}, which is for {entry.data}")
-    order = np.random.default_rng().permutation(len(release))
-    release = release.iloc[order].reset_index(drop=True)
-    manifest = {
-        "method": entry.name,
-        "call": entry.call,
-        "source": entry.source,
-        "parameters": {name: value for name, value in settings.items() if value is not None},
-        "records_released": len(release),
-        "records_left_out": len(data) - len(release),
-        "columns": [str(column) for column in release.columns],
-        "columns_released_unchanged": _unchanged(entry, data, listed, noisy, named),
-        "loss": loss,
-        "random_numbers": "operating system entropy, not kept",
-        "order": "shuffled",
-        "guarantee": _guarantee(entry, settings),
-        "made_with": f"reident {reident.__version__}",
-    }
-    _publish(target, release, None if distances is None else distances[np.ix_(order, order)], manifest, suffix)
+    frame, places = _placed(data if opened is None else opened.data, recipe, lat, lon, crs)
+    suffix = check_choice(suffix or (".gpkg" if hasattr(frame, "to_crs") else ".csv"), "suffix", WRITTEN)
+    missing = check_choice(missing or (recipe.missing_values if recipe else "label"), "missing", tuple(MISSING))
+    inputs = {name: value for name, value in {"area": area, "candidates": candidates}.items() if value is not None}
+    roles, others = _roles(frame, recipe, quasi, epsilon_quasi, sensitive, household, keep, places)
+    trees = {**(recipe.hierarchies() if recipe else {}), **(hierarchies or {})}
+    roles = Roles(
+        **{**vars(roles), "hierarchies": hierarchies_of(trees, frame), "public": {**inputs, **(public or {})}}
+    )
+    _refuse_identifiers(frame, others, recipe, allowed=check_flag(keep_identifiers, "keep_identifiers"))
+    made = make(frame, steps, roles, missing=missing)
+    named = list(dict.fromkeys([*roles.quasi, *roles.epsilon_quasi, *others]))
+    released = _columns(frame, made, named, places)
+    order = system_rng().permutation(len(released))
+    shuffled = released.iloc[order].reset_index(drop=True)
+    manifest = _manifest(frame, made, released, places, opened)
+    matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
+    original = frame if places is None or hasattr(frame, "to_crs") else _true_columns(frame, places)
+    _publish(target, shuffled, matrix, manifest, suffix, original, places, None if opened is None else opened.source)
     return target
 
 
-def _complete(data: Any, columns: Sequence[str]) -> None:
-    absent = {column: int(count) for column, count in data[list(columns)].isna().sum().items() if count}
-    if absent:
-        raise DataError(f"`data` must not have missing values in the columns protected, got {absent} (column: records)")
+def _steps(method: str | None, options: Mapping[str, Any] | None, recipe: Recipe | None) -> list[Step]:
+    if recipe is None:
+        entry = find(str(method), "anonymiser")
+        return [Step(entry, entry.check(options or {}))]
+    steps = [Step(entry, entry.check(parameters), columns) for entry, parameters, columns in recipe.steps()]
+    if not steps:
+        raise ParameterError("`chain` of the recipe must have at least one step: `assess` advises some")
+    return steps
 
 
-def _places(
-    data: Any, entry: Entry, settings: Mapping[str, Any], named: list[str], area: Any, candidates: Any
-) -> tuple[Any, Any, dict[str, float]]:
-    from reident.anonymisers._places import read_places, write_places
-
-    geometry = [data.geometry.name] if hasattr(data, "to_crs") else [LAT, LON]
-    absent = [column for column in geometry if column not in data.columns]
-    if absent:
-        raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
-    points = data[[*(column for column in named if column not in geometry), *geometry]].reset_index(drop=True)
-    lat, lon = read_places(points, "data")
-    true = great_circle_km(lat, lon)
-    arguments = entry.arguments(settings)
-    table = points.drop(columns=geometry)
-    if entry.form == "coordinates":
-        moved = write_places(points, *entry.function(lat, lon, **arguments))
-    elif entry.form == "points":
-        moved = entry.function(points, **arguments)
-    elif entry.form == "candidates":
-        if candidates is None:
-            raise ParameterError(
-                f"`candidates` must be given for {entry.name!r}: the records' own places would be released true"
-            )
-        moved = entry.function(points, candidates, **arguments)
-    else:
-        if entry.form == "embedding":
-            released = entry.function(lat, lon, area=_public_area(lat, lon, area), **arguments)
-        else:
-            released = entry.function(true, **arguments)
-        return pd.DataFrame(table), released, _distance_loss(true, released)
-    rows = moved.index.to_numpy()
-    loss = _distance_loss(true[np.ix_(rows, rows)], great_circle_km(*read_places(moved, "release")))
-    return moved, None, loss
-
-
-def _public_area(lat: Any, lon: Any, area: Any) -> Any:
-    if area is not None:
-        return area
-    import shapely
-
-    west, south, east, north = np.floor(lon.min()), np.floor(lat.min()), np.ceil(lon.max()), np.ceil(lat.max())
-    return shapely.box(west, max(-90, south), east + (west == east), min(90, north + (south == north)))
-
-
-def _distance_loss(true: Any, released: Any) -> dict[str, float]:
-    from reident.metrics.utility import distances_kept, neighbours_kept
-
-    if len(true) < 3:
-        return {}
-    return {
-        "neighbours_kept": round(neighbours_kept(true, released), 3),
-        "distances_kept": round(distances_kept(true, released), 3),
+def _placed(
+    data: Any, recipe: Recipe | None, lat: str | None, lon: str | None, crs: str | None
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return the records with ``lat_deg`` and ``lon_deg``, and which columns of the file these are."""
+    told = None if recipe is None else recipe.places
+    if told is not None and lat is None and lon is None:
+        lat, lon, crs = told["lat"], told["lon"], told.get("crs")
+    if lat is None and lon is None and not hasattr(data, "to_crs") and {LAT, LON} <= set(getattr(data, "columns", ())):
+        lat, lon = LAT, LON
+    frame = plain_table(with_places(data, lat, lon, crs))
+    frame = frame.set_axis(np.arange(len(frame)), axis=0)
+    if lat is None or lon is None:
+        return frame, None
+    source = plain_table(data)
+    return frame, {
+        "lat": lat,
+        "lon": lon,
+        "crs": crs,
+        "true": source[[lat, lon]].set_axis(frame.index),
+        "order": [*source],
     }
 
 
-def _table(
-    data: Any,
-    entry: Entry,
-    settings: Mapping[str, Any],
-    quasi: list[str],
-    noisy: list[str],
-    named: list[str],
+def _roles(
+    frame: Any,
+    recipe: Recipe | None,
+    quasi: Any,
+    epsilon_quasi: Any,
     sensitive: str | None,
-    hierarchies: Mapping[str, Any] | None,
-) -> tuple[pd.DataFrame, None, dict[str, float]]:
-    if not quasi:
-        raise ParameterError(f"`quasi` must name the columns that {entry.name!r} protects, got none")
-    _complete(data, [*quasi, *noisy])
-    table = pd.DataFrame(data)[named].reset_index(drop=True)
-    arguments = entry.arguments(settings)
-    classes = [column for column in quasi if column not in noisy]
-    if entry.form == "columns":
-        columns = _numeric(table, quasi)
-        if not columns:
-            raise ParameterError(f"`quasi` must name a numeric column for {entry.name!r}, got {quasi!r}")
-        made = entry.function(table, columns, **arguments)
-        return made.table, None, {"information_loss": round(float(made.information_loss), 4)}
-    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(table[column]) for column in classes}
-    if entry.form == "classes":
-        if arguments.get("ell") is not None or arguments.get("t") is not None:
-            arguments["sensitive"] = sensitive
-        made = entry.function(table, quasi, hierarchies=trees, **arguments)
-        return made.table, None, {f"{name}_loss": round(float(value), 4) for name, value in made.losses.items()}
-    if not noisy:
-        raise ParameterError(f"`epsilon_quasi` must name a column for the method {entry.name!r}, got none")
-    with warnings.catch_warnings():
-        # Said in the manifest instead: the ranges come from the data, so that this is not differential privacy.
-        warnings.simplefilter("ignore", PrivacyWarning)
-        made = entry.function(table, k_quasi=classes, epsilon_quasi=noisy, hierarchies=trees, **arguments)
-    return made.table, None, {}
+    household: str | None,
+    keep: Any,
+    places: dict[str, Any] | None,
+) -> tuple[Roles, list[str]]:
+    """Return the roles, and the columns that are released beside the protected ones."""
+    if recipe is not None:
+        quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*recipe.named("sensitive"), *recipe.keep]
+        sensitive = sensitive or next(iter(recipe.named("sensitive")), None)
+        household = household or next(iter(recipe.named("household")), None)
+        quasi = [name for name in quasi if name in frame.columns]
+    own = [] if places is None else [places["lat"], places["lon"]]
+    keep = [keep] if isinstance(keep, str) else list(keep)
+    aside = [name for name in keep if name not in own]
+    listed = check_columns(frame, quasi, "quasi", table_name="data", min_columns=0)
+    noisy = check_columns(frame, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
+    others = check_columns(frame, aside, "keep", table_name="data", min_columns=0)
+    others += [] if sensitive is None else check_columns(frame, [sensitive], "sensitive", table_name="data")
+    if household is not None:
+        check_columns(frame, [household], "household", table_name="data")
+    others += [name for name in keep if name in own]
+    return Roles(listed, noisy, sensitive, household), list(dict.fromkeys(others))
 
 
-def _numeric(table: pd.DataFrame, quasi: list[str]) -> list[str]:
-    return [c for c in quasi if pd.api.types.is_numeric_dtype(table[c]) and not pd.api.types.is_bool_dtype(table[c])]
+def _refuse_identifiers(frame: Any, others: list[str], recipe: Recipe | None, *, allowed: bool) -> None:
+    """Refuse to release who a record is: by the recipe's roles, else by what names and values propose."""
+    plain = pd.DataFrame(frame)[[name for name in others if name in frame.columns]]
+    types = {
+        name: "integer" if pd.api.types.is_integer_dtype(plain[name])
+        else "number" if pd.api.types.is_numeric_dtype(plain[name])
+        else "date" if pd.api.types.is_datetime64_any_dtype(plain[name]) else "text"
+        for name in plain.columns
+    }  # fmt: skip
+    proposed = propose(plain, types, None)
+    for name in [] if allowed else plain.columns:
+        role, reason = proposed[name]
+        if recipe is not None and name in recipe.columns:
+            role, reason = recipe.columns[name].get("role", role), "by the recipe"
+        if role in ("identifier", "free text"):
+            raise ParameterError(
+                f"`keep` must not name {name!r}, which tells who a record is ({role}: {reason}); "
+                "`keep_identifiers` releases it all the same"
+            )
 
 
-def _unchanged(entry: Entry, data: Any, quasi: list[str], noisy: list[str], named: list[str]) -> list[str]:
-    if entry.data == "places":
-        return [str(column) for column in named]
-    touched = _numeric(data, quasi) if entry.form == "columns" else [*quasi, *noisy]
-    return [str(column) for column in named if column not in touched]
+def _columns(frame: Any, made: Made, named: list[str], places: dict[str, Any] | None) -> Any:
+    """Return the columns to write, named and ordered as in the file."""
+    geometry = frame.geometry.name if hasattr(frame, "to_crs") else None
+    listed = [name for name in frame.columns if name in named]
+    kept_places = places is not None and {places["lat"], places["lon"]} <= set(named)
+    if geometry is not None:
+        with_geometry = made.places == "moved" or geometry in named
+        return made.table[[*(name for name in listed if name != geometry), *([geometry] if with_geometry else [])]]
+    if places is None or not (made.places == "moved" or (kept_places and made.places == "true")):
+        return pd.DataFrame(made.table[[name for name in listed if name not in (LAT, LON) or places is None]])
+    table = made.table[[*(name for name in listed if name not in (LAT, LON)), LAT, LON]]
+    if made.places == "true":
+        true = places["true"].loc[table.index]
+        kept = table.drop(columns=[LAT, LON]).assign(**{name: true[name] for name in true.columns})
+        return kept[[name for name in places["order"] if name in kept.columns]]
+    return with_coordinates(table, _true_columns(frame, places), places)
 
 
-def _guarantee(entry: Entry, settings: Mapping[str, Any]) -> str:
-    if entry.form == "classes":
-        return f"every released record shares its quasi-identifiers with at least {settings['k'] - 1} others"
-    if entry.form == "classes and noise":
-        return (
-            f"{settings['k']}-anonymous in the columns generalised; the noise is scaled to ranges from the data and is "
-            "not differential privacy"
-        )
-    return "none: the risk depends on what an intruder knows"
+def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the original with its own coordinate columns."""
+    rest = frame.drop(columns=[LAT, LON])
+    return rest.assign(**{name: places["true"][name] for name in places["true"].columns})[places["order"]]
 
 
-def _publish(target: Path, release: Any, distances: Any, manifest: Mapping[str, Any], suffix: str) -> None:
-    """Write all files beside the target, then rename: the folder is complete or not there."""
+def _manifest(
+    frame: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
+) -> dict[str, Any]:
+    """Return what may be published about the release."""
+    geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
+    own = geometry + ([] if places is None else [places["lat"], places["lon"]])
+    unchanged = [name for name in released.columns if name not in made.changed and name not in own]
+    if made.places == "true":
+        unchanged += [name for name in own if name in released.columns]
+    original = frame if places is None or geometry else _true_columns(frame, places)
+    losses = {
+        str(name): round(column_loss(original[name], released[name]), 3) for name in released.columns if name not in own
+    }
+    single = made.done[0] if len(made.done) == 1 else {}
+    return {
+        **{name: single[name] for name in ("method", "call", "source", "parameters") if name in single},
+        **({} if single else {"chain": made.done}),
+        "records_released": len(released),
+        "records_left_out": len(frame) - len(released),
+        "left_out_because": [
+            {name: step[name] for name in ("method", "records_without_place", "records_left_out") if name in step}
+            for step in made.done
+        ],
+        "columns": [str(column) for column in released.columns],
+        "columns_released_unchanged": unchanged,
+        "missing_values": {name: value for step in made.done for name, value in step.get("cells_missing", {}).items()},
+        "loss": {**_method_loss(made), **_distance_loss(frame, made)},
+        "column_loss": losses,
+        "receipts": [] if opened is None else _receipts(opened, list(map(str, released.columns))),
+        "random_numbers": "operating system's cryptographic generator, not kept",
+        "order": "shuffled",
+        "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in made.done)),
+        "made_with": f"reident {reident.__version__}",
+    }
+
+
+def _receipts(opened: OpenedFile, columns: list[str]) -> list[str]:
+    """Return the receipts of reading that concern released columns or the whole file, without values."""
+    named = set(opened.columns["column"])
+    return [line for line in opened.receipts if line.partition(": ")[0] not in named - set(columns) and "'" not in line]
+
+
+def _method_loss(made: Made) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for step in made.steps:
+        losses = getattr(step.made, "losses", None) or {"information": getattr(step.made, "information_loss", None)}
+        found |= {f"{name}_loss": round(float(value), 4) for name, value in losses.items() if value is not None}
+    return found
+
+
+def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
+    """Return what distances kept, on a random sample of the records where there are many."""
+    from reident.places.points import read_places
+    from reident.tables.utility import distances_kept, neighbours_kept
+
+    if made.places == "true" or len(made.table) < 3:
+        return {}
+    rows = np.sort(system_rng().permutation(len(made.table))[:_SAMPLE])
+    true = great_circle_km(*read_places(frame.loc[made.table.index[rows]], "data"))
+    if made.matrix_km is None:
+        shown = great_circle_km(*read_places(made.table.iloc[rows], "release"))
+    else:
+        shown = made.matrix_km[np.ix_(rows, rows)]
+    return {
+        "neighbours_kept": round(neighbours_kept(true, shown), 3),
+        "distances_kept": round(distances_kept(true, shown), 3),
+        **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
+    }
+
+
+def _publish(
+    target: Path,
+    release: Any,
+    distances: Any,
+    manifest: dict[str, Any],
+    suffix: str,
+    original: Any,
+    places: dict[str, Any] | None,
+    dialect: Mapping[str, Any] | None,
+) -> None:
+    """Write all files beside the target, search them, then rename: the folder is complete or not there."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
         raise DataError(f"`out` must be in a folder that can be written, got {str(target)!r}: {error}") from None
     try:
-        write_file(release, temporary / f"release{suffix}")
+        manifest["receipts"] += write_file(release, temporary / f"release{suffix}", dialect)
         if distances is not None:
             np.save(temporary / "distances_km.npy", distances, allow_pickle=False)
-        (temporary / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+        (temporary / "manifest.json").write_text(
+            json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        _refuse_leaks(temporary, original, release, manifest["columns_released_unchanged"], places)
         temporary.chmod(0o755)
         os.rename(temporary, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
     except OSError as error:
         raise DataError(f"the release could not be written to {str(target)!r}: {error}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _refuse_leaks(
+    folder: Path, original: Any, release: Any, unchanged: list[str], places: dict[str, Any] | None
+) -> None:
+    named = {} if places is None else {"lat": places["lat"], "lon": places["lon"]}
+    found = audit_bytes(folder, original, release, unchanged=[c for c in unchanged if c in original.columns], **named)
+    if found:
+        told = "; ".join(finding.sentence for finding in found[:5])
+        raise DataError(f"nothing was released, since the audit found what no release should hold: {told}")

@@ -15,9 +15,10 @@ import pandas as pd
 
 import reident
 from reident.errors import DataError
-from reident.experiments.microdata import LAT, LON
 from reident.plotting import new_figure, save_figure
-from reident.rumap import frontier, plot_ru_map
+from reident.plotting.rumap import plot_ru_panels
+from reident.rumap import frontier
+from reident.workbench.microdata import LAT, LON
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,8 +126,7 @@ def _maps(kind: str, frame: pd.DataFrame, assessment: Assessment, out: Path) -> 
     parts = [f"<h2>{_e(_TITLES[kind])}</h2>"]
     panels = frame.groupby(["attack", "analysis"], sort=False)
     for number, ((attack, analysis), panel) in enumerate(panels, start=1):
-        figure, ax = new_figure(size=(7.6, 5.0))
-        plot_ru_map(panel, ax, risk_limit=assessment.limit)
+        figure = plot_ru_panels(panel, risk_limit=assessment.limit, width_cm=12.0)
         save_figure(figure, f"map-{kind}-{number}", out / "figures")
         best = frontier(panel, risk_limit=assessment.limit)
         columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]

@@ -1,0 +1,372 @@
+"""Checks of arguments: one function a concept, and one form of message.
+
+Every message names the parameter in backticks, the rule, the value, and the reason where it is not obvious.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident._types import FloatArray
+from reident.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+
+def _because(why: str) -> str:
+    return f": {why}" if why else ""
+
+
+def check_integer(value: Any, name: str, *, low: int | None = None, high: int | None = None, why: str = "") -> int:
+    """Return `value` as an int inside [low, high]."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ParameterError(f"`{name}` must be a whole number, got {value!r}{_because(why)}")
+    if low is not None and value < low:
+        raise ParameterError(f"`{name}` must be at least {low}, got {value}{_because(why)}")
+    if high is not None and value > high:
+        raise ParameterError(f"`{name}` must be at most {high}, got {value}{_because(why)}")
+    return int(value)
+
+
+def check_real(
+    value: Any,
+    name: str,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    why: str = "",
+) -> float:
+    """Return `value` as a finite float inside the interval from `low` to `high`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ParameterError(f"`{name}` must be a number, got {value!r}{_because(why)}")
+    number = float(value)
+    below = number <= low if open_low else number < low
+    above = number >= high if open_high else number > high
+    if not math.isfinite(number) or below or above:
+        left = "(" if open_low or low == -math.inf else "["
+        right = ")" if open_high or high == math.inf else "]"
+        raise ParameterError(
+            f"`{name}` must lie in {left}{low:g}, {high:g}{right} and be finite, got {value!r}{_because(why)}"
+        )
+    return number
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False: any other value would count as one of them unsaid."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"`{name}` must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_callable(value: Any, name: str) -> None:
+    """Require something that can be called."""
+    if not callable(value):
+        raise ParameterError(f"`{name}` must be a function, got {value!r}")
+
+
+def check_mapping(value: Any, name: str) -> Mapping[Any, Any]:
+    """Return `value` if it is a mapping."""
+    if not isinstance(value, Mapping):
+        raise ParameterError(f"`{name}` must be a mapping, such as a dict, got {value!r}")
+    return value
+
+
+def check_listed(values: Any, name: str) -> list[Any]:
+    """Return the entries of an iterable as a list; a text is no list of its letters."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"`{name}` must be a list of names, got {values!r}")
+    return list(values)
+
+
+def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
+    """Return a privacy parameter as an exact positive fraction.
+
+    A float counts as the decimal number that it is written as, so that a hundred times .01 is 1. Text such as
+    ``"1/3"``, Decimal and Fraction are taken as they are.
+    """
+    why = "it is the privacy loss that is allowed, and 0 allows no answer"
+    if isinstance(value, bool | np.bool_) or not isinstance(
+        value, int | float | str | Fraction | Decimal | np.integer | np.floating
+    ):
+        raise ParameterError(f"`{name}` must be a positive number, got {value!r}: {why}")
+    try:
+        exact = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"`{name}` must be a positive finite number, got {value!r}: {why}") from None
+    if exact <= 0:
+        raise ParameterError(f"`{name}` must be greater than 0, got {value}: {why}")
+    return exact
+
+
+def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
+    """Return a pair of finite numbers, the lower before the higher."""
+    why = "bounds are declared, never taken from the data: the data's own extremes are what must not leak"
+    if bounds is None or isinstance(bounds, str) or not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
+        raise ParameterError(f"`{name}` must be a pair (low, high), got {bounds!r}: {why}")
+    low, high = (check_real(bound, name) for bound in bounds)
+    if low >= high:
+        raise ParameterError(f"`{name}` must be given as (low, high) with low < high, got ({low:g}, {high:g})")
+    return low, high
+
+
+def check_plain(value: Any, name: str) -> None:
+    """Require a plain JSON value: what means the same in every process, in a file, and in a notebook."""
+    if value is None or type(value) in (bool, int, str):
+        return
+    if type(value) is float:
+        if not math.isfinite(value):
+            raise ParameterError(f"`{name}` must be finite, got {value!r}: JSON has no such number")
+    elif type(value) is list:
+        for item in value:
+            check_plain(item, name)
+    elif type(value) is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                raise ParameterError(f"`{name}` must have text keys, got {key!r}")
+            check_plain(item, name)
+    else:
+        advice = ": numpy numbers become plain with .item() or .tolist()" if isinstance(value, np.generic) else ""
+        raise ParameterError(
+            f"`{name}` must be a plain JSON value (None, bool, int, float, str, list, dict), "
+            f"got {value!r} of type {type(value).__name__}{advice}"
+        )
+
+
+def check_choice(value: Any, name: str, choices: Collection[Hashable]) -> Any:
+    """Return `value` if it is one of `choices`."""
+    if not isinstance(value, Hashable) or value not in choices:
+        allowed = ", ".join(repr(choice) for choice in choices)
+        raise ParameterError(f"`{name}` must be one of {allowed}, got {value!r}")
+    return value
+
+
+def check_vector(values: ArrayLike, name: str, *, length: int | None = None) -> FloatArray:
+    """Return `values` as a contiguous float64 vector of finite numbers."""
+    try:
+        vector = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"`{name}` must hold numbers only: {error}") from None
+    if vector.ndim != 1:
+        raise DataError(f"`{name}` must be one-dimensional, got shape {vector.shape}")
+    if length is not None and vector.shape[0] != length:
+        raise DataError(f"`{name}` must have {length} entries, got {vector.shape[0]}")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        raise DataError(
+            f"`{name}` must be finite, got {vector[bad[0]]} at position {bad[0]} ({bad.size} such value(s))"
+        )
+    return vector
+
+
+def check_coordinates(
+    lat: ArrayLike, lon: ArrayLike, *, lat_name: str = "lat_deg", lon_name: str = "lon_deg"
+) -> tuple[FloatArray, FloatArray]:
+    """Return latitudes in [-90, 90] and longitudes in [-180, 360] degrees, of equal length."""
+    lat_deg = check_vector(lat, lat_name)
+    lon_deg = check_vector(lon, lon_name)
+    if lat_deg.shape != lon_deg.shape:
+        raise DataError(
+            f"`{lat_name}` and `{lon_name}` must have the same length, got {lat_deg.size} and {lon_deg.size}"
+        )
+    for values, name, low, high in ((lat_deg, lat_name, -90, 90), (lon_deg, lon_name, -180, 360)):
+        bad = np.flatnonzero((values < low) | (values > high))
+        if bad.size:
+            raise DataError(
+                f"`{name}` must lie in [{low}, {high}] degrees, got {values[bad[0]]:g} at position {bad[0]}: "
+                "are latitude and longitude swapped, or are these metres?"
+            )
+    return lat_deg, lon_deg
+
+
+def check_distance_matrix(distances: ArrayLike, name: str, *, size: int | None = None) -> FloatArray:
+    """Return a pseudometric's distance matrix, km: square, finite, symmetric, non-negative, zero diagonal.
+
+    Zeros off the diagonal are allowed: two people at one address. Symmetry is required up to 1e-9 of the largest
+    entry. The triangle inequality is not required, since noise added to distances breaks it.
+    """
+    try:
+        matrix = np.ascontiguousarray(distances, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"`{name}` must hold numbers only: {error}") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f"`{name}` must be square, got shape {matrix.shape}")
+    if size is not None and matrix.shape[0] != size:
+        raise DataError(f"`{name}` must have one row a record ({size}), got {matrix.shape[0]}")
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise DataError(f"`{name}` must be finite, got {matrix[row, column]} at ({row}, {column})")
+    if matrix.size and matrix.min() < 0:
+        row, column = np.unravel_index(int(matrix.argmin()), matrix.shape)
+        raise DataError(f"`{name}` must not be negative, got {matrix[row, column]:g} at ({row}, {column})")
+    if matrix.size:
+        gap = np.abs(matrix - matrix.T)
+        if gap.max() > 1e-9 * max(1.0, float(matrix.max())):
+            row, column = np.unravel_index(int(gap.argmax()), gap.shape)
+            raise DataError(
+                f"`{name}` must be symmetric, got {matrix[row, column]:g} at ({row}, {column}) "
+                f"and {matrix[column, row]:g} at ({column}, {row})"
+            )
+        diagonal = np.flatnonzero(np.diagonal(matrix))
+        if diagonal.size:
+            raise DataError(
+                f"`{name}` must have a zero diagonal, got {matrix[diagonal[0], diagonal[0]]:g} for record {diagonal[0]}"
+            )
+    return matrix
+
+
+def check_area(area: Any, name: str = "area") -> BaseGeometry:
+    """Return a valid, non-empty polygon in degrees from a shapely polygon, a GeoSeries or a GeoDataFrame.
+
+    A GeoDataFrame must have a CRS and is transformed to longitude and latitude; a bare polygon is taken as such.
+    """
+    import shapely
+    from shapely.geometry.base import BaseGeometry
+
+    if hasattr(area, "to_crs"):
+        if area.crs is None:
+            raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
+        if len(area) == 0:
+            raise DataError(f"`{name}` must not be empty, got no geometry")
+        if area.geometry.isna().any():
+            raise DataError(f"`{name}` must not have missing geometries, got {int(area.geometry.isna().sum())}")
+        broken = area.geometry[~area.geometry.is_valid]
+        if len(broken):
+            raise DataError(f"`{name}` must hold valid polygons: {shapely.is_valid_reason(broken.iloc[0])}")
+        area = area.to_crs("EPSG:4326").union_all()
+    if not isinstance(area, BaseGeometry) or area.geom_type not in ("Polygon", "MultiPolygon"):
+        kind = getattr(area, "geom_type", type(area).__name__)
+        raise DataError(f"`{name}` must be a polygon, a GeoSeries or a GeoDataFrame of polygons, got {kind}")
+    if not area.is_valid:
+        raise DataError(f"`{name}` must be a valid polygon: {shapely.is_valid_reason(area)}")
+    if area.is_empty or area.area == 0:
+        raise DataError(f"`{name}` must not be empty, got a polygon of area 0")
+    west, south, east, north = area.bounds
+    if west < -180 or east > 360 or south < -90 or north > 90:
+        raise DataError(f"`{name}` must be in degrees, got bounds {area.bounds}: is it in metres?")
+    shapely.prepare(area)
+    return area
+
+
+def check_embedding(
+    lat: ArrayLike, lon: ArrayLike, n_reference_sets: Any, reference_set_size: Any
+) -> tuple[FloatArray, FloatArray, tuple[int, int]]:
+    """Return the places and the shape (sets, places in a set) of a Lipschitz embedding of at least two places."""
+    lat_deg, lon_deg = check_coordinates(lat, lon, lat_name="lat", lon_name="lon")
+    if lat_deg.size < 2:
+        raise DataError(f"`lat` and `lon` must give at least 2 places, got {lat_deg.size}: one place has no distance")
+    sets = check_integer(n_reference_sets, "n_reference_sets", low=1)
+    return lat_deg, lon_deg, (sets, check_integer(reference_set_size, "reference_set_size", low=1))
+
+
+def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:
+    """Return `table` if it is a DataFrame with unique column names and enough records."""
+    if not isinstance(table, pd.DataFrame):
+        raise DataError(f"`{name}` must be a pandas DataFrame, got {type(table).__name__}")
+    if not table.columns.is_unique:
+        twice = table.columns[table.columns.duplicated()][0]
+        raise DataError(f"`{name}` must have unique column names, got {twice!r} more than once")
+    if len(table) < min_records:
+        raise DataError(f"`{name}` must have at least {min_records} record(s), got {len(table)}")
+    return table
+
+
+def check_columns(
+    table: pd.DataFrame,
+    columns: str | Iterable[str],
+    name: str,
+    *,
+    table_name: str = "table",
+    min_columns: int = 1,
+) -> list[str]:
+    """Return `columns` as a list of distinct columns of `table`; a single name counts as a list of one."""
+    listed = [columns] if isinstance(columns, str) else check_listed(columns, name)
+    if len(listed) < min_columns:
+        raise ParameterError(f"`{name}` must name at least {min_columns} column(s), got {listed!r}")
+    absent = [column for column in listed if column not in table.columns]
+    if absent:
+        raise ParameterError(
+            f"`{name}` must name columns of `{table_name}`, got {absent!r}: the table has {list(table.columns)!r}"
+        )
+    twice = [column for position, column in enumerate(listed) if column in listed[:position]]
+    if twice:
+        raise ParameterError(f"`{name}` must name each column once, got {twice[0]!r} more than once")
+    return listed
+
+
+def check_ids(ids: Sequence[Hashable] | pd.Index | pd.Series, name: str) -> pd.Index:
+    """Return identifiers as an Index without missing values or repetitions."""
+    index = pd.Index(ids)
+    if index.hasnans:
+        raise DataError(f"`{name}` must not have missing identifiers, got {int(index.isna().sum())}")
+    if not index.is_unique:
+        raise DataError(f"`{name}` must be unique, got {index[index.duplicated()].tolist()[0]!r} more than once")
+    return index
+
+
+def encode_labels(tables: Sequence[pd.DataFrame], quasi: Sequence[str], names: Sequence[str]) -> list[np.ndarray]:
+    """Code the quasi-identifier values of several tables as integers that agree across the tables.
+
+    Two records get the same code exactly if they agree in every column of `quasi`. A missing value never agrees
+    with anything, not with another missing value either: such a record gets the code -1.
+    """
+    for column in quasi:
+        kinds = [_kind(table[column]) for table in tables]
+        known = {kind for kind in kinds if kind != "empty"}
+        if len(known) > 1:
+            described = ", ".join(f"{kind} in `{name}`" for kind, name in zip(kinds, names, strict=True))
+            raise DataError(
+                f"quasi-identifier {column!r} must have one type in all tables, got {described}: "
+                "values of different types never agree"
+            )
+    stacked = pd.concat([table[list(quasi)].astype(object) for table in tables], ignore_index=True)
+    # A row with a missing value belongs to no group: pandas numbers it NaN or -1, depending on its version.
+    codes = stacked.groupby(list(quasi), sort=False, dropna=True).ngroup().fillna(-1).to_numpy(np.int64)
+    return np.split(codes, np.cumsum([len(table) for table in tables])[:-1])
+
+
+def _kind(column: pd.Series) -> str:
+    """Name the comparable kind of a column: number, boolean, time, text, mixed or empty."""
+    values = column.dropna()
+    if values.empty:
+        return "empty"
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(values.cat.categories.dtype)
+    inferred = pd.api.types.infer_dtype(values, skipna=True)
+    names = {
+        "integer": "number",
+        "floating": "number",
+        "mixed-integer-float": "number",
+        "decimal": "number",
+        "string": "text",
+        "boolean": "boolean",
+    }
+    if inferred.startswith(("date", "time", "period")):
+        return "time"
+    return names.get(inferred, inferred)
+
+
+def check_numeric(table: pd.DataFrame, columns: Sequence[str], name: str) -> FloatArray:
+    """Return numeric, complete, finite columns as a float64 matrix, one row a record. Booleans are not numbers here."""
+    for column in columns:
+        values = table[column]
+        if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+            raise DataError(f"column {column!r} of `{name}` must be numeric, got {values.dtype}: code it first")
+        numbers = values.to_numpy(np.float64, na_value=np.nan)
+        bad = np.flatnonzero(~np.isfinite(numbers))
+        if bad.size:
+            raise DataError(
+                f"column {column!r} of `{name}` must have no missing or infinite value, got {numbers[bad[0]]} in row "
+                f"{bad[0]} ({bad.size} such row(s)): impute or drop them first"
+            )
+    return np.ascontiguousarray(table[list(columns)].to_numpy(np.float64))

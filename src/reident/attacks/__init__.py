@@ -1,1 +1,0 @@
-"""Attacks on releases, run the way an intruder would."""

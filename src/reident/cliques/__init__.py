@@ -1,0 +1,1 @@
+"""Cliques: exact, published and approximate search on one type of graph."""

@@ -1,0 +1,145 @@
+"""Attack. A simple graph as the clique search wants it: adjacency lists, or rows of bits where the graph is dense."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+
+from reident._types import IntArray
+from reident.errors import DataError, ParameterError
+from reident.kernels.cliques.bitset import list_bits, pack_rows, row_counts, unpack_lists
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """A simple undirected graph on the vertices 0..n_vertices-1, kept in one of two forms.
+
+    Attributes
+    ----------
+    n_vertices, n_edges : int
+        Order and size.
+    indptr, indices : ndarray or None
+        Adjacency lists: the neighbours of v are ``indices[indptr[v]:indptr[v + 1]]``, ascending.
+    bits : ndarray of uint64, shape (n_vertices, words), or None
+        Adjacency rows: u and v are adjacent if bit ``u % 64`` of ``bits[v, u // 64]`` is set.
+    """
+
+    n_vertices: int
+    n_edges: int
+    indptr: NDArray[np.int64] | None = None
+    indices: NDArray[np.int32] | None = None
+    bits: NDArray[np.uint64] | None = None
+
+    @property
+    def density(self) -> float:
+        """Edges over possible edges."""
+        possible = self.n_vertices * (self.n_vertices - 1) / 2
+        return self.n_edges / possible if possible else 0.0
+
+    def degrees(self) -> IntArray:
+        """Return the degree of each vertex."""
+        return np.diff(self.indptr) if self.indptr is not None else row_counts(self.bits)
+
+    def neighbours(self, v: int) -> IntArray:
+        """Return the neighbours of vertex `v`, ascending."""
+        if self.indptr is not None and self.indices is not None:
+            return self.indices[self.indptr[v] : self.indptr[v + 1]].astype(np.int64)
+        assert self.bits is not None
+        found = np.empty(self.n_vertices, dtype=np.int64)
+        return found[: list_bits(self.bits[v], found)]
+
+    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the graph as adjacency lists, whatever its form."""
+        if self.indptr is not None and self.indices is not None:
+            return self.indptr, self.indices
+        return unpack_lists(self.bits, self.degrees())
+
+    def to_sparse(self) -> sp.csr_array:
+        """Return the adjacency matrix as a boolean sparse array."""
+        indptr, indices = self.lists()
+        shape = (self.n_vertices, self.n_vertices)
+        return sp.csr_array((np.ones(indices.shape[0], dtype=bool), indices, indptr), shape=shape)
+
+    def is_clique(self, vertices: Any) -> bool:
+        """Tell whether the vertices are pairwise adjacent."""
+        members = np.unique(np.asarray(vertices, dtype=np.int64))
+        return all(np.isin(members, [v, *self.neighbours(int(v))]).all() for v in members)
+
+
+def read_graph(graph: Any) -> tuple[Adjacency, list[Hashable] | None]:
+    """Return a graph of any accepted kind, and the names of its vertices if they are not 0..n-1.
+
+    Loops are ignored: a vertex is no neighbour of itself.
+
+    Raises
+    ------
+    ParameterError
+        If it is no graph of an accepted kind, or a directed one.
+    DataError
+        If an adjacency matrix is not square, not symmetric, or dense with entries other than 0 and 1.
+    """
+    adjacency = getattr(graph, "adjacency", None)
+    if isinstance(graph, Adjacency):
+        return graph, None
+    if isinstance(adjacency, Adjacency):
+        return adjacency, None
+    if isinstance(graph, nx.Graph):
+        if graph.is_directed():
+            raise ParameterError("`graph` must be undirected, got a directed graph: convert it with to_undirected()")
+        names = list(graph)
+        if not names:
+            return Adjacency(0, 0, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)), names
+        return _from_sparse(nx.to_scipy_sparse_array(graph, nodelist=names, weight=None, format="csr")), names
+    if sp.issparse(graph):
+        return _from_sparse(_checked_square(graph)), None
+    if isinstance(graph, np.ndarray):
+        return _from_dense(_checked_square(graph)), None
+    raise ParameterError(
+        "`graph` must be a compatibility graph, a networkx graph, a scipy sparse or a numpy adjacency matrix, "
+        f"got {type(graph).__name__}"
+    )
+
+
+def _checked_square(matrix: Any) -> Any:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f"`graph` must be a square adjacency matrix, got shape {matrix.shape}")
+    return matrix
+
+
+def _from_sparse(matrix: Any) -> Adjacency:
+    edges = sp.csr_array(matrix != 0)
+    asymmetric = (edges != edges.T).tocoo()
+    if asymmetric.nnz:
+        raise DataError(
+            f"`graph` must be symmetric, got an edge between {asymmetric.row[0]} and {asymmetric.col[0]} "
+            "in one direction only"
+        )
+    edges.setdiag(False)
+    edges.eliminate_zeros()
+    edges.sort_indices()
+    return Adjacency(
+        edges.shape[0], edges.nnz // 2, edges.indptr.astype(np.int64), edges.indices.astype(np.int32, copy=False)
+    )
+
+
+def _from_dense(matrix: np.ndarray) -> Adjacency:
+    if matrix.dtype != np.bool_:
+        if matrix.dtype.kind not in "iuf" or not np.isin(matrix, (0, 1)).all():
+            raise DataError(
+                "`graph` must be a boolean (or 0/1) adjacency matrix, got other values: weights have no part"
+            )
+        matrix = matrix.astype(np.bool_)
+    asymmetric = np.argwhere(matrix != matrix.T)
+    if len(asymmetric):
+        row, column = asymmetric[0]
+        raise DataError(f"`graph` must be symmetric, got an edge between {row} and {column} in one direction only")
+    matrix = matrix & ~np.eye(matrix.shape[0], dtype=np.bool_)
+    return Adjacency(matrix.shape[0], int(matrix.sum()) // 2, bits=pack_rows(matrix))

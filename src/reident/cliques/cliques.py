@@ -1,0 +1,250 @@
+"""Attack. Maximum cliques of any simple graph: one of them, or all."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from reident._check import check_choice, check_integer, check_real
+from reident._rng import check_rng
+from reident._types import RNGLike
+from reident.cliques.adjacency import Adjacency, read_graph
+from reident.cliques.published import PublishedSearch
+from reident.cliques.search import CliqueSearch
+from reident.errors import SearchLimitWarning
+
+__all__ = ["Clique", "Cliques", "max_clique", "max_cliques"]
+
+
+@dataclass(frozen=True)
+class Clique:
+    """The outcome of a search for a maximum clique.
+
+    Attributes
+    ----------
+    vertices : tuple
+        The members: numbers of vertices, ascending, or the nodes of a networkx graph in the graph's order.
+    is_optimal : bool
+        Whether it is proven that no clique is larger.
+    upper_bound : int
+        No clique of the graph is larger than this; the size of the clique if that is proven maximum.
+    n_nodes : int
+        Nodes of branch and bound that were visited.
+    seconds : float
+        Wall-clock time of the search, s.
+    """
+
+    vertices: tuple[Hashable, ...]
+    is_optimal: bool
+    upper_bound: int
+    n_nodes: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.vertices)
+
+
+@dataclass(frozen=True)
+class Cliques:
+    """All maximum cliques of a graph, as far as they were listed.
+
+    Attributes
+    ----------
+    cliques : tuple of tuple
+        The cliques, each in the form of `Clique.vertices`, in lexicographic order for a complete list.
+    size : int
+        The number of members of each.
+    is_complete : bool
+        Whether these are all: false if the limit or the search's limits cut the list short.
+    is_optimal : bool
+        Whether it is proven that no clique is larger.
+    upper_bound, n_nodes, seconds
+        As in `Clique`.
+    """
+
+    cliques: tuple[tuple[Hashable, ...], ...]
+    size: int
+    is_complete: bool
+    is_optimal: bool
+    upper_bound: int
+    n_nodes: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.cliques)
+
+
+def max_clique(
+    graph: Any,
+    *,
+    search: str = "strong",
+    time_limit_s: float | None = None,
+    node_limit: int | None = None,
+    rng: RNGLike = None,
+) -> Clique:
+    """Find a maximum clique, and prove it.
+
+    An exact search: a tabu search finds a large clique, then branch and bound with bitset colouring searches what
+    may hold a larger one. Finding a maximum clique is NP-hard; give a limit where the graph is dense.
+
+    Parameters
+    ----------
+    graph : CompatibilityGraph, networkx.Graph, scipy sparse matrix or boolean ndarray
+        A simple undirected graph; weights and loops are ignored. Not modified.
+    search : {"strong", "published"}
+        ``"strong"`` is the search described above. ``"published"`` is the one that Kroll (2015) and Kroll and Schnell
+        (2016) used, the algorithm of Konc and Janežič without local search; with ``node_limit=20_000_000`` it ends
+        where theirs did. It is slower by far, needs n^2 / 8 bytes, and finds smaller cliques where a limit ends it.
+    time_limit_s : float, optional
+        Stop after about so many seconds of wall-clock time (looked at every tenth of a second or so). Default: no
+        limit.
+    node_limit : int, optional
+        Stop after so many nodes of branch and bound; the outcome is then reproducible. Default: no limit. In the
+        published search a node is a step of that algorithm: a vertex that joins the growing clique and leaves
+        candidates that are adjacent to all of it.
+    rng : Generator, int or None
+        Drives the tabu search, and so decides which of several maximum cliques is found. A seed always gives the
+        same clique for the same graph, unless a time limit ends the search. The published search draws nothing.
+
+    Returns
+    -------
+    Clique
+        The clique, whether it is proven maximum, a bound, the work done. The graph without vertices has the empty one.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If the graph is of no accepted kind, directed, not square or not symmetric, or a limit is out of range.
+
+    Warns
+    -----
+    SearchLimitWarning
+        If a limit ended the search: the clique is the best so far, `is_optimal` is false, and `upper_bound` is true.
+
+    Notes
+    -----
+    The search uses the colour bound of Tomita and Seki with re-colouring, San Segundo's bitset form of it and his
+    infra-chromatic bound; large sparse graphs are searched neighbourhood by neighbourhood, each reduced first by the
+    number of common neighbours that a member of a larger clique must have. The tabu search is of Wu, Hao and
+    Glover's multi-neighbourhood kind. The published search is MCQD (Konc and Janežič, 2007: colour sort, re-sorting by
+    degree on levels that took less than .025 of the steps); equal degrees keep their order, which the original leaves
+    open.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> clique = max_clique(nx.karate_club_graph(), rng=0)
+    >>> len(clique), clique.is_optimal
+    (5, True)
+    """
+    adjacency, names = read_graph(graph)
+    check_choice(search, "search", ("strong", "published"))
+    if search == "published":
+        time_limit_s, node_limit = _limits(time_limit_s, node_limit)
+        searcher: CliqueSearch | PublishedSearch = PublishedSearch(
+            adjacency, time_limit_s=time_limit_s, node_limit=node_limit
+        )
+    else:
+        searcher = _searcher(adjacency, False, time_limit_s, node_limit, rng)
+    is_optimal = searcher.maximum()
+    return _clique(searcher, is_optimal, names)
+
+
+def max_cliques(
+    graph: Any,
+    *,
+    limit: int = 100_000,
+    time_limit_s: float | None = None,
+    node_limit: int | None = None,
+    rng: RNGLike = None,
+) -> Cliques:
+    """List all maximum cliques.
+
+    Ties are real in linkage attacks: where few distances are compatible, many maximum cliques explain the data
+    equally well, and an attacker has no reason to prefer one.
+
+    Parameters
+    ----------
+    graph, time_limit_s, node_limit, rng
+        As for `max_clique`; the limits hold for the search and the listing together.
+    limit : int
+        List at most so many cliques: there may be exponentially many.
+
+    Returns
+    -------
+    Cliques
+        The cliques and whether they are all.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `max_clique`.
+
+    Warns
+    -----
+    SearchLimitWarning
+        If a search limit was reached, or there are more than `limit` maximum cliques.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> max_cliques(nx.cycle_graph(4)).cliques
+    ((0, 1), (0, 3), (1, 2), (2, 3))
+    """
+    limit = check_integer(limit, "limit", low=1)
+    adjacency, names = read_graph(graph)
+    search = _searcher(adjacency, True, time_limit_s, node_limit, rng)
+    is_optimal = search.maximum()
+    best = _clique(search, is_optimal, names)
+    if not is_optimal:
+        return Cliques((best.vertices,), len(best), False, False, best.upper_bound, best.n_nodes, best.seconds)
+    if len(best) == 0:
+        return Cliques(((),), 0, True, True, 0, 0, search.seconds())
+    found, is_complete = search.every(limit)
+    if not is_complete:
+        warnings.warn(
+            f"only {len(found)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
+            SearchLimitWarning,
+            stacklevel=2,
+        )
+    listed = sorted(tuple(sorted(clique.tolist())) for clique in found)
+    if not listed:
+        listed = [tuple(sorted(search.best.tolist()))]
+    named = tuple(tuple(vertices) if names is None else tuple(names[v] for v in vertices) for vertices in listed)
+    return Cliques(named, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
+
+
+def _searcher(
+    adjacency: Adjacency, ties: bool, time_limit_s: float | None, node_limit: int | None, rng: RNGLike
+) -> CliqueSearch:
+    time_limit_s, node_limit = _limits(time_limit_s, node_limit)
+    return CliqueSearch(adjacency, check_rng(rng), ties=ties, time_limit_s=time_limit_s, node_limit=node_limit)
+
+
+def _limits(time_limit_s: float | None, node_limit: int | None) -> tuple[float | None, int | None]:
+    if time_limit_s is not None:
+        time_limit_s = check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
+    if node_limit is not None:
+        node_limit = check_integer(node_limit, "node_limit", low=1)
+    return time_limit_s, node_limit
+
+
+def _clique(search: CliqueSearch | PublishedSearch, is_optimal: bool, names: list[Hashable] | None) -> Clique:
+    vertices = sorted(search.best.tolist())
+    bound = len(vertices) if is_optimal else max(len(vertices), search.open_bound)
+    if not is_optimal:
+        warnings.warn(
+            f"the search for a maximum clique ended at its limit: the best so far has {len(vertices)} members, "
+            f"a larger one has at most {bound}",
+            SearchLimitWarning,
+            stacklevel=3,
+        )
+    return Clique(
+        tuple(vertices) if names is None else tuple(names[v] for v in vertices),
+        is_optimal,
+        bound,
+        search.n_nodes,
+        search.seconds(),
+    )

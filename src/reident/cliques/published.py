@@ -1,0 +1,71 @@
+"""Attack. The clique search that both papers of Kroll used: branch and bound alone, cut off after a number of steps."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from reident._types import IntArray
+from reident.cliques.adjacency import Adjacency
+from reident.kernels.cliques import clique, clique_published
+from reident.kernels.cliques.bitset import pack_lists, permute_rows
+
+# Looks at the graph, about a tenth of a second, after which time and Ctrl-C are looked at again.
+_SLICE = 20_000_000
+
+
+class PublishedSearch:
+    """A search in one graph by the algorithm of Konc and Janežič. `best` is the largest clique so far."""
+
+    def __init__(
+        self, adjacency: Adjacency, *, time_limit_s: float | None = None, node_limit: int | None = None
+    ) -> None:
+        self.began = time.perf_counter()
+        self.time_limit_s = time_limit_s
+        self.node_limit = node_limit
+        self.n_nodes = 0
+        self.best: IntArray = np.zeros(0, dtype=np.int64)
+        self.open_bound = adjacency.n_vertices
+        self._adjacency = adjacency
+
+    def maximum(self) -> bool:
+        """Search until the best clique is proven maximum; return whether it is."""
+        degrees = self._adjacency.degrees()
+        n = degrees.size
+        if n == 0:
+            return True
+        order = np.argsort(-degrees, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(n)
+        if self._adjacency.bits is not None:
+            rows = permute_rows(self._adjacency.bits, order, rank)
+        else:
+            rows = np.zeros((n, (n + 63) >> 6), dtype=np.uint64)
+            pack_lists(*self._adjacency.lists(), order, rank, 0, n, rows)
+        # A clique has at most one member more than the largest degree.
+        depth = int(degrees.max()) + 3
+        state = np.zeros(3, dtype=np.int64)
+        stops, chosen, best = (np.zeros(depth, dtype=np.int64) for _ in range(3))
+        sums = np.zeros((depth, 2), dtype=np.int64)
+        members, colours = (np.zeros(2 * n, dtype=np.int32) for _ in range(2))
+        clique_published.start(degrees[order], state, stops, sums, members, colours)
+        limit = np.iinfo(np.int64).max if self.node_limit is None else self.node_limit
+        while True:
+            status = clique_published.advance(rows, state, stops, chosen, sums, members, colours, best, limit, _SLICE)
+            self.n_nodes = int(state[clique_published.STEPS])
+            self.best = order[best[: state[clique_published.BEST]]]
+            if status == clique_published.FINISHED:
+                return True
+            if status == clique_published.NEEDS_ROOM:
+                members, colours = (np.concatenate([part, np.zeros_like(part)]) for part in (members, colours))
+            elif self.n_nodes >= limit or (self.time_limit_s is not None and self.seconds() >= self.time_limit_s):
+                break
+        everything = np.zeros(rows.shape[1], dtype=np.uint64)
+        clique.fill_row(everything, n)
+        self.open_bound = int(clique.count_colours(rows, everything))
+        return self.open_bound <= self.best.size
+
+    def seconds(self) -> float:
+        """Return the time since the search was made, s."""
+        return time.perf_counter() - self.began

@@ -1,0 +1,273 @@
+"""Attack. The search behind `max_clique` and `max_cliques`: incumbent, then proof, in slices that can stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reident._types import IntArray
+from reident.cliques.adjacency import Adjacency
+from reident.cliques.search_graph import SLICE, BitsGraph, prepare
+from reident.kernels.cliques import clique as kernels
+from reident.kernels.cliques.bitset import permute_rows
+from reident.kernels.cliques.clique_climb import climb
+
+# Up to this order a graph is one branch and bound; above it, one for each vertex.
+_WHOLE = 1500
+# Above this density no edge is hoped to be removed beforehand, and local search walks on the whole graph.
+_DENSE = 0.1
+# Local search's share of the time, once branch and bound takes longer than a moment.
+_CLIMBING_SHARE = 0.25
+
+
+class LimitReached(Exception):  # noqa: N818 (a signal between two functions, not an error)
+    """The time or node limit ended the search."""
+
+
+class CliqueSearch:
+    """A search in one graph. `best` is the largest clique so far, under the original numbers of its vertices.
+
+    With `ties` what is left out beforehand is in no maximum clique; without, it is in none larger than the best so far.
+    """
+
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        rng: np.random.Generator,
+        *,
+        ties: bool,
+        time_limit_s: float | None = None,
+        node_limit: int | None = None,
+    ) -> None:
+        self.began = time.perf_counter()
+        self.time_limit_s = time_limit_s
+        self.node_limit = node_limit
+        self.n_nodes = 0
+        self.best: IntArray = np.zeros(0, dtype=np.int64)
+        self.open_bound = adjacency.n_vertices
+        self._ties = ties
+        self._n_vertices = adjacency.n_vertices
+        self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
+        self._dense = adjacency.density > _DENSE
+        self._graph = prepare(adjacency)
+        self._slices = 0.0
+        self._climbed = 0.0
+
+    def maximum(self) -> bool:
+        """Search until the best clique is proven maximum; return whether it is."""
+        if self._n_vertices == 0:
+            return True
+        self.best = self._graph.order[:1].copy()
+        try:
+            self._first_climb()
+            if not self._dense:
+                self._graph = self._graph.reduced(self.best.size + (not self._ties), self._check_limits)
+            for members, last, rest in self._subproblems(more=1):
+                self._branch(members, last, rest)
+        except LimitReached:
+            self.open_bound = min(self.open_bound, max(self._graph.colours(), self.best.size))
+            return self.open_bound <= self.best.size
+        return True
+
+    def every(self, limit: int) -> tuple[list[IntArray], bool]:
+        """List the maximum cliques up to `limit`, after `maximum` with `ties`; return them and whether they are all."""
+        if self.best.size <= 1:
+            return [np.array([v]) for v in range(min(self._n_vertices, limit))], self._n_vertices <= limit
+        found: list[IntArray] = []
+        try:
+            for members, last, _ in self._subproblems(more=0):
+                if not self._list_cliques(members, last, limit, found):
+                    return found, False
+        except LimitReached:
+            return found, False
+        return found, True
+
+    def seconds(self) -> float:
+        """Return the time since the search was made, s."""
+        return time.perf_counter() - self.began
+
+    def _check_limits(self) -> None:
+        if self.time_limit_s is not None and self.seconds() >= self.time_limit_s:
+            raise LimitReached
+        if self.node_limit is not None and self.n_nodes >= self.node_limit:
+            raise LimitReached
+
+    # -- subproblems -------------------------------------------------------------------------------------------------
+
+    def _subproblems(self, *, more: int) -> Iterator[tuple[IntArray, int, int]]:
+        """Yield what may hold a clique of best + `more` members.
+
+        That is a set of vertices, the vertex that is adjacent to all of them (or -1), and a bound on the cliques of
+        all later subproblems.
+        """
+        graph = self._graph
+        if graph.n <= _WHOLE:
+            yield np.arange(graph.n), -1, 0
+            return
+        reach = graph.prefix_sizes() + 1
+        # The largest clique that may still come, from each vertex on.
+        to_come = np.append(np.maximum.accumulate(reach[::-1])[::-1], 0)
+        for low, high in graph.chunks(reach):
+            self.open_bound = int(to_come[low])
+            self._check_limits()
+            left = graph.survivors(low, high, self.best.size + more)
+            self._slices += 1
+            for i in low + np.flatnonzero(left):
+                if left[i - low] + 1 >= self.best.size + more:
+                    yield graph.prefix(int(i)), int(i), int(to_come[i + 1])
+
+    def _prepare(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64], int]:
+        """Return the members fit for a clique of `need`, in search order, their graph, and a bound on its cliques."""
+        kept, rows = self._graph.subgraph(members, need)
+        if kept.size < max(need, 1):
+            return kept, rows, 0
+        order = kernels.min_width_order(rows)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        rows = permute_rows(rows, order, rank)
+        everything = np.zeros(rows.shape[1], dtype=np.uint64)
+        kernels.fill_row(everything, order.size)
+        return self._graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
+
+    def _branch(self, members: IntArray, last: int, rest: int) -> None:
+        """Search a subproblem for cliques larger than the best."""
+        tail = self._graph.order[[last]] if last >= 0 else self._graph.order[:0]
+        names, rows, colours = self._prepare(members, self.best.size + 1 - tail.size)
+        if colours + tail.size <= self.best.size:
+            return
+        self.open_bound = max(rest, colours + tail.size)
+        self._check_limits()
+        tree = _Tree(rows, colours, self.best.size + 1 - tail.size)
+        found = np.zeros((1, colours + 1), dtype=np.int64)
+        while not self._advance(tree, found, every=False):
+            self._take(names, found, tree, tail)
+            self._climb_on()
+            tree.raise_target(self.best.size + 1 - tail.size)
+            self.open_bound = max(rest, tree.bound() + tail.size)
+            self._check_limits()
+        self._take(names, found, tree, tail)
+
+    def _take(self, names: IntArray, found: IntArray, tree: _Tree, tail: IntArray) -> None:
+        size = int(tree.state[kernels.FOUND])
+        if size + tail.size > self.best.size:
+            self.best = np.append(names[found[0, :size]], tail)
+
+    def _advance(self, tree: _Tree, found: IntArray, *, every: bool) -> bool:
+        budget = tree.budget if self.node_limit is None else min(tree.budget, self.node_limit - self.n_nodes)
+        before = int(tree.state[kernels.NODES])
+        finished = tree.advance(found, every, budget)
+        visited = int(tree.state[kernels.NODES]) - before
+        self.n_nodes += visited
+        self._slices += visited / tree.budget
+        return finished
+
+    def _list_cliques(self, members: IntArray, last: int, limit: int, found: list[IntArray]) -> bool:
+        """Append a subproblem's cliques of the best's size; return False if there are more than `limit` in all."""
+        tail = self._graph.order[[last]] if last >= 0 else self._graph.order[:0]
+        need = self.best.size - tail.size
+        names, rows, colours = self._prepare(members, need)
+        if colours < need:
+            return True
+        tree = _Tree(rows, colours, need)
+        finished = False
+        while not finished:
+            self._check_limits()
+            batch = np.zeros((min(limit - len(found) + 1, 4096), need), dtype=np.int64)
+            tree.state[kernels.FOUND] = tree.state[kernels.FULL] = 0
+            finished = self._advance(tree, batch, every=True)
+            found.extend(np.append(names[row], tail) for row in batch[: tree.state[kernels.FOUND]])
+            if len(found) > limit:
+                del found[limit:]
+                return False
+        return True
+
+    # -- local search ------------------------------------------------------------------------------------------------
+
+    def _first_climb(self) -> None:
+        """Find a large clique fast: on the whole graph if it is dense, else around the vertices of largest degree."""
+        graph = self._graph
+        if isinstance(graph, BitsGraph) and (graph.n <= _WHOLE or self._dense):
+            # Slices: the square of the order for small graphs, a moment for large ones.
+            effort = min(4.0, graph.n**2 / 5e5)
+            while self._climbed < effort:
+                self._climb_whole()
+                self._check_limits()
+            return
+        degrees = graph.degrees()[:64]
+        improved = 0
+        for v in range(degrees.size):
+            if v - improved > 16 or degrees[v] < self.best.size:
+                break
+            members, rows = graph.around(v)
+            if members.size:
+                best = np.empty(members.size, dtype=np.int64)
+                size, _ = climb(rows, 0, 100, self._random, best)
+                if size + 1 > self.best.size:
+                    improved = v
+                    self.best = graph.order[np.append(members[best[:size]], v)]
+
+    def _climb_on(self) -> None:
+        """Give local search its share of a long search."""
+        if self._slices > 4 and isinstance(self._graph, BitsGraph):
+            while self._climbed < _CLIMBING_SHARE * self._slices:
+                self._climb_whole()
+
+    def _climb_whole(self) -> None:
+        assert isinstance(self._graph, BitsGraph)
+        rows = self._graph.bits
+        best = np.empty(rows.shape[0], dtype=np.int64)
+        start = int(self._random[0] >> np.uint64(11)) % rows.shape[0]
+        size, moves = climb(rows, start, min(2000, 10 * rows.shape[0]), self._random, best)
+        self._climbed += (moves * (size + 4) * rows.shape[1] + 1000) / SLICE
+        if size > self.best.size:
+            self.best = self._graph.order[best[:size]]
+
+
+class _Tree:
+    """A branch and bound in progress."""
+
+    def __init__(self, rows: NDArray[np.uint64], colours: int, need: int) -> None:
+        n, words = rows.shape
+        self.rows = rows
+        self.state = np.zeros(5, dtype=np.int64)
+        # A node costs some word operations a vertex.
+        self.budget = max(16, int(SLICE / (n * words * 2)))
+        self._members = np.zeros((colours + 2, words), dtype=np.uint64)
+        self._branch = np.zeros((colours + 2, words), dtype=np.uint64)
+        self._needs = np.zeros(colours + 2, dtype=np.int64)
+        self._chosen = np.zeros(colours + 2, dtype=np.int64)
+        self._classes = np.zeros((colours + 2, words), dtype=np.uint64)
+        self._locked = np.zeros(colours + 2, dtype=np.bool_)
+        kernels.start(rows, need, self.state, self._members, self._branch, self._needs, self._classes, self._locked)
+
+    def advance(self, found: IntArray, every: bool, budget: int) -> bool:
+        """Visit at most `budget` nodes; return whether the search is finished."""
+        return bool(
+            kernels.advance(
+                self.rows,
+                self.state,
+                self._members,
+                self._branch,
+                self._needs,
+                self._chosen,
+                self._classes,
+                self._locked,
+                found,
+                every,
+                budget,
+            )
+        )
+
+    def raise_target(self, target: int) -> None:
+        """Look only for cliques of `target` members from now on, if that is more than before."""
+        self.state[kernels.TARGET] = max(self.state[kernels.TARGET], target)
+
+    def bound(self) -> int:
+        """Return a bound on the cliques that are not searched yet."""
+        open_members = self._members[0].copy()
+        if self.state[kernels.DEPTH] > 0:
+            kernels.set_bits(open_members, self._chosen[:1])
+        return int(kernels.count_colours(self.rows, open_members))

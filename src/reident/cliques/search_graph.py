@@ -1,0 +1,278 @@
+"""Attack. A graph prepared for the clique search, in one of two forms: rows of bits, or lists of smaller neighbours.
+
+Vertices are renumbered by descending degree. Vertex i's prefix is the set of its neighbours of smaller number; each
+clique is looked for in the prefix of its largest member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reident._types import IntArray
+from reident.cliques.adjacency import Adjacency
+from reident.kernels._jit import in_threads
+from reident.kernels.cliques import clique as kernels
+from reident.kernels.cliques import clique_prefix as prefix
+from reident.kernels.cliques import clique_reduce as reduce
+from reident.kernels.cliques.bitset import pack_lists, permute_rows, row_counts
+
+#: About 50 ms of work, in word operations: what a kernel may do before limits and Ctrl-C are looked at again.
+SLICE = 4e7
+
+# Rows of bits up to this many vertices (about 130 MB), unless lists are shorter by far.
+_BITS_VERTICES = 32_000
+_BITS_DENSITY = 1 / 250
+_SMALL = 1000
+_ROWS_A_THREAD = 2048
+# The rows that stay in the cache while the others stream past.
+_BLOCK = 1024
+# A reduction that removes a smaller share of the edges than this is not repeated.
+_WORTHWHILE = 0.02
+# Larger graphs are looked at in parts first, if a part's share of the clique is at least so large.
+_MANY_VERTICES = 4000
+_MANY_EDGES = 500_000
+_SHARE = 7
+# A part that leaves more vertices than this in its core has told nothing.
+_LARGE_CORE = 10_000
+
+
+class BitsGraph:
+    """Rows of bits: for dense graphs, and for what is left of sparse ones."""
+
+    def __init__(self, bits: NDArray[np.uint64], order: IntArray) -> None:
+        self.bits = bits
+        self.order = order
+        self.n = bits.shape[0]
+
+    def degrees(self) -> IntArray:
+        """Return the degree of each vertex."""
+        return row_counts(self.bits)
+
+    def everything(self) -> NDArray[np.uint64]:
+        """Return the set of all vertices."""
+        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
+        kernels.fill_row(row, self.n)
+        return row
+
+    def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the neighbours of vertex i and the graph that they induce."""
+        return prefix.subgraph_bits(self.bits, self.bits[i], 1)
+
+    def prefix(self, i: int) -> IntArray:
+        """Return the neighbours of vertex i of smaller number."""
+        return kernels.listed(prefix.prefix_row(self.bits, i))
+
+    def prefix_sizes(self) -> IntArray:
+        """Return the number of smaller neighbours of each vertex."""
+        return prefix.prefix_counts(self.bits)
+
+    def survivors(self, low: int, high: int, target: int) -> IntArray:
+        """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
+        return prefix.survivors_bits(self.bits, low, high, target)
+
+    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
+        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
+        kernels.set_bits(row, members)
+        return prefix.subgraph_bits(self.bits, row, need)
+
+    def colours(self) -> int:
+        """Return a number of colours that suffices: no clique is larger."""
+        return kernels.count_colours(self.bits, self.everything())
+
+    def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
+        """Cut the vertices into runs whose filtering takes about a slice."""
+        return _runs(sizes * (np.arange(self.n) / 64 + 1.0), SLICE)
+
+    def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph:
+        """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
+        if self.n > _MANY_VERTICES and target >= 2 * _SHARE:
+            self._keep(self._pigeonholes(target, check), target)
+        self._prune(target, check)
+        return _by_degree(self.bits, self.order)
+
+    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.uint64]:
+        """Return the vertices that may be in a clique of `target` members, by looking at parts of the graph.
+
+        Of k parts one holds at least a k-th of the clique, its share. That shows in the graph of that part alone: a
+        k-th of the vertices, each with a k-th of its neighbours. The other members are adjacent to all of the share.
+        """
+        n_parts = target // _SHARE
+        share = -(-target // n_parts)
+        part_of = np.arange(self.n) // 64 % n_parts
+
+        def of_part(part: int) -> NDArray[np.bool_]:
+            # A part is every so many-th word of the rows, so that cutting it out is copying words.
+            members = np.flatnonzero(part_of == part)
+            core = BitsGraph(np.ascontiguousarray(self.bits[members][:, part::n_parts]), members)
+            core._prune(share, check)
+            row = np.zeros_like(self.bits[0])
+            kernels.set_bits(row, core.order)
+            return reduce.may_hold_share(reduce.core_rows(self.bits, row), core.order, core.bits, share)
+
+        row = np.zeros_like(self.bits[0])
+        kernels.set_bits(row, np.flatnonzero(np.any(in_threads(of_part, range(n_parts)), axis=0)))
+        return row
+
+    def _prune(self, target: int, check: Callable[[], None]) -> None:
+        """Remove the edges and vertices that no clique of `target` members can have."""
+        seen = removed = 1
+        while removed > _WORTHWHILE * seen:
+            seen = removed = 0
+            beyond = np.zeros(self.n, dtype=np.int64)
+            for low in range((self.n - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
+                check()
+                looked, gone = reduce.prune_bits(self.bits, low, min(low + _BLOCK, self.n), target - 2, beyond)
+                seen += looked
+                removed += gone
+            # Vertices left with too few neighbours go as well; the next pass is over a far smaller graph.
+            self._keep(self.everything(), target)
+
+    def _keep(self, members: NDArray[np.uint64], target: int) -> None:
+        """Leave out all but the members that have enough neighbours among them for a clique of `target`."""
+        kept, self.bits = prefix.subgraph_bits(self.bits, members, target)
+        self.order = self.order[kept]
+        self.n = kept.size
+
+
+class ListsGraph:
+    """Lists of smaller neighbours: for graphs so large and sparse that rows of bits would not fit."""
+
+    def __init__(
+        self, starts: NDArray[np.int64], prefixes: NDArray[np.int32], order: IntArray, adjacency: Adjacency
+    ) -> None:
+        self.starts = starts
+        self.prefixes = prefixes
+        self.order = order
+        self.n = order.size
+        self._adjacency = adjacency
+
+    def degrees(self) -> IntArray:
+        """Return the degree of each vertex."""
+        return reduce.count_degrees(self.starts, self.prefixes)
+
+    def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the neighbours of vertex i and the graph that they induce."""
+        rank = np.empty(self._adjacency.n_vertices, dtype=np.int64)
+        rank[self.order] = np.arange(self.n)
+        members = np.sort(rank[self._adjacency.neighbours(int(self.order[i]))])
+        return prefix.subgraph_lists(self.starts, self.prefixes, members, 1)
+
+    def prefix(self, i: int) -> IntArray:
+        """Return the neighbours of vertex i of smaller number."""
+        return self.prefixes[self.starts[i] : self.starts[i + 1]].astype(np.int64)
+
+    def prefix_sizes(self) -> IntArray:
+        """Return the number of smaller neighbours of each vertex."""
+        return np.diff(self.starts)
+
+    def survivors(self, low: int, high: int, target: int) -> IntArray:
+        """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
+        return prefix.survivors_lists(self.starts, self.prefixes, low, high, target)
+
+    def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
+        """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
+        return prefix.subgraph_lists(self.starts, self.prefixes, members, need)
+
+    def colours(self) -> int:
+        """Return a number of colours that suffices: no clique is larger."""
+        return prefix.colours_lists(self.starts, self.prefixes)
+
+    def chunks(self, sizes: IntArray) -> Iterator[tuple[int, int]]:
+        """Cut the vertices into runs whose filtering takes about a slice."""
+        return _runs(sizes * (sizes.mean() + 1.0), SLICE)
+
+    def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
+        """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
+        if self.prefixes.size > _MANY_EDGES and target >= 2 * _SHARE:
+            possible = self._pigeonholes(target, check)
+            self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
+        starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
+        self.prefixes = prefixes
+        degrees = reduce.count_degrees(starts, prefixes)
+        kept = np.flatnonzero(degrees >= max(target - 1, 1))
+        if kept.size > _BITS_VERTICES:
+            return ListsGraph(starts, prefixes, self.order, self._adjacency)
+        rank = np.full(self.n, -1, dtype=np.int64)
+        rank[kept] = np.arange(kept.size)
+        return _by_degree(reduce.pack_prefixes(starts, prefixes, rank, kept.size), self.order[kept])
+
+    def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.bool_]:
+        """Return which vertices may be in a clique of `target` members, as `BitsGraph._pigeonholes` does."""
+        n_parts = target // _SHARE
+        share = -(-target // n_parts)
+        part_of = np.arange(self.n) % n_parts
+
+        def of_part(part: int) -> NDArray[np.bool_]:
+            starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, part_of == part)
+            starts, prefixes = _pruned(starts, prefixes, share, check)
+            core = np.flatnonzero(reduce.count_degrees(starts, prefixes) >= share - 1)
+            if core.size > _LARGE_CORE:
+                return np.ones(self.n, dtype=np.bool_)
+            place = np.full(self.n, -1, dtype=np.int64)
+            place[core] = np.arange(core.size)
+            graph = reduce.pack_prefixes(starts, prefixes, place, core.size)
+            rows = reduce.core_rows_lists(self.starts, self.prefixes, place, core.size)
+            return reduce.may_hold_share(rows, core, graph, share)
+
+        return np.any(in_threads(of_part, range(n_parts)), axis=0)
+
+
+def _pruned(
+    starts: NDArray[np.int64], prefixes: NDArray[np.int32], target: int, check: Callable[[], None]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Remove, in place, the edges that no clique of `target` members can have."""
+    n = starts.size - 1
+    marked = np.zeros(n, dtype=np.uint8)
+    place = np.empty(n, dtype=np.int64)
+    before, left = 2 * prefixes.size + 1, prefixes.size
+    while 0 < left < (1 - _WORTHWHILE) * before:
+        shared = np.zeros(left, dtype=np.int32)
+        for low, high in _runs(np.diff(starts) * (np.diff(starts).mean() + 1.0), SLICE):
+            check()
+            reduce.count_shared(starts, prefixes, low, high, marked, place, shared)
+        before, left = left, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
+        prefixes = prefixes[:left]
+    return starts, prefixes
+
+
+def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
+    """Renumber a graph by descending degree and put it into the form that suits it."""
+    order = np.argsort(-adjacency.degrees(), kind="stable")
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    if adjacency.bits is not None:
+        return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
+    if adjacency.n_vertices <= _SMALL or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
+        bits = np.zeros((order.size, (order.size + 63) // 64), dtype=np.uint64)
+        ends = range(0, order.size, _ROWS_A_THREAD)
+        in_threads(
+            lambda low: pack_lists(
+                adjacency.indptr, adjacency.indices, order, rank, low, min(low + _ROWS_A_THREAD, order.size), bits
+            ),
+            ends,
+        )
+        return BitsGraph(bits, order)
+    starts, prefixes = prefix.prefix_lists(adjacency.indptr, adjacency.indices, order, rank)
+    return ListsGraph(starts, prefixes, order, adjacency)
+
+
+def _by_degree(rows: NDArray[np.uint64], names: IntArray) -> BitsGraph:
+    order = np.argsort(-row_counts(rows), kind="stable")
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return BitsGraph(permute_rows(rows, order, rank), names[order])
+
+
+def _runs(work: np.ndarray, size: float) -> Iterator[tuple[int, int]]:
+    """Cut positions into runs of about `size` work, each of one position at least."""
+    total = np.cumsum(work)
+    low = 0
+    while low < total.size:
+        done = total[low - 1] if low else 0.0
+        high = min(max(low + 1, int(np.searchsorted(total, done + size))), total.size)
+        yield low, high
+        low = high

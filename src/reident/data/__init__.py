@@ -1,0 +1,1 @@
+"""Data sets, simulated files, and the numbers that the documents print."""

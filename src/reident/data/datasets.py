@@ -1,0 +1,301 @@
+"""Real data sets and the embedded ones: `load_*` functions that check what they read.
+
+Nothing is fetched at import or in a default run. A real data set is looked for in the folder named by the environment
+variable ``REIDENT_DATA``, then in pooch's cache, then at its URL; its sha256 must be the one in ``data/registry.toml``.
+Embedded files are part of the package and are checked against ``data/registry.toml`` in the tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_choice
+from reident._types import FloatArray
+from reident.data._paths import data_folder
+from reident.errors import DataError
+
+if TYPE_CHECKING:
+    import geopandas as gpd
+    import networkx as nx
+
+__all__ = [
+    "embedded_file",
+    "load_adult",
+    "load_body_measures",
+    "load_boundary",
+    "load_casc",
+    "load_census_shares",
+    "load_example2",
+    "load_graph",
+    "load_nhs_hospitals",
+    "load_nhs_trust_prefixes",
+    "load_places",
+    "load_poets",
+    "load_vanhoef2012_table",
+    "remote_file",
+]
+
+
+@cache
+def registry() -> dict[str, dict[str, Any]]:
+    """Return what ``data/registry.toml`` says: file name -> sha256, url (remote files), licence, source."""
+    with (data_folder() / "registry.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def embedded_file(name: str) -> Path:
+    """Return the path of a file that travels with the package."""
+    path = data_folder() / name
+    if not path.is_file():
+        raise DataError(f"the embedded file {name!r} is missing from {data_folder().name}/: is the checkout complete?")
+    return path
+
+
+def remote_file(name: str) -> Path:
+    """Return the path of a real data set's file, fetched if need be, its checksum verified.
+
+    Parameters
+    ----------
+    name : str
+        A file named in ``data/registry.toml``, for example ``"casc/census.csv"``.
+
+    Raises
+    ------
+    DataError
+        If the file is nowhere to be had or is not the one it should be. The message says what is missing, where it
+        comes from, which checksum it must have and where to put it.
+    """
+    entry = registry()[check_choice(name, "name", sorted(registry()))]
+    folder = os.environ.get("REIDENT_DATA")
+    if folder and (Path(folder) / name).is_file():
+        return _verified(Path(folder) / name, entry["sha256"])
+    advice = (
+        f"put it at $REIDENT_DATA/{name} (sha256 {entry['sha256']}; source: {entry['source']}; "
+        f"licence: {entry['licence']}; REIDENT_DATA is {folder or 'not set'})"
+    )
+    if not entry.get("url"):
+        raise DataError(f"the data set {name!r} is not here and is never downloaded: {advice}")
+    import pooch
+
+    try:
+        fetched = pooch.retrieve(
+            entry["url"],
+            known_hash=f"sha256:{entry['sha256']}",
+            fname=name.replace("/", "_"),
+            path=pooch.os_cache("reident"),
+        )
+    except Exception as error:
+        raise DataError(
+            f"the data set {name!r} could not be fetched from {entry['url']} ({error}): {advice}"
+        ) from error
+    return Path(fetched)
+
+
+def _verified(path: Path, sha256: str) -> Path:
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != sha256:
+        raise DataError(
+            f"the file {path.name!r} has sha256 {found}, expected {sha256}: it is damaged or another edition"
+        )
+    return path
+
+
+def load_places(country: str = "germany") -> pd.DataFrame:
+    """Return the populated places of a country (GeoNames): name, lat_deg, lon_deg, population (persons)."""
+    check_choice(country, "country", ["england", "germany"])
+    return pd.read_csv(embedded_file(f"places_{country}.csv.gz"), keep_default_na=False)
+
+
+def load_boundary(country: str) -> gpd.GeoDataFrame:
+    """Return the outline of ``"germany"``, ``"united_kingdom"`` or ``"england"`` (Natural Earth 1:50m), EPSG:4326."""
+    import geopandas as gpd
+
+    outlines = gpd.read_file(embedded_file("boundaries.geojson"))
+    check_choice(country, "country", sorted(outlines["name"]))
+    return outlines[outlines["name"] == country].reset_index(drop=True)
+
+
+def load_census_shares() -> pd.DataFrame:
+    """Return the share of each sex and census age class in Germany, 2011: sex, age_class, share (sum 1).
+
+    Eleven age classes as in Kroll (2015). The shares are reconstructed from the United Nations' World Population
+    Prospects 2019; the census' own table was not available.
+    """
+    counts = pd.read_csv(embedded_file("census2011_age_sex.csv"))
+    shares = counts.melt("age_class", ["male", "female"], var_name="sex", value_name="share")
+    shares["share"] /= shares["share"].sum()
+    return shares[["sex", "age_class", "share"]]
+
+
+def load_poets() -> tuple[tuple[pd.DataFrame, FloatArray], tuple[pd.DataFrame, FloatArray]]:
+    """Return the poets of Kroll (2015), Example 10: target and identification file, each (table, distances in km).
+
+    Tables are numbered from 1 as in the paper. The target file still has the names, which only the custodian has;
+    the quasi-identifiers are ``cob`` (century of birth) and ``language``.
+    """
+    target, identification = (
+        (
+            pd.read_csv(embedded_file(f"poets_{name}.csv")).set_axis(range(1, 11)).rename_axis("record"),
+            np.loadtxt(embedded_file(f"poets_{name}_km.csv"), delimiter=","),
+        )
+        for name in ("target", "identification")
+    )
+    return target, identification
+
+
+def load_example2() -> pd.DataFrame:
+    """Return the four persons of Kroll (2015), Example 2, with the coordinates of their birth places in degrees."""
+    return pd.read_csv(embedded_file("kroll2015_example2.csv"))
+
+
+def load_nhs_hospitals() -> pd.DataFrame:
+    """Return the located hospitals of England in the NHS Choices list of about January 2020: a real data set.
+
+    A successor of the list behind Kroll and Schnell (2016), which had 847 hospitals and is no longer to be had. It is
+    not shipped: it comes from the folder named by ``REIDENT_DATA`` (see `remote_file`).
+
+    Returns
+    -------
+    DataFrame
+        One row a hospital with a known location, in the order of the file: code, name, sector, trust (code of the
+        trust or provider), trust_prefix (its first two characters), lat_deg, lon_deg.
+
+    Raises
+    ------
+    DataError
+        If the file is absent, or not the one whose checksum is in ``data/registry.toml``.
+    """
+    path = remote_file("hospitals_england/nhs_choices_hospital.csv")
+    # One trust prefix is the text "NA": no text here means "missing".
+    listed = pd.read_csv(path, dtype=str, keep_default_na=False)
+    listed = listed[(listed["Latitude"] != "") & (listed["Longitude"] != "")]
+    return pd.DataFrame(
+        {
+            "code": listed["OrganisationCode"],
+            "name": listed["OrganisationName"],
+            "sector": listed["Sector"],
+            "trust": listed["ParentODSCode"],
+            "trust_prefix": listed["ParentODSCode"].str[:2],
+            "lat_deg": listed["Latitude"].astype(float),
+            "lon_deg": listed["Longitude"].astype(float),
+        }
+    ).reset_index(drop=True)
+
+
+def load_nhs_trust_prefixes() -> pd.DataFrame:
+    """Return how many located hospitals of the NHS Choices list share the first two characters of the trust code."""
+    return pd.read_csv(embedded_file("nhs_trust_prefixes.csv"), keep_default_na=False)
+
+
+#: Name -> file of the real graphs that the thesis used, or the nearest that is public.
+_GRAPHS = {
+    "powergrid": "graphs/powergrid.edges.csv",
+    "caltech36": "graphs/facebook100_caltech36.edges.csv",
+    "bowdoin47": "graphs/facebook100_bowdoin47.edges.csv.gz",
+    "american75": "graphs/facebook100_american75.edges.csv.gz",
+    "enron": "graphs/enron_mutual_gt5.edges.csv",
+    "ca_hepph": "graphs/ca_hepph.edges.csv.gz",
+}
+
+
+def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
+    """Return one of the real graphs of vanhoef2012 (table 9.1), or its nearest public relative.
+
+    Parameters
+    ----------
+    name : {"powergrid", "caltech36", "bowdoin47", "american75", "enron", "ca_hepph"}
+        None of them travels with the package or is downloaded: the file is looked for in the folder REIDENT_DATA. The
+        three Facebook100 graphs are user-supplied only, since their owner asked that they not be passed on.
+        ``"enron"`` is another cleaning of the same mail (148 nodes, not 151); ``"ca_hepph"`` stands in for the
+        co-authors of DBLP.
+    path : str or Path, optional
+        The user's own file of that graph, in any format that `reident.read_graph` knows. Its checksum is not
+        compared.
+
+    Returns
+    -------
+    networkx.Graph
+        Simple and undirected, nodes named by whole numbers.
+
+    Raises
+    ------
+    DataError
+        If the file is not there or is not the one it should be; the message says where to put it.
+    """
+    from reident.networks.files import read_graph
+
+    file = _GRAPHS[check_choice(name, "name", list(_GRAPHS))]
+    return read_graph(remote_file(file) if path is None else path).to_networkx()
+
+
+#: The CASC files' own order of columns, which the files in circulation do not all keep (census: by alphabet).
+_CASC_ORDER = {
+    "census": "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL",
+}
+
+
+def load_casc(name: str) -> pd.DataFrame:
+    """Return a reference microdata set of the CASC project, its records and columns in the order of the CASC file.
+
+    Parameters
+    ----------
+    name : {"census", "tarragona", "eia"}
+        census: 1,080 persons x 13 amounts in dollars a year (AFNLWGT is a survey weight), US 1995;
+        tarragona: 834 companies x 13 amounts, 1995; eia: 4,092 months of electric utilities x 15 (five of them keys),
+        US 1996 and 1997.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    DataError
+        If the file is neither in the folder named by ``REIDENT_DATA`` nor otherwise to be had.
+
+    Notes
+    -----
+    The order matters: Abril et al. (2012) protect "the first variables" of the census file. In the order of the CASC
+    documentation these are AFNLWGT, AGI, EMCONTRB, FEDTAX, ..., and the ratios printed in their table 1 come out; in
+    the alphabetical order of some copies they do not.
+    """
+    check_choice(name, "name", ("census", "tarragona", "eia"))
+    table = pd.read_csv(remote_file(f"casc/{name}.csv"))
+    order = _CASC_ORDER[name].split() if name in _CASC_ORDER else list(table.columns)
+    return table[order]
+
+
+def load_vanhoef2012_table(table: str) -> pd.DataFrame:
+    """Return an anonymised example of Vanhoef (2012), ``"3.1"`` or ``"3.2"``, records numbered from 1 as in print.
+
+    The quasi-identifiers are ``zip``, ``age`` and ``nationality``, the sensitive attribute is ``condition``.
+    """
+    check_choice(table, "table", ["3.1", "3.2"])
+    file = embedded_file(f"vanhoef2012_table_{table.replace('.', '_')}.csv")
+    return pd.read_csv(file, index_col="record", keep_default_na=False)
+
+
+def load_adult() -> pd.DataFrame:
+    """Return the training set of UCI Adult: 32,561 persons of the US census of 1994, 15 columns, as they are.
+
+    Unknown values are the label ``"?"`` (workclass 1,836, occupation 1,843, native-country 583). Kohavi and Becker
+    (1996), CC BY 4.0. Embedded.
+    """
+    return pd.read_csv(embedded_file("adult_train.csv.gz"), keep_default_na=False)
+
+
+def load_body_measures() -> pd.DataFrame:
+    """Return means and standard deviations of height (cm) and log-weight (kg) by sex and age (years) in the US.
+
+    NHANES 2009-2010, weighted: sex, age_low, age_high (both inclusive), height_cm_n, height_cm_mean, height_cm_sd,
+    weight_kg_n, ln_weight_mean, ln_weight_sd. Embedded.
+    """
+    return pd.read_csv(embedded_file("nhanes_height_weight.csv"))

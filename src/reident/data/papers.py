@@ -1,0 +1,98 @@
+"""The five documents: citation, and the numbers that they print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from reident._check import check_choice
+from reident.data._paths import data_folder
+from reident.errors import ParameterError
+
+__all__ = ["PAPERS", "Paper", "claims", "errata", "published"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A reproduced document."""
+
+    stem: str
+    citation: str
+
+
+PAPERS = {
+    paper.stem: paper
+    for paper in (
+        Paper(
+            "kroll2015",
+            "M. Kroll (2015). A graph theoretic linkage attack on microdata in a metric space. "
+            "Transactions on Data Privacy 8(3), 217-243.",
+        ),
+        Paper(
+            "kroll2016",
+            "M. Kroll and R. Schnell (2016). Anonymisation of geographical distance matrices via Lipschitz "
+            "embedding. International Journal of Health Geographics 15:1.",
+        ),
+        Paper(
+            "abril2012",
+            "D. Abril, G. Navarro-Arribas and V. Torra (2012). Choquet integral for record linkage. "
+            "Annals of Operations Research 195.",
+        ),
+        Paper(
+            "holohan2017",
+            "N. Holohan, S. Antonatos, S. Braghin and P. Mac Aonghusa (2017). (k, epsilon)-Anonymity: k-anonymity with "
+            "epsilon-differential privacy.",
+        ),
+        Paper("vanhoef2012", "M. Vanhoef (2012). Privacy in Databases. Master's thesis."),
+    )
+}
+
+
+def published(stem: str, table: str) -> pd.DataFrame:
+    """Return a table of numbers transcribed from a document.
+
+    Parameters
+    ----------
+    stem : str
+        The document, a key of `PAPERS`.
+    table : str
+        The table's name: the file is ``data/published/<stem>_<table>.csv``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such stem or table; the message lists the tables there are.
+    """
+    check_choice(stem, "stem", list(PAPERS))
+    folder = data_folder() / "published"
+    path = folder / f"{stem}_{table}.csv"
+    if not path.is_file():
+        tables = sorted(file.stem.removeprefix(f"{stem}_") for file in folder.glob(f"{stem}_*.csv"))
+        raise ParameterError(f"`table` must be one of {tables} for {stem}, got {table!r}")
+    return pd.read_csv(path)
+
+
+def claims(study: str) -> pd.DataFrame:
+    """Return every claim of a study's document: in our words, where it stands, and the rule by which it is judged.
+
+    One row a claim, or a table of numbers: ``item``, ``place``, ``kind`` (number, direction, slope, promise), ``needs``
+    (the data it is about), ``rule`` and ``tolerance`` (see `reident.studies.comparison.RULES`), ``published`` (empty
+    for a table, whose cells are transcribed on their own), ``figure`` (where it is drawn), ``erratum`` (that proves it
+    wrong) and ``cause`` (why ours differs, as far as it is known, and what was tried).
+    """
+    folder = data_folder() / "published"
+    check_choice(study, "study", sorted(file.stem.removesuffix("_claims") for file in folder.glob("*_claims.csv")))
+    return pd.read_csv(folder / f"{study}_claims.csv", dtype=str, keep_default_na=False)
+
+
+def errata(stem: str | None = None) -> pd.DataFrame:
+    """Return the known slips of the documents: stem, number, place, what is printed, what is used here instead.
+
+    `stem` selects one document.
+    """
+    table = pd.read_csv(data_folder() / "errata.csv")
+    if stem is None:
+        return table
+    check_choice(stem, "stem", list(PAPERS))
+    return table[table["stem"] == stem].reset_index(drop=True)

@@ -1,0 +1,333 @@
+"""Simulated data: points in an area, populations, pairs of overlapping files, networks and what is seen of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_area, check_columns, check_integer, check_real, check_table, check_vector
+from reident._rng import check_rng
+from reident._types import FloatArray, RNGLike
+from reident.errors import ParameterError
+from reident.networks.graph import Network, as_network, distinct, network_from_edges
+
+if TYPE_CHECKING:
+    from shapely.geometry.base import BaseGeometry
+
+__all__ = [
+    "OverlappingFiles",
+    "inside",
+    "money_table",
+    "overlapping_files",
+    "points_in_area",
+    "population",
+    "preferential_attachment",
+    "random_degrees",
+    "sample_network",
+]
+
+_KM_PER_DEGREE = np.pi * 6371.0 / 180.0
+
+
+def inside(area: BaseGeometry, lat_deg: FloatArray, lon_deg: FloatArray) -> np.ndarray:
+    """Tell for each point whether it lies inside `area` (a prepared shapely polygon, degrees)."""
+    import shapely
+
+    return shapely.contains_xy(area, lon_deg, lat_deg)
+
+
+def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArray, FloatArray]:
+    """Draw points uniformly on the sphere inside an area.
+
+    Parameters
+    ----------
+    area : shapely polygon, GeoSeries or GeoDataFrame
+        In degrees, or with a CRS. Holes are respected.
+    n : int
+        Number of points.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    lat_deg, lon_deg : ndarray of float64, shape (n,)
+        Uniform in area on the sphere, hence not uniform in degrees of latitude.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the area is not a valid polygon in degrees, or `n` is negative.
+    """
+    polygon = check_area(area)
+    n = check_integer(n, "n", low=0)
+    rng = check_rng(rng)
+    west, south, east, north = polygon.bounds
+    low, high = np.sin(np.radians([south, north]))
+    lat_parts: list[FloatArray] = []
+    lon_parts: list[FloatArray] = []
+    missing, share = n, 0.5
+    while missing > 0:
+        tries = int(missing / share * 1.1) + 32
+        lat = np.degrees(np.arcsin(rng.uniform(low, high, tries)))
+        lon = rng.uniform(west, east, tries)
+        hit = np.flatnonzero(inside(polygon, lat, lon))
+        share = max(hit.size / tries, 1e-4)
+        lat_parts.append(lat[hit[:missing]])
+        lon_parts.append(lon[hit[:missing]])
+        missing -= min(missing, hit.size)
+    if n == 0:
+        return np.empty(0), np.empty(0)
+    return np.concatenate(lat_parts), np.concatenate(lon_parts)
+
+
+def population(
+    places: pd.DataFrame,
+    n: int,
+    *,
+    jitter_km: float,
+    shares: pd.DataFrame,
+    area: Any = None,
+    rng: RNGLike = None,
+) -> pd.DataFrame:
+    """Draw persons: where they live by the population of places, who they are by shares of labels.
+
+    Parameters
+    ----------
+    places : DataFrame
+        Columns ``lat_deg``, ``lon_deg``, ``population``, as `reident.data.datasets.load_places` returns.
+    n : int
+        Number of persons.
+    jitter_km : float
+        Standard deviation, km, in each direction of a person's home around the place's centre.
+    shares : DataFrame
+        Column ``share`` and one column a quasi-identifier, as `reident.data.datasets.load_census_shares` returns.
+        Labels are independent of the home.
+    area : polygon, optional
+        Homes outside are drawn again, place and jitter.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    DataFrame
+        One row a person: the columns of `shares` but ``share``, then ``lat_deg`` and ``lon_deg``.
+    """
+    check_table(places, "places")
+    check_columns(places, ["lat_deg", "lon_deg", "population"], "places", table_name="places")
+    check_columns(check_table(shares, "shares"), ["share"], "shares", table_name="shares")
+    n = check_integer(n, "n", low=0)
+    jitter_km = check_real(jitter_km, "jitter_km", low=0)
+    polygon = None if area is None else check_area(area)
+    rng = check_rng(rng)
+    lat, lon = np.empty(n), np.empty(n)
+    wanted = np.arange(n)
+    weights = places["population"].to_numpy(float)
+    centres = places[["lat_deg", "lon_deg"]].to_numpy(float)
+    while wanted.size:
+        chosen = centres[rng.choice(len(places), wanted.size, p=weights / weights.sum())]
+        north_km, east_km = rng.normal(0, jitter_km, (2, wanted.size))
+        lat[wanted] = chosen[:, 0] + north_km / _KM_PER_DEGREE
+        lon[wanted] = chosen[:, 1] + east_km / (_KM_PER_DEGREE * np.cos(np.radians(chosen[:, 0])))
+        if polygon is None:
+            break
+        wanted = wanted[~inside(polygon, lat[wanted], lon[wanted])]
+    who = rng.choice(len(shares), n, p=shares["share"].to_numpy(float))
+    persons = shares.drop(columns="share").iloc[who].reset_index(drop=True)
+    return persons.assign(lat_deg=lat, lon_deg=lon)
+
+
+class OverlappingFiles(NamedTuple):
+    """Two files that share some entities: the custodian's, the intruder's, and who is who."""
+
+    original: pd.DataFrame
+    known: pd.DataFrame
+    truth: pd.DataFrame
+
+
+def overlapping_files(
+    persons: pd.DataFrame, *, n_original: int, n_known: int, n_common: int, rng: RNGLike = None
+) -> OverlappingFiles:
+    """Split a population into the file to be released and the file that the intruder knows.
+
+    Parameters
+    ----------
+    persons : DataFrame
+        At least ``n_original + n_known - n_common`` rows; drawn from without replacement.
+    n_original, n_known, n_common : int
+        Records in each file, and in both.
+    rng : Generator, int or None
+        Source of randomness for the choice and for the order of either file.
+
+    Returns
+    -------
+    OverlappingFiles
+        `original` with ids ``r0, r1, ...``, `known` with ids ``k0, k1, ...`` as index, both in random order, and
+        `truth` with the columns ``release`` and ``known``, one row a common record.
+
+    Raises
+    ------
+    ParameterError
+        If more records are to be common than either file has, or `persons` are too few.
+    """
+    check_table(persons, "persons")
+    n_original = check_integer(n_original, "n_original", low=1)
+    n_known = check_integer(n_known, "n_known", low=1)
+    n_common = check_integer(n_common, "n_common", low=0)
+    if n_common > min(n_original, n_known):
+        raise ParameterError(
+            f"`n_common` must be at most the size of the smaller file ({min(n_original, n_known)}), got {n_common}: "
+            "a common record is in both files"
+        )
+    needed = n_original + n_known - n_common
+    if needed > len(persons):
+        raise ParameterError(
+            f"`n_original` + `n_known` - `n_common` must be at most the number of `persons` "
+            f"({len(persons)}), got {needed}"
+        )
+    rng = check_rng(rng)
+    drawn = rng.permutation(len(persons))[:needed]
+    in_original = rng.permutation(drawn[:n_original])
+    in_known = rng.permutation(np.concatenate([drawn[:n_common], drawn[n_original:]]))
+    original = persons.iloc[in_original].set_axis(pd.Index([f"r{i}" for i in range(n_original)], name="release"))
+    known = persons.iloc[in_known].set_axis(pd.Index([f"k{i}" for i in range(n_known)], name="known"))
+    place = pd.Series(known.index, index=in_known)
+    common = np.isin(in_original, drawn[:n_common])
+    truth = pd.DataFrame({"release": original.index[common], "known": place.loc[in_original[common]].to_numpy()})
+    return OverlappingFiles(original, known, truth)
+
+
+def money_table(n: int = 1080, *, rng: RNGLike = None) -> pd.DataFrame:
+    """Draw a table of correlated log-normal amounts, a stand-in for reference files of incomes and taxes.
+
+    A survey weight, and twelve amounts of which some are sums or fractions of others and some are 0 for part of the
+    records, in whole dollars. It has the size, skewness and correlations of such files, not their values.
+
+    Parameters
+    ----------
+    n : int
+        Number of records.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    DataFrame
+        Columns `weight`, `income`, `employer`, `tax`, `total`, `state_tax`, `taxable`, `other`, `interest`,
+        `earnings`, `contribution`, `wages`, `earned`; `weight` in persons, the others in dollars a year.
+
+    Examples
+    --------
+    >>> money_table(3, rng=1).shape
+    (3, 13)
+    """
+    check_integer(n, "n", low=1)
+    generator = check_rng(rng)
+    draw = generator.standard_normal
+    wages = np.exp(10.3 + 0.55 * draw(n))
+    interest = np.exp(5.5 + 1.8 * draw(n)) * (generator.random(n) < 0.9)
+    other = interest + np.exp(6.5 + 1.6 * draw(n)) * (generator.random(n) < 0.45)
+    earned = wages * np.exp(0.05 * draw(n)) + np.exp(7 + draw(n)) * (generator.random(n) < 0.15)
+    household = np.exp(9.6 + 0.9 * draw(n)) * (generator.random(n) < 0.6)
+    total = earned + other
+    income = total + household
+    taxable = np.maximum(income - 6500 - 2500 * generator.integers(1, 5, n), 0) * np.exp(0.03 * draw(n))
+    table = {
+        "weight": np.exp(12.1 + 0.5 * draw(n)),
+        "income": income,
+        "employer": 0.07 * wages * np.exp(0.6 * draw(n)) * (generator.random(n) < 0.85),
+        "tax": taxable * np.clip(0.12 + 0.0000012 * taxable, 0.0, 0.35) * np.exp(0.1 * draw(n)),
+        "total": total,
+        "state_tax": 0.045 * taxable * np.exp(0.4 * draw(n)) * (generator.random(n) < 0.85),
+        "taxable": taxable,
+        "other": other,
+        "interest": interest,
+        "earnings": earned,
+        "contribution": 0.0765 * np.minimum(earned, 61200) * np.exp(0.01 * draw(n)),
+        "wages": wages,
+        "earned": earned * np.exp(0.01 * draw(n)),
+    }
+    return pd.DataFrame(table).round()
+
+
+def preferential_attachment(n: int, m: int, *, rng: RNGLike = None) -> Network:
+    """Generate a preferential attachment graph: every new node links to `m` distinct earlier nodes by degree.
+
+    Parameters
+    ----------
+    n, m : int
+        The number of nodes, and of links a new node makes; 1 <= m < n.
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    Network
+        With m * (n - m) edges.
+    """
+    from reident.kernels.networks.network import attach_preferentially
+
+    m = check_integer(m, "m", low=1)
+    n = check_integer(n, "n", low=m + 1, why="a new node needs `m` earlier ones")
+    u, v = attach_preferentially(n, m, check_rng(rng))
+    return network_from_edges(u, v, n)
+
+
+def random_degrees(degrees: Any, *, rng: RNGLike = None) -> Network:
+    """Generate a Chung-Lu graph: about the given expected degrees, edges drawn independently.
+
+    Parameters
+    ----------
+    degrees : array-like of float, shape (n,)
+        Expected degrees, >= 0. Realised degrees vary like Poisson variables; repeated draws of an edge and loops are
+        dropped, so that very large degrees come out a little low.
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    Network
+        With n nodes.
+    """
+    weights = check_vector(degrees, "degrees")
+    if weights.size == 0 or weights.min() < 0 or weights.sum() <= 0:
+        raise ParameterError("`degrees` must be non-negative and not all zero: no edge could be drawn")
+    generator = check_rng(rng)
+    n = len(weights)
+    count = generator.poisson(weights.sum() / 2)
+    ends = np.searchsorted(np.cumsum(weights) / weights.sum(), generator.random((2, count)), side="right")
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    keys = distinct(low[low < high] * np.int64(n) + high[low < high])
+    return network_from_edges(keys // n, keys % n, n)
+
+
+def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: RNGLike = None) -> Network:
+    """Return what someone sees of a network who sees a random part of it: an attacker's crawl, for example.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        Simple and undirected. Not modified.
+    edges, nodes : float
+        The probability with which each edge among the nodes seen, and each node, is kept; in [0, 1].
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    Network
+        The nodes kept, under their names and in their order, isolated ones included.
+    """
+    network = as_network(graph)
+    edges = check_real(edges, "edges", low=0, high=1)
+    nodes = check_real(nodes, "nodes", low=0, high=1)
+    generator = check_rng(rng)
+    seen = generator.random(network.n_nodes) < nodes
+    u, v = network.edges()
+    kept = (generator.random(len(u)) < edges) & seen[u] & seen[v]
+    if seen.all():
+        return network_from_edges(u[kept], v[kept], network.n_nodes, network.nodes)
+    row = np.cumsum(seen) - 1
+    names = [network.nodes[i] for i in np.flatnonzero(seen).tolist()]
+    return network_from_edges(row[u[kept]], row[v[kept]], len(names), names)

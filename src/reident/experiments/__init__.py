@@ -1,1 +1,0 @@
-"""The sweep engine, and one module a study: its grid, its trial, its comparison with print."""

@@ -1,0 +1,145 @@
+"""Large cliques without proof: a multi-neighbourhood tabu search (add, swap, drop) on a bitset graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+from reident.kernels.cliques.bitset import ONE, ZERO, bit, has_bit, lowest_bit, popcount
+
+# How long a vertex that was dropped, or swapped out, stays out; the ring of expiry dates is a power of two.
+_DROPPED = 7
+_RING = 1024
+
+
+@jit
+def random_number(state):
+    """Return a whole number below 2^53 from an xorshift generator, whose word of state moves on."""
+    x = state[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    state[0] = x
+    return np.int64(x >> np.uint64(11))
+
+
+@jit
+def _pick(row, other, n):
+    """Return the n-th member that two rows share."""
+    for w in range(row.shape[0]):
+        word = row[w] & other[w]
+        inside = popcount(word)
+        if n < inside:
+            for _ in range(n):
+                word &= word - ONE
+            return (w << 6) + lowest_bit(word)
+        n -= inside
+    return -1
+
+
+@jit
+def _shared(row, other):
+    total = 0
+    for w in range(row.shape[0]):
+        total += popcount(row[w] & other[w])
+    return total
+
+
+@jit
+def _candidates(rows, everything, clique, size, addable, swappable):
+    """Find the vertices adjacent to all of the clique, and those adjacent to all but one of it."""
+    words = addable.shape[0]
+    addable[:] = everything
+    swappable[:] = ZERO
+    for k in range(size):
+        row = rows[clique[k]]
+        for w in range(words):
+            swappable[w] = (swappable[w] & row[w]) | (addable[w] & ~row[w])
+            addable[w] &= row[w]
+    # A member misses only itself.
+    for k in range(size):
+        swappable[clique[k] >> 6] &= ~bit(clique[k])
+
+
+@jit
+def climb(rows, first, patience, state, best):
+    """Search from vertex `first` until `patience` moves brought nothing.
+
+    Each move adds a vertex that is adjacent to all of the clique, else swaps one in for the only member that it
+    misses, else drops a member. A vertex that left stays out for a while. Returns the size of the clique put into
+    `best`, and the number of moves.
+    """
+    n, words = rows.shape
+    everything = np.zeros(words, dtype=np.uint64)
+    for v in range(n):
+        everything[v >> 6] |= bit(v)
+    allowed = everything.copy()
+    following = np.full(n, -1, dtype=np.int64)
+    ring = np.full(_RING, -1, dtype=np.int64)
+    addable = np.empty(words, dtype=np.uint64)
+    swappable = np.empty(words, dtype=np.uint64)
+    clique = np.empty(n, dtype=np.int64)
+    clique[0] = first
+    size = 1
+    best[0] = first
+    largest = 1
+    _candidates(rows, everything, clique, size, addable, swappable)
+    move = 0
+    since = 0
+    while since < patience:
+        move += 1
+        since += 1
+        slot = move & (_RING - 1)
+        while ring[slot] >= 0:
+            v = ring[slot]
+            ring[slot] = following[v]
+            allowed[v >> 6] |= bit(v)
+        out = -1
+        n_add = _shared(addable, allowed)
+        if n_add > 0:
+            v = _pick(addable, allowed, random_number(state) % n_add)
+            most = -1
+            # The best of a few draws: what leaves most candidates for the next move.
+            for _ in range(min(3, n_add - 1)):
+                u = _pick(addable, allowed, random_number(state) % n_add)
+                if most < 0:
+                    most = _shared(addable, rows[v])
+                shared = _shared(addable, rows[u])
+                if shared > most:
+                    most = shared
+                    v = u
+            row = rows[v]
+            for w in range(words):
+                swappable[w] = (swappable[w] & row[w]) | (addable[w] & ~row[w])
+                addable[w] &= row[w]
+            swappable[v >> 6] &= ~bit(v)
+            clique[size] = v
+            size += 1
+            if size > largest:
+                largest = size
+                best[:size] = clique[:size]
+                since = 0
+            continue
+        n_swap = _shared(swappable, allowed)
+        tenure = _DROPPED
+        if n_swap > 0:
+            v = _pick(swappable, allowed, random_number(state) % n_swap)
+            k = 0
+            while has_bit(rows[v], clique[k]):
+                k += 1
+            out = clique[k]
+            clique[k] = v
+            tenure += random_number(state) % (n_swap + 1)
+        elif size > 0:
+            k = random_number(state) % size
+            out = clique[k]
+            size -= 1
+            clique[k] = clique[size]
+        if out >= 0:
+            tenure = min(tenure, _RING - 1)
+            slot = (move + tenure) & (_RING - 1)
+            allowed[out >> 6] &= ~bit(out)
+            following[out] = ring[slot]
+            ring[slot] = out
+        _candidates(rows, everything, clique, size, addable, swappable)
+    return largest, move

@@ -1,0 +1,258 @@
+"""Prefixes: the clique search of a large graph, cut into one subproblem a vertex.
+
+Vertices are numbered so that vertex i's subproblem is the clique search among its neighbours of smaller number, its
+prefix: every clique is found at its member of largest number, exactly once. A neighbour that has too few neighbours
+inside the prefix is dropped, again and again; what is left is packed into a small bitset graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_bits, lowest_bit, popcount
+
+
+@jit
+def prefix_lists(indptr, indices, order, rank):
+    """Return, with vertices renamed by `rank`, each vertex's neighbours of smaller number, ascending."""
+    n = order.shape[0]
+    starts = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        v = order[i]
+        smaller = 0
+        for p in range(indptr[v], indptr[v + 1]):
+            if rank[indices[p]] < i:
+                smaller += 1
+        starts[i + 1] = starts[i] + smaller
+    place = starts[:-1].copy()
+    prefixes = np.empty(starts[n], dtype=np.int32)
+    # Scattering the vertices in ascending order leaves every list sorted.
+    for i in range(n):
+        v = order[i]
+        for p in range(indptr[v], indptr[v + 1]):
+            j = rank[indices[p]]
+            if j > i:
+                prefixes[place[j]] = i
+                place[j] += 1
+    return starts, prefixes
+
+
+@jit
+def _filter_list(starts, prefixes, members, n_members, need, marked, place, counts):
+    """Keep the members that have at least `need - 1` neighbours among the members; return how many are left."""
+    while n_members >= need:
+        for k in range(n_members):
+            marked[members[k]] = 1
+            place[members[k]] = k
+            counts[k] = 0
+        for k in range(n_members):
+            u = members[k]
+            for p in range(starts[u], starts[u + 1]):
+                x = prefixes[p]
+                if marked[x]:
+                    counts[k] += 1
+                    counts[place[x]] += 1
+        left = 0
+        for k in range(n_members):
+            marked[members[k]] = 0
+        for k in range(n_members):
+            if counts[k] >= need - 1:
+                members[left] = members[k]
+                left += 1
+        if left == n_members:
+            return left
+        n_members = left
+    return 0
+
+
+@jit
+def _second_list(starts, prefixes, i, need, marked):
+    """Tell whether some neighbour of vertex i in its prefix shares `need` smaller neighbours with it.
+
+    The second largest member of a clique does: the cheapest test, which nearly every vertex fails.
+    """
+    members = prefixes[starts[i] : starts[i + 1]]
+    for k in range(members.shape[0]):
+        marked[members[k]] = 1
+    found = False
+    for k in range(members.shape[0]):
+        u = members[k]
+        if starts[u + 1] - starts[u] < need:
+            continue
+        inside = 0
+        for p in range(starts[u], starts[u + 1]):
+            inside += marked[prefixes[p]]
+        if inside >= need:
+            found = True
+            break
+    for k in range(members.shape[0]):
+        marked[members[k]] = 0
+    return found
+
+
+@jit
+def survivors_lists(starts, prefixes, low, high, target):
+    """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
+    n = starts.shape[0] - 1
+    marked = np.zeros(n, dtype=np.uint8)
+    place = np.empty(n, dtype=np.int32)
+    counts = np.empty(n, dtype=np.int32)
+    members = np.empty(n, dtype=np.int32)
+    left = np.zeros(high - low, dtype=np.int64)
+    for i in range(low, high):
+        n_members = starts[i + 1] - starts[i]
+        if n_members < target - 1 or not _second_list(starts, prefixes, i, target - 2, marked):
+            continue
+        members[:n_members] = prefixes[starts[i] : starts[i + 1]]
+        left[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
+    return left
+
+
+@jit
+def subgraph_lists(starts, prefixes, members, need):
+    """Filter `members` and pack the graph that they induce. Returns the members left and their bitset rows."""
+    n = starts.shape[0] - 1
+    place = np.full(n, -1, dtype=np.int32)
+    kept = members.astype(np.int32)
+    left = kept.shape[0]
+    if need > 1:
+        marked = np.zeros(n, dtype=np.uint8)
+        counts = np.empty(left, dtype=np.int32)
+        left = _filter_list(starts, prefixes, kept, left, need, marked, place, counts)
+        place[:] = -1
+    for k in range(left):
+        place[kept[k]] = k
+    rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
+    for k in range(left):
+        u = kept[k]
+        for p in range(starts[u], starts[u + 1]):
+            j = place[prefixes[p]]
+            if j >= 0:
+                rows[k, j >> 6] |= bit(j)
+                rows[j, k >> 6] |= bit(k)
+    return kept[:left], rows
+
+
+@jit
+def filter_row(bits, members, need):
+    """Keep the members (a row) that have at least `need - 1` neighbours among the members; return how many are left."""
+    words = members.shape[0]
+    total = count_bits(members)
+    while total >= need:
+        dropped = 0
+        for w in range(words):
+            word = members[w]
+            keep = word
+            while word != ZERO:
+                b = lowest_bit(word)
+                word &= word - ONE
+                row = bits[(w << 6) + b]
+                inside = 0
+                for x in range(words):
+                    inside += popcount(row[x] & members[x])
+                if inside < need - 1:
+                    # Dropped at once, so that the ones after it are already judged without it.
+                    keep &= ~(ONE << np.uint64(b))
+                    members[w] &= ~(ONE << np.uint64(b))
+                    dropped += 1
+            members[w] = keep
+        if dropped == 0:
+            return total
+        total -= dropped
+    members[:] = ZERO
+    return 0
+
+
+@jit
+def prefix_row(bits, i):
+    """Return the neighbours of vertex i of smaller number, as a row as short as may be."""
+    words = (i + 63) >> 6
+    row = bits[i, :words].copy()
+    if i & 63:
+        row[words - 1] &= (ONE << np.uint64(i & 63)) - ONE
+    return row
+
+
+@jit
+def _second_row(bits, members, need):
+    """Tell whether some member of a vertex's prefix shares `need` smaller neighbours with it (see `_second_list`)."""
+    for w in range(members.shape[0]):
+        word = members[w]
+        while word != ZERO:
+            row = bits[(w << 6) + lowest_bit(word)]
+            word &= word - ONE
+            inside = 0
+            # The last word may count a few larger ones, which does no harm: the test stays a necessary one.
+            for x in range(w + 1):
+                inside += popcount(row[x] & members[x])
+            if inside >= need:
+                return True
+    return False
+
+
+@jit
+def survivors_bits(bits, low, high, target):
+    """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
+    left = np.zeros(high - low, dtype=np.int64)
+    for i in range(low, high):
+        members = prefix_row(bits, i)
+        if _second_row(bits, members, target - 2):
+            left[i - low] = filter_row(bits, members, target - 1)
+    return left
+
+
+@jit
+def subgraph_bits(bits, members, need):
+    """Filter `members` (a row) and pack the graph that they induce. Returns the members left and their bitset rows."""
+    words = members.shape[0]
+    members = members.copy()
+    left = filter_row(bits, members, need) if need > 1 else count_bits(members)
+    kept = np.empty(left, dtype=np.int32)
+    rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
+    before = np.empty(words, dtype=np.int64)
+    total = 0
+    for w in range(words):
+        before[w] = total
+        word = members[w]
+        while word != ZERO:
+            kept[total] = (w << 6) + lowest_bit(word)
+            total += 1
+            word &= word - ONE
+    for k in range(left):
+        row = bits[kept[k]]
+        for w in range(words):
+            word = row[w] & members[w]
+            while word != ZERO:
+                below = (word & (~word + ONE)) - ONE
+                j = before[w] + popcount(members[w] & below)
+                rows[k, j >> 6] |= bit(j)
+                word &= word - ONE
+    return kept, rows
+
+
+@jit
+def colours_lists(starts, prefixes):
+    """Return the number of colours that first-fit colouring in the order of the numbers needs."""
+    n = starts.shape[0] - 1
+    colour = np.zeros(n, dtype=np.int64)
+    used_by = np.full(n + 1, -1, dtype=np.int64)
+    colours = 0
+    for i in range(n):
+        for p in range(starts[i], starts[i + 1]):
+            used_by[colour[prefixes[p]]] = i
+        c = 0
+        while used_by[c] == i:
+            c += 1
+        colour[i] = c
+        colours = max(colours, c + 1)
+    return colours
+
+
+@jit
+def prefix_counts(bits):
+    """Return each vertex's number of neighbours of smaller number."""
+    counts = np.empty(bits.shape[0], dtype=np.int64)
+    for i in range(bits.shape[0]):
+        counts[i] = count_bits(prefix_row(bits, i))
+    return counts

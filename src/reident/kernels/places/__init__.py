@@ -1,0 +1,1 @@
+"""Kernels on points, distances and their linkage."""

@@ -1,1 +1,0 @@
-"""Differentially private mechanisms and the budget that they spend."""

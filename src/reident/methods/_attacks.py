@@ -1,0 +1,81 @@
+"""Every attack by name; each takes a release and what the intruder knows, and returns claims about persons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reident.methods._entry import Entry
+
+_VANHOEF = "Vanhoef (2012), section 3.3.2"
+_LEARNED = "Abril et al. (2012), section 3"
+_PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
+
+
+def _attack(data: str, module: str, name: str, label: str, source: str, **start: Any) -> Entry:
+    return Entry(
+        name, "attack", data, f"methods.attacks_{module}:{name}", "claims", source=source, label=label,
+        takes="release knowledge", start=start,
+    )  # fmt: skip
+
+
+def _table(name: str, label: str, source: str, **start: Any) -> Entry:
+    return _attack("table", "tables", name, label, source, **start)
+
+
+def _value(name: str, label: str, source: str) -> Entry:
+    return _attack("table", "values", name, label, source)
+
+
+def _place(name: str, label: str, source: str, **start: Any) -> Entry:
+    return _attack("places", "places", name, label, source, **start)
+
+
+def _network(name: str, label: str, source: str) -> Entry:
+    return _attack("network", "networks", name, label, source)
+
+
+#: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
+ATTACKS: tuple[Entry, ...] = (
+    _table("exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder"),
+    _table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)"),
+    _table("register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)"),
+    _table("nearest_record", "nearest record, numbers and categories", "Gower (1971)"),
+    _table("record_assignment", "records assigned one to one", "Herranz et al. (2015)"),
+    _table("record_linkage", "linkage to the nearest record", "Abril et al. (2012), section 2.1", measure="precision"),
+    _table("probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision"),
+    _table("weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision"),
+    _table("choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision"),
+    _table("nearest_in_class", "nearest value inside the class", "Holohan et al. (2017), section V-B"),
+    _value("homogeneity", "sensitive value of a whole class", _VANHOEF),
+    _value("modal_value", "commonest sensitive value of a class", "TCAP: Taub et al. (2018)"),
+    _value("skewness", "sensitive value made much more probable", _VANHOEF),
+    _value("similarity", "sensitive values alike in a class", _VANHOEF),
+    _value("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
+    _value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)"),
+    _value("minimality", "what an optimal generalisation gives away", "Wong et al. (2007)"),
+    _value("intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1"),
+    _place("nearest_place", "nearest place of the same labels", "the simplest intruder on a map"),
+    _place("known_mask", "place by the law of the mask", "Kerckhoffs' principle"),
+    _place("place_assignment", "places assigned one to one", "global linkage of places"),
+    _place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
+    _place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)"),
+    _place("label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision"),
+    _place(
+        "common_subgraph", "linkage by labels and distances",
+        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision",
+    ),
+    _place("quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision"),
+    _place("registration", "location of all by their shape", "registration of point clouds", measure="precision"),
+    _place(
+        "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
+        measure="precision",
+    ),
+    _network("degree", "number of relations known", "Liu and Terzi (2008)"),
+    _network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)"),
+    _network("planted_subgraph", "active attack by planted nodes", "Backstrom et al. (2007); Vanhoef (2012), ch. 8"),
+    _network("coalition", "passive attack of a coalition", "Backstrom et al. (2007); Vanhoef (2012), section 8.9"),
+    _network("propagation", "passive attack from seeds", _PASSIVE),
+    _network("seedless_propagation", "passive attack without seeds", _PASSIVE),
+    _network("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
+    _network("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
+)  # fmt: skip

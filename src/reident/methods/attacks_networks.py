@@ -1,0 +1,349 @@
+"""Attack. The attacks on networks by name: each takes a release and what the intruder knows, and returns its claims."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import IntArray
+from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.release import Release
+from reident.networks.graph import DirectedNetwork, Network, network_from_edges
+from reident.options import Choice, Real, Whole
+
+__all__ = [
+    "coalition",
+    "degree",
+    "dropped_edges",
+    "likely_links",
+    "neighbourhood",
+    "planted_subgraph",
+    "propagation",
+    "seedless_propagation",
+]
+
+SCORES = Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
+
+
+def _networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
+    """Return the released network and the one that the intruder knows, both without directions."""
+    if release.network is None:
+        raise NotApplicable("no network is released")
+    if knowledge.network is None:
+        raise NotApplicable("the intruder is not said to know relations")
+    theirs = release.network
+    return theirs.undirected() if isinstance(theirs, DirectedNetwork) else theirs, knowledge.network
+
+
+def degree(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Pick one of the nodes that have the person's number of relations, or the number nearest to it."""
+    del rng
+    theirs, mine = _networks(release, knowledge)
+    values = np.unique(theirs.degrees)
+    place = np.clip(np.searchsorted(values, mine.degrees), 1, len(values) - 1) if len(values) > 1 else 0
+    nearest = values[place]
+    if len(values) > 1:
+        lower = values[place - 1]
+        nearest = np.where(np.abs(mine.degrees - lower) <= np.abs(nearest - mine.degrees), lower, nearest)
+    nearest = np.broadcast_to(nearest, mine.n_nodes)
+    return _picked(release, knowledge, nearest, theirs.degrees, "the number of each person's relations")
+
+
+def neighbourhood(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Pick one of the nodes whose neighbours have the degrees that the person's neighbours have."""
+    del rng
+    theirs, mine = _networks(release, knowledge)
+    codes = pd.factorize(pd.Series([*_surroundings(mine), *_surroundings(theirs)]))[0]
+    return _picked(
+        release, knowledge, codes[: mine.n_nodes], codes[mine.n_nodes :],
+        "the number of each person's relations and of their friends' relations",
+    )  # fmt: skip
+
+
+def _surroundings(network: Network) -> list[tuple[int, ...]]:
+    degrees = network.degrees
+    return [
+        tuple(np.sort(degrees[network.indices[a:b]]).tolist())
+        for a, b in zip(network.indptr[:-1], network.indptr[1:], strict=True)
+    ]
+
+
+def _picked(release: Release, knowledge: Knowledge, mine: IntArray, theirs: IntArray, what: str) -> Outcome:
+    """Claim one of the nodes whose mark is the person's."""
+    marks, inverse, counts = np.unique(theirs, return_inverse=True, return_counts=True)
+    place = np.clip(np.searchsorted(marks, mine), 0, len(marks) - 1)
+    found = marks[place] == mine
+    confidence = np.where(found, 1 / counts[place], 0.0)
+    first = np.zeros(len(marks), dtype=np.int64)
+    first[inverse[::-1]] = np.arange(len(theirs))[::-1]
+    right = np.full(len(mine), np.nan)
+    if knowledge.truth is not None:
+        own = theirs[np.maximum(knowledge.truth, 0)]
+        right = confidence * ((knowledge.truth >= 0) & (own == mine))
+    labels = [release.table.index[row] if one else None for row, one in zip(first[place], found, strict=True)]
+    claims = claims_about(knowledge, np.arange(len(mine)), labels, confidence, right, 1 / len(theirs))
+    return Outcome(claims, "identity", f"the intruder knows {what} exactly and that the person is in the network")
+
+
+def _mapped(
+    release: Release, knowledge: Knowledge, mapping: Mapping[Any, Any], persons: IntArray, said: str,
+    *, complete: bool = True,
+) -> Outcome:  # fmt: skip
+    """Turn a mapping of known persons (labels) to released nodes (rows) into claims about some persons."""
+    labels = knowledge.known.index[persons]
+    rows = np.array([mapping.get(label, -1) for label in labels], dtype=np.int64)
+    right = np.full(len(persons), np.nan)
+    if knowledge.truth is not None:
+        right = ((rows >= 0) & (rows == knowledge.truth[persons])).astype(float)
+    named = [release.table.index[row] if row >= 0 else None for row in rows]
+    base = 1 / max(1, len(release.table))
+    claims = claims_about(knowledge, persons, named, (rows >= 0).astype(float), right, base)
+    return Outcome(claims, "identity", said, complete=complete)
+
+
+def _by_label(network: Network, labels: pd.Index) -> Network:
+    """Return a network whose nodes bear the labels of their rows."""
+    u, v = network.edges()
+    return network_from_edges(u, v, network.n_nodes, list(labels))
+
+
+def _by_row(network: Network) -> Network:
+    u, v = network.edges()
+    return network_from_edges(u, v, network.n_nodes, range(network.n_nodes))
+
+
+def planted_subgraph(
+    release: Release, knowledge: Knowledge, *, k: Annotated[int, Whole(2, unit="nodes")] = 7,
+    d0: Annotated[int, Whole(1, unit="edges")] = 5, d1: Annotated[int, Whole(1, unit="edges")] = 10,
+    n_targets: Annotated[int, Whole(1)] = 10,
+    rng: np.random.Generator,
+) -> Outcome:  # fmt: skip
+    """Plant nodes before the release and find their targets in it: the active attack of Backstrom et al. (2007).
+
+    Notes
+    -----
+    Vanhoef (2012), chapter 8. The release is made anew by the same method with the planted nodes in it.
+    """
+    from reident.networks.planted_subgraph import implant, recover
+
+    _, mine = _networks(release, knowledge)
+    if knowledge.again is None:
+        raise NotApplicable("nodes are planted before a release, and its method is not known")
+    named = _by_label(mine, knowledge.known.index)
+    targets = np.sort(rng.choice(mine.n_nodes, min(n_targets, mine.n_nodes), replace=False))
+    try:
+        planned = implant(named, knowledge.known.index[targets], k=k, d0=d0, d1=min(d1, mine.n_nodes), rng=rng)
+        remade = knowledge.again(rng, network=planned.network)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SearchLimitWarning)
+            found = recover(_by_row(_plain(remade)), planned, node_limit=1_000_000)
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
+    # Rows of the new release: its table tells who is who, as the custodian does.
+    labels = remade.table.index
+    rows = {target: release.table.index.get_loc(labels[node]) for target, node in found.mapping.items()
+            if labels[node] in release.table.index}  # fmt: skip
+    said = f"the intruder makes {k} persons join the network before its release and befriend the targets"
+    return _mapped(release, knowledge, rows, targets, said, complete=found.is_unique or not found.placements)
+
+
+def _plain(release: Release) -> Network:
+    assert release.network is not None
+    return release.network.undirected() if isinstance(release.network, DirectedNetwork) else release.network
+
+
+def coalition(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    size: Annotated[int, Whole(2, unit="persons")] = 5,
+    n_coalitions: Annotated[int, Whole(1)] = 20,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Let friends pool what they know of their own relations and find themselves and their neighbours: passive attack.
+
+    Notes
+    -----
+    Backstrom et al. (2007); Vanhoef (2012), section 8.9. Judged are the neighbours
+    that the coalitions could tell apart.
+    """
+    from reident.networks.planted_subgraph import coalition as pool
+    from reident.networks.planted_subgraph import recover
+
+    theirs, mine = _networks(release, knowledge)
+    named, released = _by_label(mine, knowledge.known.index), _by_row(theirs)
+    mapping: dict[Any, Any] = {}
+    asked: set[Any] = set()
+    for _ in range(n_coalitions):
+        members = _friends(mine, size, rng)
+        if len(members) < size:
+            continue
+        planned = pool(named, knowledge.known.index[members])
+        asked |= set(planned.links)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SearchLimitWarning)
+            mapping |= recover(released, planned, node_limit=200_000).mapping
+    persons = np.sort(knowledge.known.index.get_indexer(list(asked)))
+    if not persons.size:
+        raise NotApplicable(f"no coalition of {size} friends could tell a neighbour from the others")
+    said = f"{size} friends know their own relations and degrees, and that all of them are in the network"
+    return _mapped(release, knowledge, mapping, persons, said)
+
+
+def _friends(network: Network, size: int, rng: np.random.Generator) -> list[int]:
+    """Draw a person and friends of theirs who are joined to one another where that is possible."""
+    first = int(rng.integers(network.n_nodes))
+    members = [first]
+    while len(members) < size:
+        near = np.concatenate([network.indices[network.indptr[m] : network.indptr[m + 1]] for m in members])
+        near = near[~np.isin(near, members)]
+        if not near.size:
+            break
+        nodes, ties = np.unique(near, return_counts=True)
+        members.append(int(rng.choice(nodes[ties == ties.max()])))
+    return members
+
+
+def propagation(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n_seeds: Annotated[int, Whole(1)] = 10,
+    theta: Annotated[float, Real(0)] = 0.5,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Start from some persons whose nodes are known and recognise their friends: passive attack with seeds.
+
+    Notes
+    -----
+    Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10. The seeds are not judged.
+    """
+    theirs, mine = _networks(release, knowledge)
+    persons, rows = knowledge.pairs()
+    if persons is None or rows is None or len(persons) < 2 * n_seeds:
+        raise NotApplicable("the seeds are true pairs, and too few of them can be told")
+    # The best known persons are those with most relations.
+    order = np.argsort(-mine.degrees[persons], kind="stable")
+    first = order[: 3 * n_seeds]
+    chosen = np.sort(rng.choice(first, n_seeds, replace=False))
+    seeds = {knowledge.known.index[persons[c]]: int(rows[c]) for c in chosen}
+    said = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
+    return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.setdiff1d(
+        np.arange(mine.n_nodes), persons[chosen]))  # fmt: skip
+
+
+def seedless_propagation(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n: Annotated[int, Whole(2, unit="nodes")] = 100,
+    theta: Annotated[float, Real(0)] = 0.5,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Find the first pairs by the pattern of the largest hubs, then recognise friends: passive attack without seeds."""
+    from reident.networks.seeds import find_seeds
+
+    theirs, mine = _networks(release, knowledge)
+    named, released = _by_label(mine, knowledge.known.index), _by_row(theirs)
+    most = min(n, mine.n_nodes, theirs.n_nodes)
+    try:
+        found = find_seeds(released, named, n=most, rng=rng)
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
+    seeds = {known: node for node, known in found.mapping.items()}
+    said = "the intruder knows relations, and no node"
+    return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.arange(mine.n_nodes))
+
+
+def _propagated(
+    release: Release, knowledge: Knowledge, theirs: Network, mine: Network, seeds: Mapping[Any, Any], theta: float,
+    said: str, *, judged: IntArray,
+) -> Outcome:  # fmt: skip
+    from reident.networks.propagation import propagate
+
+    mapping: Mapping[Any, Any] = {}
+    if seeds:
+        started: dict[Any, Any] = {node: person for person, node in seeds.items()}
+        found = propagate(_by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta)
+        mapping = {person: node for node, person in found.mapping.items()}
+    return _mapped(release, knowledge, mapping, judged, said)
+
+
+def likely_links(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    score: Annotated[str, SCORES] = "adamic_adar",
+    n: Annotated[int, Whole(1, unit="links")] = 50,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Claim that the pairs whose friends are most alike are friends, though the release does not join them.
+
+    Notes
+    -----
+    Vanhoef (2012), section 9.9: what anonymisation removed can be guessed back. One row a pair.
+    """
+    from reident.networks.link_prediction import likely_links as rank
+
+    theirs, mine = _networks(release, knowledge)
+    pairs = rank(_by_row(theirs), min(n, theirs.n_nodes * (theirs.n_nodes - 1) // 2 - theirs.n_edges), score=score)
+    del rng
+    possible = theirs.n_nodes * (theirs.n_nodes - 1) / 2 - theirs.n_edges
+    return _edges(release, knowledge, theirs, mine, pairs, possible, f"friends of friends by {score}, joined or not")
+
+
+def dropped_edges(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    threshold: Annotated[float, Real(0)] = 0.1,
+    score: Annotated[str, SCORES] = "cosine",
+    rng: np.random.Generator,
+) -> Outcome:
+    """Undo added edges: believe the released edges only between nodes with friends in common.
+
+    Notes
+    -----
+    Vanhoef (2012), section 9.9. One row a released edge; the claim is that it is true.
+    """
+    from reident.networks.link_prediction import drop_unlikely_edges
+
+    del rng
+    theirs, mine = _networks(release, knowledge)
+    kept = drop_unlikely_edges(_by_row(theirs), threshold, score=score)
+    pairs = list(zip(*kept.edges(), strict=True))
+    return _edges(release, knowledge, theirs, mine, pairs, None, f"which edges join nodes that are alike by {score}")
+
+
+def _edges(
+    release: Release, knowledge: Knowledge, theirs: Network, mine: Network, pairs: Any, possible: float | None,
+    said: str,
+) -> Outcome:  # fmt: skip
+    """Turn pairs of released nodes into claims that their persons are friends."""
+    if not len(pairs):
+        raise NotApplicable("there is no pair to claim")
+    if knowledge.truth is None:
+        raise NotApplicable("who is who in the network cannot be told, so no edge can be judged")
+    person = np.full(len(release.table), -1)
+    inside = np.flatnonzero(knowledge.truth >= 0)
+    person[knowledge.truth[inside]] = inside
+    u, v = mine.edges()
+    true = set(zip(u.tolist(), v.tolist(), strict=True)) | set(zip(v.tolist(), u.tolist(), strict=True))
+    ends = [(int(person[int(a)]), int(person[int(b)])) for a, b in pairs]
+    right = np.array([pair in true for pair in ends], dtype=float)
+    a, b = theirs.edges()
+    known = sum((int(person[x]), int(person[y])) in true for x, y in zip(a.tolist(), b.tolist(), strict=True))
+    base = known / max(1, theirs.n_edges) if possible is None else (mine.n_edges - known) / max(1.0, possible)
+    names = release.table.index
+    claims = pd.DataFrame(
+        {"claim": [f"{names[int(x)]} - {names[int(y)]}" for x, y in pairs], "confidence": right.mean(), "right": right,
+         "base": float(np.clip(base, 0, 1)), "present": True},
+        index=pd.Index([f"{x} - {y}" for x, y in pairs]),
+    )  # fmt: skip
+    claims["confidence"] = max(float(right.mean()), 1e-9)
+    return Outcome(claims, "link", f"the intruder has the released network and looks at {said}")

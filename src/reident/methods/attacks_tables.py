@@ -1,0 +1,356 @@
+"""Attack. The attacks on tables by name: each takes a release and what the intruder knows, and returns its claims."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray, IntArray
+from reident.errors import DataError, ParameterError
+from reident.methods.nearest import Near, assign, near_records, posterior
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.release import Release
+from reident.options import Choice, Whole
+from reident.tables.classes import class_ids
+from reident.tables.record_linkage import link_records
+
+__all__ = [
+    "choquet_linkage",
+    "class_risk",
+    "exact_join",
+    "nearest_in_class",
+    "nearest_record",
+    "probabilistic_linkage",
+    "record_assignment",
+    "record_linkage",
+    "register_join",
+    "weighted_mean_linkage",
+]
+
+_KNOWS = "the intruder knows {columns} of each person exactly and that the person is in the file"
+
+
+def _listed(columns: Any) -> str:
+    return ", ".join(map(str, columns))
+
+
+def needs_table(release: Release, knowledge: Knowledge) -> list[str]:
+    """Return the quasi-identifiers that were released, or say why there is nothing to compare."""
+    found = list(knowledge.compared(release)) if release.form != "answers" else []
+    if not found:
+        raise NotApplicable("no quasi-identifier is released")
+    return found
+
+
+def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Join by everything left as it was, generalised or rounded: one of the records that agree is the person's.
+
+    Notes
+    -----
+    The simplest intruder. All values count, none is too rare; a suppressed record is in no class. Columns in which true
+    pairs do not agree (noise, swapping) are left out: who knows the method knows them.
+    """
+    del rng
+    needs_table(release, knowledge)
+    kept = knowledge.kept(release)
+    if not kept:
+        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    found = knowledge.agreement(release)
+    counts = found.counts()
+    persons = np.arange(len(counts))
+    confidence = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+    right = np.full(len(counts), np.nan)
+    if knowledge.truth is not None:
+        right = confidence * found.holds(persons, knowledge.truth)
+    first = _first_row(found.classes, found.members, found.starts)[found.groups]
+    claim = [release.table.index[row] if row >= 0 else None for row in first]
+    claims = claims_about(knowledge, persons, claim, confidence, right, 1 / max(1, len(release.table)))
+    return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(kept))}, and joins by equality", proven=True)
+
+
+def _first_row(classes: IntArray, members: IntArray, starts: IntArray) -> IntArray:
+    """Return for each group the first record of the first class that agrees with it, -1 for none."""
+    row_of = np.full(int(classes.max(initial=-1)) + 2, -1)
+    row_of[classes[::-1]] = np.arange(len(classes))[::-1]
+    some = np.diff(starts) > 0
+    found = np.full(len(starts) - 1, -1)
+    found[some] = row_of[members[starts[:-1][some]]]
+    return found
+
+
+def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Pick one of the records that have the labels of the person's own record: the prosecutor's risk.
+
+    Notes
+    -----
+    El Emam and Dankar (2008). It takes the released labels as known and so is about persons who are in the release.
+    """
+    del rng
+    needs_table(release, knowledge)
+    columns = knowledge.kept(release)
+    if not columns:
+        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    ids, n = class_ids([knowledge.compared(release)[column].theirs for column in columns])
+    size = np.bincount(ids, minlength=n)[ids]
+    if knowledge.truth is None:
+        rows, persons = np.arange(len(size)), None
+    else:
+        persons = np.flatnonzero(knowledge.present)
+        rows = knowledge.truth[persons]
+    claims = pd.DataFrame(
+        {
+            "claim": release.table.index[rows].astype(object),
+            "confidence": 1 / size[rows],
+            "right": 1 / size[rows],
+            "base": 1 / len(size),
+            "present": True,
+        },
+        index=release.table.index[rows] if persons is None else knowledge.known.index[persons],
+    )
+    said = f"the intruder knows the labels that {_listed(columns)} have in the person's released record"
+    return Outcome(claims, "identity", said, proven=True)
+
+
+def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Look up each released record in a public register of the population: the journalist's risk.
+
+    Notes
+    -----
+    A record is as safe as the number of persons of the register who agree with it; nobody needs to be known to be in
+    the file. A register that lacks persons overstates the risk.
+    """
+    del rng
+    needs_table(release, knowledge)
+    if knowledge.register is None:
+        raise NotApplicable("no register of the population is given")
+    kept = knowledge.kept(release)
+    named = [column for column in kept if column in knowledge.register.columns]
+    if not named:
+        raise NotApplicable("the register has none of the columns that were left as they were")
+    population = Knowledge(knowledge.register, named, hierarchies=knowledge.hierarchies)
+    found = population.agreement(release)
+    of_class = np.zeros(len(found.sizes))
+    np.add.at(
+        of_class,
+        found.members,
+        np.bincount(found.groups)[np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))],
+    )
+    rows = np.flatnonzero(found.classes >= 0)
+    size = of_class[found.classes[rows]]
+    confidence = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0)
+    claims = pd.DataFrame(
+        {
+            "claim": None, "confidence": confidence, "right": np.nan,
+            "base": 1 / len(knowledge.register), "present": True,
+        },
+        index=release.table.index[rows],
+    )  # fmt: skip
+    said = f"the intruder has a register of {len(knowledge.register)} persons with {_listed(named)}"
+    return Outcome(claims, "identity", said, proven=True)
+
+
+def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
+    near, weights, columns = _nearest(release, knowledge, rng)
+    claim, confidence, right = near.judged(weights, knowledge.truth)
+    return _about_records(
+        release, knowledge, near, claim, confidence, right, f"{columns}, and takes the nearest record"
+    )
+
+
+def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Give every known person another record, all together as near as possible: global linkage.
+
+    Notes
+    -----
+    Herranz et al. (2015). It needs most persons of the file to be known; absent ones stay without a record.
+    """
+    near, weights, columns = _nearest(release, knowledge, rng)
+    taken = assign(near, weights)
+    chosen = np.arange(len(taken)), np.maximum(taken, 0)
+    each = np.where(taken >= 0, (weights / np.maximum(near.sizes, 1))[chosen], 0.0)
+    right = np.where(taken >= 0, near.is_true(knowledge.truth)[chosen] / np.maximum(near.sizes[chosen], 1), 0.0)
+    claim = np.where(taken >= 0, near.rows[chosen], -1)
+    said = f"{columns}, and assigns the records one to one"
+    return _about_records(release, knowledge, near, claim, each, right, said)
+
+
+def _nearest(release: Release, knowledge: Knowledge, rng: np.random.Generator) -> tuple[Near, FloatArray, str]:
+    columns = needs_table(release, knowledge)
+    near, n_numbers = near_records(release, knowledge, knowledge.sample(rng))
+    return near, posterior(near, n_numbers, power=1), _KNOWS.format(columns=_listed(columns))
+
+
+def _about_records(
+    release: Release, knowledge: Knowledge, near: Near, claim: IntArray, confidence: Any, right: Any, said: str
+) -> Outcome:
+    labels = [release.table.index[row] if row >= 0 else None for row in claim]
+    base = 1 / max(1, len(release.table))
+    return Outcome(claims_about(knowledge, near.persons, labels, confidence, right, base), "identity", said)
+
+
+#: Columns of 0 and 1 that a linkage by numbers can bear.
+_MOST_COLUMNS = 60
+
+
+def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return known persons and released records as numbers: labels as the mean of what they cover, all categories.
+
+    A category becomes one column for each of its values; with too many of them this is refused, never cut short.
+    """
+    mine: dict[str, Any] = {}
+    theirs: dict[str, Any] = {}
+    for column in needs_table(release, knowledge):
+        known, released = knowledge.known[column], release.table[column]
+        values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
+        read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
+        if pd.api.types.is_numeric_dtype(known) and not pd.api.types.is_bool_dtype(known):
+            mine[column] = known.to_numpy(float)
+            numbers = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
+            covered = read / np.maximum(read.sum(axis=1, keepdims=True), 1) @ values.astype(float)
+            theirs[column] = np.where(np.isfinite(numbers), numbers, covered)
+            continue
+        for place, value in enumerate(values):
+            mine[f"{column}={value}"] = (known == value).to_numpy(float)
+            theirs[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
+    if len(mine) > _MOST_COLUMNS:
+        raise NotApplicable(
+            f"the quasi-identifiers have {len(mine)} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
+            "compares them all"
+        )
+    return pd.DataFrame(mine, index=knowledge.known.index), pd.DataFrame(theirs, index=release.table.index)
+
+
+def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> FloatArray:
+    from reident.tables.labels import LabelReader
+
+    codes, labels = pd.factorize(released.astype(object), use_na_sentinel=False)
+    if len(values) * len(labels) > 50_000_000 or (pd.api.types.is_numeric_dtype(released) and len(labels) > 1000):
+        return np.zeros((len(released), len(values)))
+    covered: FloatArray = LabelReader(values, pd.Index(labels), hierarchy).cover().astype(float).T
+    return covered[codes]
+
+
+def record_linkage(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    distance: Annotated[str, Choice("dbrl2", "dbrl1", "mahalanobis", "probabilistic")] = "dbrl2",
+    ties: Annotated[str, Choice("share", "strict")] = "share",
+    rng: np.random.Generator,
+) -> Outcome:
+    """Link by a distance on standardised numbers, or by match weights; see `reident.link_records`."""
+    return _link(release, knowledge, rng, distance, ties)
+
+
+def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, distance: Any, ties: str) -> Outcome:
+    persons = knowledge.sample(rng)
+    known, released = as_numbers(release, knowledge)
+    known = known.iloc[persons]
+    columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
+    if (
+        not columns
+        or not np.isfinite(known[columns].to_numpy()).all()
+        or not np.isfinite(released[columns]).all(axis=None)
+    ):
+        raise NotApplicable("no column of numbers tells released records apart, or numbers are missing")
+    if knowledge.truth is None:
+        raise NotApplicable("how often such links are right cannot be told without true pairs")
+    mine = knowledge.truth[persons]
+    truth = pd.Series(released.index[mine[mine >= 0]], index=known.index[mine >= 0])
+    if not len(truth):
+        raise NotApplicable("none of the known persons is in the release")
+    try:
+        found = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
+    right, sure = np.nan_to_num(found["credit"].to_numpy(float)), 1 / found["n_nearest"].to_numpy(float)
+    claims = claims_about(knowledge, persons, found["known"].to_numpy(object), sure, right, 1 / len(released))
+    said = f"{_KNOWS.format(columns=_listed(knowledge.compared(release)))}, and takes the record nearest by {distance}"
+    return Outcome(
+        claims, "identity", said if isinstance(distance, str) else f"{said.rpartition(' by ')[0]} by a learned distance"
+    )
+
+
+def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Link by match weights of Fellegi and Sunter, estimated without true pairs; persons are drawn to keep it short."""
+    drawn = np.sort(rng.permutation(len(knowledge.known))[: max(20, _MOST_PAIRS // max(1, len(release.table)))])
+    return _link(release, knowledge.of(drawn), rng, "probabilistic", "share")
+
+
+def weighted_mean_linkage(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Learn weights of the columns on some true pairs and link everybody else: the worst case of Abril et al. (2012).
+
+    Notes
+    -----
+    The persons of the training pairs are not judged.
+    """
+    return _learned(release, knowledge, "weighted_mean", n_training, rng)
+
+
+def choquet_linkage(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Learn a fuzzy measure of the columns on some true pairs and link everybody else, as `weighted_mean_linkage`."""
+    return _learned(release, knowledge, "choquet", n_training, rng)
+
+
+#: Pairs of records whose match weights are computed.
+_MOST_PAIRS = 200_000
+#: When learning ends with the best measure so far, s.
+_TIME_LIMIT_S = 20.0
+
+
+def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int, rng: np.random.Generator) -> Outcome:
+    from reident.tables.choquet.choquet_linkage import learn_linkage
+
+    persons, rows = knowledge.pairs()
+    if persons is None or rows is None:
+        raise NotApplicable("it learns from true pairs, and nobody can tell them")
+    known, released = as_numbers(release, knowledge)
+    columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
+    if len(columns) < 2 or len(columns) > 8 or len(persons) < 2 * n_training:
+        raise NotApplicable(f"it needs 2 to 8 columns of numbers and {2 * n_training} true pairs")
+    drawn = rng.permutation(len(persons))
+    taught, judged = drawn[:n_training], np.sort(persons[drawn[n_training:]])
+    learned = learn_linkage(
+        released.iloc[rows[taught]].set_axis(range(n_training)),
+        known.iloc[persons[taught]].set_axis(range(n_training)),
+        columns=columns, model=model, time_limit_s=_TIME_LIMIT_S, rng=rng,
+    )  # fmt: skip
+    others = knowledge.of(judged)
+    return _link(release, others, rng, learned, "share")
+
+
+def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Take the released value nearest to the person's among the records of their class.
+
+    Notes
+    -----
+    Holohan et al. (2017), section V-B, with every noisy column taken together.
+    """
+    columns = needs_table(release, knowledge)
+    noisy = [column for column in columns if column not in knowledge.kept(release)]
+    if not noisy or len(noisy) == len(columns):
+        raise NotApplicable("it needs columns that form classes and others with noise inside them")
+    near, _ = near_records(release, knowledge, knowledge.sample(rng))
+    persons = np.repeat(near.persons, near.rows.shape[1])
+    agrees = knowledge.agreement(release).holds(persons, near.rows.ravel()).reshape(near.rows.shape)
+    gaps = np.where(agrees, near.gaps, np.inf)
+    rows = np.where(agrees, near.rows, -1)
+    inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
+    claim, confidence, right = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
+    said = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
+    return _about_records(release, knowledge, inside, claim, confidence, right, said)

@@ -1,0 +1,358 @@
+"""Attack. What a release tells about a person's sensitive value, attack by attack."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray, IntArray
+from reident.methods.attacks_tables import needs_table
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.release import Release
+from reident.options import Real, Whole
+from reident.tables.classes import encode_column
+
+__all__ = [
+    "attribute_inference",
+    "background_knowledge",
+    "homogeneity",
+    "intersection",
+    "minimality",
+    "modal_value",
+    "similarity",
+    "skewness",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """How the sensitive values are spread over the records that agree with each person."""
+
+    shares: FloatArray
+    counts: FloatArray
+    prior: FloatArray
+    values: pd.Index
+    truth: IntArray
+    said: str
+
+    def outcome(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, said: str) -> Outcome:
+        """Return claims of values (codes, -1 for none) with their confidence."""
+        made = claim >= 0
+        codes = np.maximum(claim, 0)
+        right = (
+            np.where(made, self.truth == claim, 0.0) if knowledge.secrets is not None else np.full(len(claim), np.nan)
+        )
+        base = np.where(made, self.prior[codes], self.prior.max())
+        labels = [self.values[code] if one else None for code, one in zip(codes, made, strict=True)]
+        persons = np.arange(len(claim))
+        claims = claims_about(knowledge, persons, labels, np.where(made, confidence, 0.0), right, base)
+        return Outcome(claims, "attribute", f"{self.said}{said}", proven=True)
+
+
+def _shares(release: Release, knowledge: Knowledge) -> _Shares:
+    """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
+    needs_table(release, knowledge)
+    sensitive = knowledge.sensitive
+    if sensitive is None or sensitive not in release.table.columns:
+        raise NotApplicable("no sensitive column is released")
+    kept = knowledge.kept(release)
+    if not kept:
+        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    found = knowledge.agreement(release)
+    codes, values = encode_column(release.table[sensitive].astype(object))
+    inside = found.classes >= 0
+    table = np.zeros((len(found.sizes), len(values)))
+    np.add.at(table, (found.classes[inside], codes[inside]), 1)
+    counts = found.spread(table)
+    total = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
+    truth = np.full(len(counts), -1)
+    if knowledge.secrets is not None:
+        truth = values.get_indexer(pd.Index(knowledge.secrets.astype(object)))
+    prior = np.bincount(codes, minlength=len(values)) / len(codes)
+    said = f"the intruder knows {', '.join(map(str, kept))} of each person exactly and that the person is in the file"
+    return _Shares(shares, counts, prior, values, truth, said)
+
+
+def _surest(weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the value of most weight, -1 where there is none, and its weight."""
+    best = weights.max(axis=1)
+    return np.where(best > 0, weights.argmax(axis=1), -1), best
+
+
+def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Learn the value that all records that agree with the person have.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
+    """
+    del rng
+    found = _shares(release, knowledge)
+    claim, share = _surest(found.shares)
+    return found.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
+
+
+def modal_value(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
+    del rng
+    found = _shares(release, knowledge)
+    return found.outcome(knowledge, *_surest(found.shares), ", and claims the commonest value")
+
+
+def skewness(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Claim the value that the records that agree make much more probable than it is among all.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
+    """
+    del rng
+    found = _shares(release, knowledge)
+    gain = np.where(found.counts > 0, found.shares - found.prior, -1.0)
+    claim = np.where(gain.max(axis=1) >= min_gain, gain.argmax(axis=1), -1)
+    share = found.shares[np.arange(len(claim)), np.maximum(claim, 0)]
+    return found.outcome(knowledge, claim, share, f", and claims a value that becomes more probable by {min_gain:g}")
+
+
+def similarity(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    width: Annotated[float, Real(0, 1, unit="share of the range", open_low=True)] = 0.1,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Learn a number to within a small interval where the values of all records that agree lie close together.
+
+    Parameters
+    ----------
+    width : float in (0, 1]
+        How wide the interval may be, as a share of the range of the values.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2. A class with a single value counts too: it lies in an interval of no width.
+    """
+    del rng
+    found = _shares(release, knowledge)
+    numbers = pd.to_numeric(pd.Series(found.values), errors="coerce").to_numpy(float)
+    if not np.isfinite(numbers).all():
+        raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
+    reach = width * float(np.ptp(numbers))
+    there = found.counts > 0
+    low = np.where(there, numbers, np.inf).min(axis=1)
+    high = np.where(there, numbers, -np.inf).max(axis=1)
+    close = there.any(axis=1) & (high - low <= reach)
+    inside = (numbers >= low[:, None]) & (numbers <= high[:, None])
+    own = numbers[np.maximum(found.truth, 0)]
+    right = np.where(close & (found.truth >= 0), (own >= low) & (own <= high), 0.0)
+    claim = [f"{a:g} to {b:g}" if one else None for a, b, one in zip(low, high, close, strict=True)]
+    # The prior of an interval so wide, where it lies best, is what guessing earns.
+    order = np.argsort(numbers)
+    mass = np.concatenate([[0.0], np.cumsum(found.prior[order])])
+    ends = np.searchsorted(numbers[order], numbers[order] + reach, side="right")
+    base = np.where(close, inside @ found.prior, float((mass[ends] - mass[np.arange(len(order))]).max()))
+    if knowledge.secrets is None:
+        right = np.full(len(right), np.nan)
+    claims = claims_about(knowledge, np.arange(len(low)), claim, close.astype(float), right, base)
+    said = f"{found.said}, and claims an interval where all values lie within {width:.0%} of the range"
+    return Outcome(claims, "attribute", said, proven=True)
+
+
+def background_knowledge(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    excluded: Annotated[int, Whole(1, unit="values")] = 1,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Rule out values that the person is known not to have, and claim the commonest of the rest.
+
+    Parameters
+    ----------
+    excluded : int
+        How many wrong values the intruder can rule out for each person, those that hide the true one best.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2; Machanavajjhala et al. (2007). l distinct values withstand l - 2 exclusions.
+    """
+    del rng
+    found = _shares(release, knowledge)
+    if knowledge.secrets is None:
+        raise NotApplicable("what a person does not have can be said only where the true values are known")
+    left, prior = found.counts.copy(), np.tile(found.prior, (len(found.counts), 1))
+    rows, there = np.arange(len(left)), found.truth >= 0
+    for _ in range(excluded):
+        wrong = left.copy()
+        wrong[rows[there], found.truth[there]] = 0
+        most = wrong.argmax(axis=1)
+        some = rows[wrong.max(axis=1) > 0]
+        left[some, most[some]] = prior[some, most[some]] = 0
+    shares, prior = (np.divide(one, np.maximum(one.sum(axis=1, keepdims=True), 1e-300)) for one in (left, prior))
+    claim, sure = _surest(shares)
+    said = f", and rules out {excluded} wrong value(s) of each person"
+    guessed = found.outcome(knowledge, claim, sure, said)
+    # Who guesses without the release can rule out the same values.
+    guessed.claims["base"] = np.where(claim >= 0, prior[rows, np.maximum(claim, 0)], prior.max(axis=1))
+    return guessed
+
+
+def minimality(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n_draws: Annotated[int, Whole(1)] = 500,
+    least_fitting: Annotated[int, Whole(1)] = 30,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Use that an optimal generalisation cuts as long as it may; see `reident.minimality_attack`."""
+    from reident.tables.minimality import minimality_attack
+
+    options = release.options
+    if release.method != "mondrian" or not (options.get("ell") or 0) >= 2:
+        raise NotApplicable("it is about Mondrian releases with l-diversity, and the release is not said to be one")
+    persons, rows = knowledge.pairs()
+    if persons is None or rows is None or knowledge.secrets is None or len(persons) < len(release.table):
+        raise NotApplicable("it needs the quasi-identifiers of everybody in the release")
+    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
+    known = knowledge.known.iloc[persons][columns].assign(**{sensitive: knowledge.secrets.to_numpy()[persons]})
+    classes = pd.factorize(pd.MultiIndex.from_frame(release.table[columns].iloc[rows]))[0]
+    found = minimality_attack(
+        known, classes, quasi=columns, sensitive=sensitive, k=int(options["k"]), ell=int(options["ell"]),
+        n_draws=n_draws, least_fitting=least_fitting, rng=rng,
+    )  # fmt: skip
+    prior = known[sensitive].map(known[sensitive].value_counts(normalize=True)).to_numpy(float)
+    claims = claims_about(knowledge, persons, None, found.surest, found.posterior, prior)
+    said = "the intruder knows the quasi-identifiers of everybody, and the algorithm with k and l"
+    return Outcome(claims, "attribute", said)
+
+
+def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Intersect what this release and others of the same persons say; see `reident.intersection_attack`.
+
+    Notes
+    -----
+    Without earlier releases one more is made by the same method, from other records with the same persons in it.
+    """
+    from reident.tables.intersection import intersection_attack
+
+    columns = needs_table(release, knowledge)
+    sensitive = knowledge.sensitive
+    if sensitive is None or sensitive not in release.table.columns:
+        raise NotApplicable("no sensitive column is released")
+    others = list(knowledge.earlier)
+    if not others and knowledge.again is not None:
+        drawn = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
+        others = [knowledge.again(rng, rows=np.sort(drawn))]
+    tables = [one.table for one in (release, *others) if sensitive in one.table.columns]
+    if len(tables) < 2:
+        raise NotApplicable("no other release of the same persons is given, and the method is not known")
+    try:
+        found = intersection_attack(
+            tables, knowledge.known[columns], quasi=columns, sensitive=sensitive,
+            hierarchies={c: h for c, h in knowledge.hierarchies.items() if c in columns},
+        )  # fmt: skip
+    except Exception as error:
+        raise NotApplicable(str(error)) from error
+    guess, confidence = found.table["guess"].astype(object), found.table["posterior"].fillna(0).to_numpy(float)
+    prior = release.table[sensitive].value_counts(normalize=True)
+    right = np.nan
+    if knowledge.secrets is not None:
+        right = (guess.to_numpy() == knowledge.secrets.to_numpy()).astype(float)
+    base = guess.map(prior).astype(float).fillna(prior.max())
+    claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
+    said = f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
+    return Outcome(claims, "attribute", said)
+
+
+def attribute_inference(
+    release: Release, knowledge: Knowledge, *, n_trees: Annotated[int, Whole(1)] = 30, rng: np.random.Generator
+) -> Outcome:
+    """Predict the sensitive value by a model trained on the release; the control is a model without the person.
+
+    Notes
+    -----
+    What the model knows of persons whose record it never saw is statistics, not disclosure: every person is predicted
+    by forests trained on all records, and by forests trained without a third of them that holds the person's own. The
+    gain of the first over the second is the risk. Without the true pairs there is no control, only the commonest value.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+
+    columns = needs_table(release, knowledge)
+    sensitive = knowledge.sensitive
+    if sensitive is None or sensitive not in release.table.columns:
+        raise NotApplicable("no sensitive column is released")
+    rows = np.flatnonzero(release.table[sensitive].notna().to_numpy())
+    target, values = encode_column(release.table[sensitive].iloc[rows].astype(object))
+    if not 2 <= len(values) <= 50:
+        raise NotApplicable(f"the sensitive column has {len(values)} values: a model is trained for 2 to 50")
+    persons = knowledge.sample(rng)
+    theirs, mine = _features(release, knowledge, columns, rows, persons)
+    drawn = rng.permutation(len(rows))[: 2 * knowledge.n_persons]
+
+    def shares(train: IntArray, who: IntArray) -> FloatArray:
+        forest = RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            forest.fit(theirs[train], target[train])
+        found = np.zeros((len(who), len(values)))
+        found[:, forest.classes_] = forest.predict_proba(mine[who])
+        return found
+
+    everybody = np.arange(len(persons))
+    attack = shares(drawn, everybody)
+    prior = np.bincount(target, minlength=len(values)) / len(target)
+    claim = attack.argmax(axis=1)
+    right = control = np.full(len(persons), np.nan)
+    if knowledge.secrets is not None:
+        truth = values.get_indexer(pd.Index(knowledge.secrets.iloc[persons].astype(object)))
+        right = (truth == claim).astype(float)
+        if knowledge.truth is not None:
+            fold_of_row = np.full(len(release.table) + 1, -1)
+            fold_of_row[rows[drawn]] = np.arange(len(drawn)) % 3
+            fold = fold_of_row[knowledge.truth[persons]]
+            control = right.copy()
+            for one in range(3):
+                who = np.flatnonzero(fold == one)
+                if who.size:
+                    left_out = shares(drawn[np.arange(len(drawn)) % 3 != one], who)
+                    control[who] = left_out.argmax(axis=1) == truth[who]
+    claims = claims_about(knowledge, persons, values.take(claim), attack.max(axis=1), right, prior[claim])
+    if np.isfinite(control).all():
+        claims["control"] = control
+    said = f"the intruder knows {', '.join(columns)} exactly and trains a forest on the release"
+    return Outcome(claims, "attribute", said)
+
+
+def _features(
+    release: Release, knowledge: Knowledge, columns: list[str], rows: IntArray, persons: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return records and persons as the numbers that a model reads: codes of the labels that agree, numbers as such."""
+    theirs, mine = [], []
+    for column in columns:
+        known, released = knowledge.known[column], release.table[column]
+        if all(pd.api.types.is_numeric_dtype(one) for one in (known, released)):
+            theirs.append(released.to_numpy(float)[rows])
+            mine.append(known.to_numpy(float)[persons])
+            continue
+        compared = knowledge.compared(release)[column]
+        label_of = compared.label_of
+        if label_of is None:
+            assert compared.covers is not None
+            # The commonest of the labels that agree.
+            frequent = np.bincount(compared.theirs, minlength=compared.covers.shape[1])
+            label_of = np.where(compared.covers.any(axis=1), (compared.covers * frequent).argmax(axis=1), -1)
+        theirs.append(compared.theirs[rows].astype(float))
+        mine.append(label_of[compared.mine[persons]].astype(float))
+    return (np.nan_to_num(np.column_stack(part), nan=-1.0) for part in (theirs, mine))  # type: ignore[return-value]

@@ -1,0 +1,455 @@
+"""The forms of release: how a method makes one, the code that does it again, and what an intruder may assume.
+
+A method is called by the names of its arguments: `GIVEN` says what each name of data means, `reident.options` what
+a user or the public must give besides. What it returns is read into a `Release`. So a method of a form that is here
+needs no code of its own: map, explorer, command line, studies and real releases call `release`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_mapping
+from reident._types import RNGLike
+from reident.errors import DataError, ParameterError, PrivacyWarning
+from reident.methods._entry import Entry
+from reident.methods.catalogue import entries, find
+from reident.methods.release import LAT, LON, Release
+from reident.options import PublicArea, PublicPlaces
+from reident.places.distances import great_circle_km
+from reident.places.points import read_places
+from reident.places.tolerance import tolerated
+
+__all__ = [
+    "FORMS",
+    "GIVEN",
+    "NONE",
+    "Form",
+    "Records",
+    "code_for",
+    "guarantee",
+    "lacking",
+    "read_public",
+    "release",
+    "tolerance",
+    "touched",
+]
+
+#: The method that releases the data as they are: the anchor of every map.
+NONE = "original"
+
+
+class Records(Protocol):
+    """Data with the roles of their columns, as `reident.workbench.microdata` reads them."""
+
+    @property
+    def kind(self) -> str:
+        """places, table or network."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The records; places in ``lat_deg``, ``lon_deg``."""
+
+    @property
+    def quasi(self) -> list[str]:
+        """What an intruder knows beside places."""
+
+    @property
+    def sensitive(self) -> str | None:
+        """The column that must not become known."""
+
+    @property
+    def numeric(self) -> list[str]:
+        """The quasi-identifiers that are numbers."""
+
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        """One for each quasi-identifier."""
+
+    @property
+    def epsilon_quasi(self) -> Sequence[str]:
+        """Numeric quasi-identifiers that may get noise inside classes."""
+
+    @property
+    def network(self) -> Any:
+        """Relations between the records."""
+
+    @property
+    def crs(self) -> str:
+        """The projected CRS that places came in, or empty."""
+
+    @property
+    def public(self) -> Mapping[str, pd.DataFrame]:
+        """Public inputs of methods, as `read_public` returns them."""
+
+
+def _points(data: Records, table: pd.DataFrame) -> Any:
+    """Return places as the custodian has them: in a projected CRS a grid is that of the CRS."""
+    if not data.crs:
+        return table
+    import geopandas as gpd
+
+    points = gpd.points_from_xy(table[LON], table[LAT], crs="EPSG:4326")
+    return gpd.GeoDataFrame(table.drop(columns=[LAT, LON]), geometry=points).to_crs(data.crs)
+
+
+def _numeric(data: Records, _: Mapping[str, Any]) -> list[str]:
+    if not data.numeric:
+        raise ParameterError(f"`quasi` must name a numeric column, got {data.quasi!r}")
+    return list(data.numeric)
+
+
+def _quasi(data: Records, _: Mapping[str, Any]) -> list[str]:
+    if not data.quasi:
+        raise ParameterError("`quasi` must name the columns that are protected, got none")
+    return list(data.quasi)
+
+
+def _noisy(data: Records, _: Mapping[str, Any]) -> list[str]:
+    if not data.epsilon_quasi:
+        raise ParameterError("`epsilon_quasi` must name a column, got none")
+    return list(data.epsilon_quasi)
+
+
+#: Options that are about the sensitive column.
+_CRITERIA = ("ell", "t")
+
+
+def _sensitive(data: Records, options: Mapping[str, Any]) -> str | None:
+    """Return the sensitive column where a criterion about it is asked for; without one it plays no part."""
+    return data.sensitive if any(options.get(name) is not None for name in _CRITERIA) else None
+
+
+#: What each name of an argument means: a function of the data and the options.
+GIVEN: dict[str, Callable[[Records, Mapping[str, Any]], Any]] = {
+    "points": lambda data, _: _points(data, data.table),
+    "lat": lambda data, _: data.table[LAT].to_numpy(np.float64),
+    "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
+    "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
+    "table": lambda data, _: data.table,
+    "columns": _numeric,
+    "groups": _numeric,
+    "quasi": _quasi,
+    "k_quasi": lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
+    "epsilon_quasi": _noisy,
+    "hierarchies": lambda data, _: data.hierarchies,
+    "sensitive": _sensitive,
+    "graph": lambda data, _: data.network,
+}
+
+
+class Form:
+    """One kind of release: how what a method returned is read, and what an intruder may assume of it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def read(self, made: Any, data: Records) -> dict[str, Any]:
+        """Return the attributes of a `Release` from what a method returned."""
+        raise NotImplementedError
+
+    def release(
+        self,
+        entry: Entry,
+        data: Records,
+        options: Mapping[str, Any],
+        public: Mapping[str, pd.DataFrame],
+        rng: RNGLike = None,
+    ) -> Release:
+        """Make a release by a method with checked options; None as `rng` draws from the operating system's entropy."""
+        arguments = entry.arguments(options)
+        for name in inspect.signature(entry.function).parameters:
+            if name in arguments:
+                continue
+            if name in entry.public:
+                arguments[name] = _public(entry, name, data, public)
+            elif name == "rng":
+                arguments[name] = rng
+            elif name in GIVEN:
+                arguments[name] = GIVEN[name](data, options)
+        with warnings.catch_warnings():
+            # What a method warns of is said in the guarantee: a range from the data, a trial's repeatable noise.
+            warnings.simplefilter("ignore", PrivacyWarning)
+            made = entry.function(**arguments)
+        return Release(
+            self.name,
+            method=entry.name,
+            options=options,
+            n_original=len(data.table),
+            made=made,
+            **self.read(made, data),
+        )
+
+    def code(self, entry: Entry, options: Mapping[str, Any]) -> str:
+        """Return the Python code that makes such a release."""
+        shown = []
+        for name, parameter in inspect.signature(entry.function).parameters.items():
+            asked = name != "sensitive" or any(options.get(criterion) is not None for criterion in _CRITERIA)
+            if asked and (name in entry.public or name in GIVEN):
+                shown.append(f"{name}={name}" if parameter.kind is parameter.KEYWORD_ONLY else name)
+        shown += [f"{name}={value!r}" for name, value in entry.arguments(options).items() if value is not None]
+        module = entry.call.rpartition(".")[0]
+        return f"import {module}\n\nrelease = {entry.call}({', '.join(shown)})"
+
+    def tolerance(
+        self,
+        entry: Entry | None,  # noqa: ARG002 (an intruder needs to know the method only where distances are linked)
+        options: Mapping[str, Any],  # noqa: ARG002
+        known: Records,  # noqa: ARG002
+        *,
+        alpha: float,  # noqa: ARG002
+        n_simulations: int = 100,  # noqa: ARG002
+        rng: RNGLike = None,  # noqa: ARG002
+        rule: str | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Return the deviations of distances that an intruder tolerates: arguments of `common_subgraph_attack`."""
+        return {}
+
+
+class Distances(Form):
+    """Records with the distances between them; the places are kept back."""
+
+    def read(self, made: Any, data: Records) -> dict[str, Any]:
+        return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": made}
+
+    def tolerance(
+        self,
+        entry: Entry | None,
+        options: Mapping[str, Any],
+        known: Records,
+        *,
+        alpha: float,
+        n_simulations: int = 100,
+        rng: RNGLike = None,
+        rule: str | None = None,
+    ) -> dict[str, Any]:
+        """Let the intruder, who knows method, options and public inputs, work out or try on the own file what moves."""
+
+        def again(generator: np.random.Generator) -> tuple[Any, Any]:
+            made = release(known, entry.name if entry else NONE, options, rng=generator)
+            return known.table.index.get_indexer(made.table.index), made.distances_km
+
+        return tolerated(
+            rule or ("exact" if entry is None else entry.tolerance),
+            lat=GIVEN["lat"](known, {}),
+            lon=GIVEN["lon"](known, {}),
+            options=options if entry is None else {**entry.arguments(options), **_known(known.public)},
+            again=again,
+            alpha=alpha,
+            n_simulations=n_simulations,
+            rng=rng,
+        )
+
+
+class Points(Distances):
+    """Records with places."""
+
+    def read(self, made: Any, data: Records) -> dict[str, Any]:
+        if isinstance(made, tuple):
+            return {"table": data.table.assign(**{LAT: made[0], LON: made[1]})}
+        lat, lon = read_places(made)
+        return {"table": data.table.loc[made.index].assign(**{LAT: lat, LON: lon})}
+
+
+class Table(Form):
+    """Records without places; where a method shuffles them, its `source` tells which was which."""
+
+    def read(self, made: Any, data: Records) -> dict[str, Any]:
+        table = made.table
+        if hasattr(made, "source"):
+            table = table.set_axis(data.table.index[made.source])
+            table = table.loc[data.table.index[data.table.index.isin(table.index)]]
+        return {"table": table}
+
+
+class Networks(Form):
+    """A network; its table has one row a node, the index tells who it is."""
+
+    def read(self, made: Any, data: Records) -> dict[str, Any]:
+        names = sorted(made.mapping, key=made.mapping.get) if hasattr(made, "mapping") else list(made.network.nodes)
+        return {
+            "table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names),
+            "network": made.network,
+        }
+
+
+class Answers(Form):
+    """Numbers about records that are kept back."""
+
+    def read(self, made: Any, data: Records) -> dict[str, Any]:
+        return {"table": data.table.iloc[:0], "answers": {"answer": made}}
+
+
+#: Name -> form.
+FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (Points("points"), Distances("distances"), Table("table"), Networks("network"), Answers("answers"))
+}  # fmt: skip
+
+#: The form of a release of the data as they are, by their kind.
+_AS_THEY_ARE = {"places": "points", "table": "table", "network": "network"}
+
+
+def form_of(method: str, data: Records) -> Form:
+    """Return the form of a method's releases."""
+    return FORMS[_AS_THEY_ARE[data.kind] if method == NONE else find(method, "anonymiser").form]
+
+
+def release(
+    data: Records,
+    method: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    public: Mapping[str, Any] | None = None,
+    rng: RNGLike = None,
+) -> Release:
+    """Release data by a registered method: the one way in which anything in this house is released.
+
+    Parameters
+    ----------
+    data : Microdata
+        Records with the roles of their columns (`reident.workbench.microdata.microdata`). Not modified.
+    method : str
+        A registered anonymiser; ``"original"`` releases the data as they are.
+    options : mapping, optional
+        Its parameters; those left out have their defaults.
+    public : mapping of str to object, optional
+        Public inputs of the method, such as the candidates of a swap; default those of the data. What the method needs
+        and nobody gives is an error: the confidential data never stand in for it.
+    rng : Generator, int or None
+        None draws from the operating system's entropy, as a real release should.
+
+    Returns
+    -------
+    Release
+        What it guarantees is told by `guarantee`; most methods guarantee nothing.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a name or option is wrong, or a column or public input that the method needs is lacking.
+    """
+    if method == NONE:
+        return Release(
+            form_of(method, data).name, data.table, NONE, {}, len(data.table), network=data.network
+        )  # fmt: skip
+    entry = find(method, "anonymiser")
+    if entry.data != data.kind:
+        raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
+    given = read_public(public or {})
+    return FORMS[entry.form].release(entry, data, entry.check(options or {}), {**data.public, **given}, rng)
+
+
+def tolerance(
+    known: Records,
+    made: Release,
+    *,
+    alpha: float,
+    n_simulations: int = 100,
+    rule: str | None = None,
+    rng: RNGLike = None,
+) -> dict[str, Any]:
+    """Return the deviations of distances that an intruder tolerates who knows how a release was made.
+
+    Parameters
+    ----------
+    known : Microdata
+        The intruder's file, and what is public.
+    made : Release
+        Only its method and options are read.
+    alpha : float
+        The share of deviations that is tolerated, inside (0, 1).
+    n_simulations : int, default 100
+        Releases to simulate, at most.
+    rule : str, optional
+        A key of `reident.places.tolerance.RULES`; default the method's own.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    dict
+        ``window_km`` or ``intervals_km``, arguments of `common_subgraph_attack`; empty where no distances are released.
+    """
+    entry = None if made.method == NONE else find(made.method, "anonymiser")
+    return FORMS[made.form].tolerance(
+        entry, made.options, known, alpha=alpha, n_simulations=n_simulations, rng=rng, rule=rule
+    )
+
+
+def lacking(entry: Entry, data: Records) -> str:
+    """Return why an anonymiser cannot be applied to the data, "" if it can."""
+    try:
+        for name in inspect.signature(entry.function).parameters:
+            if name in entry.public:
+                _public(entry, name, data, data.public)
+            elif name in GIVEN and name not in ("points", "lat", "lon", "distances_km", "table", "graph"):
+                GIVEN[name](data, {})
+    except (ParameterError, DataError) as error:
+        return str(error)
+    return ""
+
+
+def touched(entry: Entry, data: Records) -> list[str]:
+    """Return the columns that an anonymiser changes; for places none, since what it moves is the place."""
+    names = inspect.signature(entry.function).parameters
+    if {"columns", "groups"} & set(names):
+        return list(data.numeric)
+    return list(data.quasi) if {"quasi", "k_quasi"} & set(names) else []
+
+
+def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
+    """Return what a method with these options guarantees, in a sentence."""
+    if not entry.guarantee:
+        return "none: the risk depends on what an intruder knows"
+    return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)
+
+
+def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Return public inputs as plain tables, each read as the methods that take it say.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If no registered method takes an input of the name, or it cannot be read.
+    """
+    takers = _takers()
+    read = {}
+    for name, value in check_mapping(public, "public").items():
+        if name not in takers:
+            raise ParameterError(f"`public` must hold inputs that a method takes ({', '.join(takers)}), got {name!r}")
+        read[name] = takers[name].read(value, name)
+    return read
+
+
+def code_for(method: str, options: Mapping[str, Any]) -> str:
+    """Return the Python code that makes a release by a method with these options."""
+    entry = find(method, "anonymiser")
+    return FORMS[entry.form].code(entry, options)
+
+
+def _public(entry: Entry, name: str, data: Records, public: Mapping[str, pd.DataFrame]) -> Any:
+    said = entry.public[name]
+    if name not in public:
+        raise ParameterError(
+            f"`{name}` must be given for the method {entry.name!r} ({said.meaning}): it must be public, so that the "
+            "records' own places never stand in for it"
+        )
+    value = said.give(public[name])
+    return _points(data, value) if isinstance(said, PublicPlaces) else value
+
+
+def _takers() -> dict[str, PublicPlaces | PublicArea]:
+    return {name: said for entry in entries("anonymiser") for name, said in entry.public.items()}
+
+
+def _known(public: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """Return public inputs as methods take them: the intruder has them too."""
+    takers = _takers()
+    return {name: takers[name].give(stored) for name, stored in public.items()}

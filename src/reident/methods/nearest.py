@@ -1,0 +1,256 @@
+"""Attack. The released records nearest to each person, and how sure the nearest one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.methods.outcome import Knowledge
+from reident.methods.release import LAT, LON, Release
+from reident.places.shape import RADIUS_KM, unit_vectors
+from reident.tables.classes import class_ids
+from reident.tables.labels import interval_of
+
+__all__ = ["Near", "assign", "near_places", "near_records", "posterior"]
+
+#: Candidates looked at for each person.
+MOST_NEAR = 64
+_CELLS = 4_000_000
+#: Records of one kind that a person may be assigned to.
+_COPIES = 8
+#: Share of persons that are allowed not to be in the release when the size of the noise is estimated.
+_ABSENT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """The nearest released records of some persons.
+
+    Attributes
+    ----------
+    persons : ndarray of int64, shape (m,)
+        Rows of the known file.
+    rows : ndarray of int64, shape (m, k)
+        Rows of the release, one of `sizes` equal records; -1 where there are fewer than k.
+    gaps : ndarray of float64, shape (m, k)
+        How far each is; infinite for -1.
+    sizes : ndarray of int64, shape (m, k)
+        How many released records are equal to it, with it.
+    classes : ndarray of int64, shape (n_release,)
+        Records that are equal here have one number.
+    cut : ndarray of bool, shape (m,)
+        Whether there are further candidates beyond these.
+    """
+
+    persons: IntArray
+    rows: IntArray
+    gaps: FloatArray
+    sizes: IntArray
+    classes: IntArray
+    cut: BoolArray
+
+    def is_true(self, truth: IntArray | None) -> FloatArray:
+        """Tell of each candidate whether the person's record is among those it stands for; NaN where unknown."""
+        if truth is None:
+            return np.full(self.rows.shape, np.nan)
+        mine = truth[self.persons]
+        own = np.where(mine >= 0, self.classes[mine], -2)
+        return ((self.rows >= 0) & (self.classes[self.rows] == own[:, None])).astype(float)
+
+    def judged(self, weights: FloatArray, truth: IntArray | None) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the claim, its confidence and whether it is right, given weights of the candidates.
+
+        Weights are of all the records that a candidate stands for together. Ties share.
+        """
+        each = weights / np.maximum(self.sizes, 1)
+        best = each.max(axis=1)
+        top = (each >= best[:, None] * (1 - 1e-9)) & (each > 0)
+        tied = (top * self.sizes).sum(axis=1)
+        right = (top * self.is_true(truth)).sum(axis=1) / np.maximum(tied, 1)
+        total = weights.sum(axis=1)
+        confidence = np.divide(best, total, out=np.zeros_like(best), where=total > 0)
+        claim = np.where(best > 0, self.rows[np.arange(len(self.rows)), each.argmax(axis=1)], -1)
+        return claim, confidence, right
+
+
+def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> Near:
+    """Return the released places nearest to each person's among the records whose labels agree, in km."""
+    from scipy.spatial import cKDTree
+
+    theirs = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
+    mine = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
+    k = min(k, len(theirs))
+    rows = np.full((len(persons), k), -1, dtype=np.int64)
+    gaps = np.full((len(persons), k), np.inf)
+    agree = knowledge.agreement(release)
+    there = np.asarray(np.isfinite(theirs).all(axis=1))
+    candidates = [rows[there[rows]] for rows in agree.candidates()]
+    cut = np.zeros(len(persons), dtype=bool)
+    groups = np.where(np.isfinite(mine[persons]).all(axis=1), agree.groups[persons], -1)
+    order = np.argsort(groups, kind="stable")
+    ends = np.flatnonzero(np.diff(groups[order], prepend=-1, append=-1))
+    for a, b in pairwise(ends):
+        own, allowed = order[a:b], candidates[groups[order[a]]]
+        if not allowed.size or groups[order[a]] < 0:
+            continue
+        cut[own] = allowed.size > k
+        chords, found = cKDTree(theirs[allowed]).query(mine[persons[own]], k=min(k, allowed.size))
+        shape = len(own), min(k, allowed.size)
+        rows[own, : shape[1]] = allowed[found.reshape(shape)]
+        gaps[own, : shape[1]] = 2 * RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+    return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(theirs)), cut)
+
+
+def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: int = MOST_NEAR) -> tuple[Near, int]:
+    """Return the released records nearest in all quasi-identifiers, and the number of columns that are numbers.
+
+    Numbers differ by the share of the column's range, labels by nothing if they agree and else by 1; an interval is as
+    far as its nearer end. The distance is the mean over the columns (Gower 1971).
+    """
+    table = release.table
+    measures = [_measure(knowledge, release, column, persons) for column in knowledge.compared(release)]
+    classes, n_classes = class_ids([measure.labels for measure in measures])
+    row_of = np.full(n_classes, -1)
+    row_of[classes[::-1]] = np.arange(len(table))[::-1]
+    sizes = np.bincount(classes, minlength=n_classes)
+    k = min(k, n_classes)
+    found, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
+    for start in range(0, len(persons), max(1, _CELLS // n_classes)):
+        own = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
+        total = np.mean([measure.gaps(own, row_of) for measure in measures], axis=0)
+        nearest = (
+            np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(own), 1))
+        )
+        found[own], gaps[own] = nearest, np.take_along_axis(total, nearest, axis=1)
+    cut = np.full(len(persons), n_classes > k)
+    near = Near(persons, row_of[found], np.round(gaps, 12), sizes[found], classes, cut)
+    return near, sum(measure.is_number for measure in measures)
+
+
+@dataclass(frozen=True, eq=False)
+class _Measure:
+    """How far persons and records are apart in one column."""
+
+    labels: IntArray
+    is_number: bool
+    mine: FloatArray | None = None
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    apart: Any = None
+
+    def gaps(self, own: IntArray, rows: IntArray) -> FloatArray:
+        if self.is_number:
+            assert self.mine is not None and self.low is not None and self.high is not None  # noqa: PT018
+            x = self.mine[own][:, None]
+            beyond: FloatArray = np.nan_to_num(np.clip(np.maximum(self.low[rows] - x, x - self.high[rows]), 0, 1))
+            return beyond
+        apart: FloatArray = self.apart(own, rows)
+        return apart
+
+
+def _measure(knowledge: Knowledge, release: Release, column: str, persons: IntArray) -> _Measure:
+    compared = knowledge.compared(release)[column]
+    mine = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
+    is_number = pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(mine).any()
+    codes, labels = pd.factorize(release.table[column].astype(object), use_na_sentinel=False)
+    ends = np.array([_ends(label) for label in labels], dtype=float).reshape(-1, 2) if is_number else np.empty((0, 2))
+    if is_number and not np.isnan(ends).any():
+        finite = mine[np.isfinite(mine)]
+        scale = float(np.ptp(finite)) or 1.0
+        return _Measure(codes.astype(np.int64), True, mine[persons] / scale, *(ends[codes].T / scale))
+
+    def apart(own: IntArray, rows: IntArray) -> FloatArray:
+        shape = len(own), len(rows)
+        a, b = (np.broadcast_to(part, shape).ravel() for part in (persons[own][:, None], rows[None, :]))
+        return (~compared.agree(a, b)).astype(np.float64).reshape(shape)
+
+    return _Measure(compared.theirs, False, apart=apart)
+
+
+def _ends(label: Any) -> tuple[float, float]:
+    """Return the lowest and highest number that a label stands for; NaN if it is none."""
+    interval = interval_of(label)
+    if interval is not None:
+        return interval[0], interval[1]
+    if label is None or label == "*" or (isinstance(label, float) and np.isnan(label)):
+        return -np.inf, np.inf
+    try:
+        return float(label), float(label)
+    except (TypeError, ValueError):
+        return np.nan, np.nan
+
+
+def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
+    """Return how probable each candidate is under noise whose size is estimated from the gaps themselves.
+
+    The intruder needs no knowledge of the method: the size at which the release is likeliest is found by trying, one
+    person in ten being allowed to have no record. `power` 2 is normal noise, 1 double exponential. Candidates beyond
+    those at hand are taken to lie as densely as these.
+    """
+    finite = near.gaps[np.isfinite(near.gaps)]
+    least, most = (float(finite[finite > 0].min()), float(finite.max())) if (finite > 0).any() else (1.0, 1.0)
+    best, chosen = -np.inf, least / 10
+    for scale in np.geomspace(least / 10, max(most, least), 48) if dimensions else ():
+        density = near.sizes * np.exp(-0.5 * (near.gaps / scale) ** power)
+        seen = density.sum(axis=1) / scale**dimensions
+        likelihood = (1 - _ABSENT) * seen + _ABSENT / most**dimensions
+        # Beyond the last candidate the sum would grow with the scale: without it small scales would look likelier.
+        likelihood += (1 - _ABSENT) * _beyond(near, scale, dimensions, power) / scale**dimensions
+        total = float(np.log(np.maximum(likelihood, 1e-300)).sum())
+        if total > best:
+            best, chosen = total, float(scale)
+    lowest = near.gaps.min(axis=1, keepdims=True)
+    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
+    # Relative to the nearest, so that a person far from all still has a nearest one.
+    weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
+    beyond = _beyond(near, chosen, dimensions, power)[:, None] * np.exp(
+        0.5 * np.minimum((lowest / chosen) ** power, 700)
+    )
+    total = weights.sum(axis=1, keepdims=True) + beyond
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray:
+    """Return the weight of the candidates that are not at hand, if they go on as densely: an incomplete gamma."""
+    from scipy.special import gamma, gammaincc
+
+    if not dimensions or not near.cut.any():
+        return np.zeros(len(near.gaps))
+    reach = np.where(near.cut, near.gaps.max(axis=1), 1.0)
+    reach = np.maximum(reach, 1e-12)
+    dense = np.where(near.cut, near.sizes.sum(axis=1) / reach**dimensions, 0.0)
+    shape = dimensions / power
+    mass = gamma(shape) * gammaincc(shape, 0.5 * (reach / scale) ** power)
+    found: FloatArray = dense * shape * mass * (2.0 ** (1 / power) * scale) ** dimensions
+    return found
+
+
+def assign(near: Near, weights: FloatArray) -> IntArray:
+    """Return for each person the candidate (its place in the row, -1 for none) of the likeliest 1:1 assignment."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    m = len(near.rows)
+    each = weights / np.maximum(near.sizes, 1)
+    people, places = np.nonzero(each > 1e-12)
+    cost = 1.0 - np.log(each[people, places])
+    # A candidate stands for several records: some of them, others for every person, so that there are enough.
+    order = np.argsort(near.classes, kind="stable")
+    first = np.searchsorted(near.classes[order], near.classes[near.rows[people, places]])
+    size = near.sizes[people, places]
+    turns = [(np.flatnonzero(size > turn), turn) for turn in range(min(_COPIES, int(size.max(initial=1))))]
+    edges = [(people[e], order[first[e] + (people[e] + turn) % size[e]], cost[e]) for e, turn in turns]
+    # Everybody may stay without a record, at a price above that of any.
+    n_records = len(near.classes)
+    edges.append((np.arange(m), n_records + np.arange(m), np.full(m, cost.max(initial=1.0) + 10.0)))
+    rows, columns, prices = (np.concatenate(part) for part in zip(*edges, strict=True))
+    person, record = min_weight_full_bipartite_matching(csr_array((prices, (rows, columns)), (m, n_records + m)))
+    taken = np.full(m, -1)
+    taken[person] = np.where(record < n_records, near.classes[np.minimum(record, n_records - 1)], -1)
+    hit = (np.where(near.rows >= 0, near.classes[near.rows], -2) == taken[:, None]) & (each > 1e-12)
+    return np.where(hit.any(axis=1), hit.argmax(axis=1), -1)

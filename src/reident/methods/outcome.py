@@ -1,0 +1,315 @@
+"""What an intruder knows, what an attack claims about each person, and the risk that follows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.methods.release import LAT, LON, Release
+from reident.networks.graph import Network
+from reident.rates import wilson_interval
+from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
+
+__all__ = ["Knowledge", "NotApplicable", "Outcome", "claims_about", "gain", "judge", "judge_persons"]
+
+#: Claims that are looked at together to learn how often claims of their kind are right.
+_KIND, _MOST_KINDS = 200, 10
+#: The level of the test that an attack is as often right as it is confident, over all kinds together.
+_TEST = 0.01
+
+
+class NotApplicable(Exception):  # noqa: N818 (no error: an answer)
+    """An attack says nothing about a release or lacks what it needs; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What the intruder holds.
+
+    Attributes
+    ----------
+    known : DataFrame
+        One row a person: the quasi-identifiers, and the places if these are known (``lat_deg``, ``lon_deg``).
+    quasi : sequence of str
+        Columns of `known` that the intruder uses beside places.
+    truth : ndarray of int64, shape (n_known,), or None
+        The row of the release that is each person's, -1 for who is not in it; None where nobody can tell. It serves to
+        judge claims, never to make them, except where an attack says so.
+    sensitive : str or None
+        The column to be learned, and
+    secrets : Series or None
+        its true values, a person a row, to judge claims.
+    hierarchies : mapping
+        How categories are generalised, column -> Hierarchy.
+    network : Network or None
+        The relations that the intruder knows; node i is the person of row i of `known`.
+    windows : callable or None
+        ``windows(alpha, n_simulations, rng, rule)`` returns the deviations of distances that the intruder tolerates
+        (``window_km`` or ``intervals_km``), because they know the method.
+    again : callable or None
+        ``again(rng, rows=None, network=None)`` makes another release by the same method, of some records or of a
+        changed network if these are given.
+    earlier : sequence of Release
+        Releases of the same persons from before.
+    register : DataFrame or None
+        A public list of the population with the quasi-identifiers.
+    n_persons : int
+        Persons on whom costly attacks are tried; drawn at random.
+    """
+
+    known: pd.DataFrame
+    quasi: Sequence[str]
+    truth: IntArray | None = None
+    sensitive: str | None = None
+    secrets: pd.Series | None = None
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    network: Network | None = None
+    windows: Callable[..., dict[str, Any]] | None = None
+    again: Callable[..., Release] | None = None
+    earlier: Sequence[Release] = ()
+    register: pd.DataFrame | None = None
+    n_persons: int = 2000
+
+    @property
+    def has_places(self) -> bool:
+        """Whether the intruder knows where the persons live."""
+        return {LAT, LON} <= set(self.known.columns)
+
+    @property
+    def present(self) -> BoolArray:
+        """Who is in the release; everybody where nobody can tell."""
+        return np.ones(len(self.known), dtype=bool) if self.truth is None else self.truth >= 0
+
+    def pairs(self) -> tuple[IntArray | None, IntArray | None]:
+        """Return the rows of the true pairs, (known, release); None twice where nobody can tell."""
+        if self.truth is None:
+            return None, None
+        persons = np.flatnonzero(self.truth >= 0)
+        return persons, self.truth[persons]
+
+    def of(self, persons: IntArray) -> Knowledge:
+        """Return the knowledge of some persons, given by their rows, without their relations."""
+        return replace(
+            self,
+            known=self.known.iloc[persons],
+            truth=None if self.truth is None else self.truth[persons],
+            secrets=None if self.secrets is None else self.secrets.iloc[persons],
+            network=None,
+        )
+
+    def compared(self, release: Release) -> dict[str, ComparedColumn]:
+        """Compare the quasi-identifiers that the release has; done once a release."""
+        return _memo(self, release)[0]
+
+    def kept(self, release: Release) -> list[str]:
+        """Return the quasi-identifiers that the release left as they were, generalised or rounded."""
+        return _memo(self, release)[1]
+
+    def agreement(self, release: Release) -> Agreement:
+        """Return which released records agree with each person in the columns kept."""
+        return _memo(self, release)[2]
+
+    def sample(self, rng: np.random.Generator) -> IntArray:
+        """Draw the rows of the persons on whom a costly attack is tried, in order."""
+        n = len(self.known)
+        return np.sort(rng.choice(n, self.n_persons, replace=False)) if n > self.n_persons else np.arange(n)
+
+    @cached_property
+    def _made(self) -> dict[int, Any]:
+        return {}
+
+
+def _memo(knowledge: Knowledge, release: Release) -> tuple[dict[str, ComparedColumn], list[str], Agreement]:
+    made = knowledge._made
+    if id(release) not in made:
+        table = release.table
+        columns = [column for column in knowledge.quasi if column in table.columns]
+        compared = compare_columns(knowledge.known, table, columns, knowledge.hierarchies)
+        kept = kept_columns(compared, *knowledge.pairs())
+        # The release is kept beside what was made of it, so that its id stays its own.
+        made[id(release)] = compared, kept, agreement(compared, kept, table, len(knowledge.known)), release
+    found: tuple[Any, ...] = made[id(release)]
+    return found[0], found[1], found[2]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What an attack claims about each person.
+
+    Attributes
+    ----------
+    claims : DataFrame
+        One row a person attacked, indexed by the known file's labels: ``claim`` (a record's label, a value, another
+        person; None without a claim), ``confidence`` (the probability that the attack itself gives the claim, 0 without
+        one), ``right`` (1 or 0, or the share that guessing among ties earns; NaN where nobody can tell), ``base`` (the
+        probability to be right without the release), ``present`` (whether the person is in the file), and for some
+        attacks ``control`` (whether the same attack is right on a release without the person).
+    what : {"identity", "attribute", "link"}
+        What is claimed: which record is the person's, which value the person has, who is joined to whom.
+    assumption : str
+        Who knows what, how exactly: a sentence.
+    proven : bool
+        Whether the confidence follows from the release itself (a share of equal records): it is then not corrected by
+        how often claims were right.
+    complete : bool
+        Whether every search ended by itself.
+    """
+
+    claims: pd.DataFrame
+    what: str
+    assumption: str
+    proven: bool = False
+    complete: bool = True
+
+    @property
+    def links(self) -> pd.DataFrame:
+        """The claims made, as ``known``, ``release``, ``right``, ``confidence``."""
+        made = self.claims[self.claims["confidence"] > 0]
+        return pd.DataFrame(
+            {
+                "release": made["claim"].to_numpy(object),
+                "known": made.index,
+                "right": made["right"].to_numpy(float),
+                "confidence": made["confidence"].to_numpy(float),
+            }
+        )
+
+
+def claims_about(
+    knowledge: Knowledge,
+    persons: IntArray,
+    claim: Any,
+    confidence: Any,
+    right: Any,
+    base: Any,
+) -> pd.DataFrame:
+    """Build the table of claims of an `Outcome` about the persons of some rows of the known file."""
+    return pd.DataFrame(
+        {
+            "claim": pd.Series(claim, dtype=object).to_numpy(),
+            "confidence": np.asarray(confidence, float),
+            "right": np.asarray(right, float),
+            "base": np.broadcast_to(np.asarray(base, float), len(persons)),
+            "present": knowledge.present[persons],
+        },
+        index=knowledge.known.index[persons],
+    )
+
+
+def gain(attack: Any, control: Any) -> FloatArray:
+    """Return what each attack gains over its control as a share of what could be gained, at least 0."""
+    attack, control = np.asarray(attack, float), np.asarray(control, float)
+    gained: FloatArray = np.clip((attack - control) / np.maximum(1 - control, 1e-12), 0, 1)
+    return gained
+
+
+def judge(outcome: Outcome, limit: float) -> dict[str, Any]:
+    """Turn claims into the risk of all persons who are in the file; see `judge_persons`."""
+    return judge_persons(outcome, limit)[0]
+
+
+def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Turn claims into risks: of all who are in the file, and of each person (``risk``, ``above`` the limit).
+
+    A person's risk is the confidence of the claim about them; for attributes what it gains over guessing. Where the
+    confidence does not follow from the release itself, it is checked against how often claims of its kind were right,
+    and replaced by that if the two differ. Only where the lower end of a risk exceeds guessing does its upper end count
+    against the limit.
+
+    Returns
+    -------
+    tuple of dict and DataFrame
+        ``risk`` (mean share of right claims over the persons in the file; of confidence where nobody can tell right
+        from wrong) with ``low`` and ``high``, ``baseline``, ``control`` (the same for releases without the person, or
+        for persons who are not in the file; NaN without either), ``residual`` (against the control, else the baseline),
+        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence
+        could be kept), ``verdict`` ("above the limit", "within the limit", "not told apart from guessing").
+    """
+    inside, outside = (outcome.claims[outcome.claims["present"].to_numpy(bool) == own] for own in (True, False))
+    n = len(inside)
+    if not n:
+        raise NotApplicable("none of the known persons is in the release")
+    told = bool(inside["right"].notna().all())
+    risks, low, high, calibrated = _person_risks(inside, outcome, told)
+    over = high > limit + 1e-12
+    if not outcome.proven:
+        over &= low > (0.0 if outcome.what == "attribute" else inside["base"].to_numpy(float))
+    rate = wilson_interval(float((inside["right"] if told else inside["confidence"]).sum()), n)
+    baseline = float(inside["base"].mean())
+    control = float("nan")
+    if "control" in inside:
+        control = float(inside["control"].mean())
+    elif outcome.what == "attribute" and len(outside):
+        control = float(outside["right"].mean())
+    guessing = not over.any() and rate.low <= baseline
+    within = "not told apart from guessing" if guessing else "within the limit"
+    persons = pd.DataFrame({"risk": risks, "above": over}, index=inside.index)
+    return {
+        "risk": rate.value,
+        "low": rate.low,
+        "high": rate.high,
+        "baseline": baseline,
+        "control": control,
+        "residual": float(gain(rate.value, baseline if math.isnan(control) else control)),
+        "confidence": float(inside["confidence"].mean()),
+        "worst": float(risks.max()),
+        "share_above_limit": float(over.mean()),
+        "n_above": int(over.sum()),
+        "n": n,
+        "calibrated": calibrated,
+        "verdict": "above the limit" if over.any() else within,
+    }, persons
+
+
+def _person_risks(
+    claims: pd.DataFrame, outcome: Outcome, told: bool
+) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
+    """Return each person's risk with its ends, and whether the attack's own confidence could be kept."""
+    confidence, base = claims["confidence"].to_numpy(float), claims["base"].to_numpy(float)
+    risk = low = high = confidence
+    kinds = _kinds(confidence)
+    kept = outcome.proven or not told or _borne_out(confidence, claims["right"].to_numpy(float), kinds)
+    if "control" in claims:
+        kept, base = False, np.maximum(base, claims["control"].to_numpy(float))
+    if not kept:
+        risk, low, high = _rates(claims["right"].to_numpy(float), kinds)
+        base = _rates(base, kinds)[0]
+    if outcome.what == "attribute":
+        risk, low, high = (gain(one, base) for one in (risk, low, high))
+    return risk, low, high, kept
+
+
+def _kinds(confidence: FloatArray) -> list[IntArray]:
+    """Return the rows of claims of a kind: of about the same confidence, at least 200 together if there are so many."""
+    made = np.flatnonzero(confidence > 0)
+    if not made.size:
+        return []
+    order = made[np.argsort(confidence[made], kind="stable")]
+    n_kinds = int(np.clip(made.size // _KIND, 1, _MOST_KINDS))
+    ranks = np.searchsorted(confidence[order], confidence[order], side="left") * n_kinds // made.size
+    return [order[ranks == rank] for rank in np.unique(ranks)]
+
+
+def _borne_out(confidence: FloatArray, right: FloatArray, kinds: Sequence[IntArray]) -> bool:
+    """Tell whether claims of every kind are right as often as they are confident, all tests together at 1 %."""
+    for own in kinds:
+        rate = wilson_interval(float(right[own].sum()), own.size, level=1 - _TEST / len(kinds))
+        if not rate.low <= confidence[own].mean() <= rate.high:
+            return False
+    return True
+
+
+def _rates(right: FloatArray, kinds: Sequence[IntArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how often claims of each claim's kind are right, 0 without one; all intervals hold together."""
+    found = np.zeros((3, len(right)))
+    for own in kinds:
+        rate = wilson_interval(float(np.clip(right[own].sum(), 0, own.size)), own.size, level=1 - 0.05 / len(kinds))
+        found[:, own] = np.array(rate)[:, None]
+    return found[0], found[1], found[2]

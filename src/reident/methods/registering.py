@@ -1,0 +1,94 @@
+"""Methods of this session: registered in a notebook, and taken along to the processes that run its trials."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from pathlib import Path
+
+from reident._check import check_choice
+from reident.errors import ParameterError
+from reident.methods._entry import DATA, ROLES, Entry
+from reident.methods.catalogue import ENTRIES, REGISTERED
+from reident.methods.forms import FORMS, GIVEN
+
+__all__ = ["load_registered", "register", "save_registered"]
+
+
+def register(entry: Entry) -> Entry:
+    """Add a method to the catalogue for this session: it then takes part in maps, the explorer and releases.
+
+    Parameters
+    ----------
+    entry : Entry
+        A method that is not of the house; its function says by `reident.options` what a user may set. One registered
+        before under the same name is replaced.
+
+    Returns
+    -------
+    Entry
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If it is no entry, its name is one of the house's, or its role, its kind of data or its arguments are unknown.
+
+    Notes
+    -----
+    Guarantees nothing about the method: what it claims is its author's word.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> from reident.methods import Entry
+    >>> from reident.options import Real
+    >>> def north(points, *, shift_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1):
+    ...     return points.assign(lat_deg=points["lat_deg"] - shift_deg)
+    >>> register(Entry("north", "anonymiser", "places", north, "points", source="an example", label="north")).call
+    'reident.methods.registering.north'
+    """
+    if not isinstance(entry, Entry):
+        raise ParameterError(f"`entry` must be an Entry, got {type(entry).__name__}")
+    if entry.name in {one.name for one in ENTRIES}:
+        raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which is one of the house's")
+    check_choice(entry.role, "role", ROLES)
+    check_choice(entry.data, "data", DATA)
+    check_arguments(entry)
+    REGISTERED[entry.name] = entry
+    return entry
+
+
+def check_arguments(entry: Entry) -> None:
+    """Raise `ParameterError` where the function of an anonymiser has a required argument that nobody could give."""
+    if entry.role != "anonymiser":
+        return
+    check_choice(entry.form, "form", list(FORMS))
+    given = {*GIVEN, *entry.public, *dict(entry.fixed), "rng", *(one.name for one in entry.parameters)}
+    for name, argument in inspect.signature(entry.function).parameters.items():
+        required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
+        if required and name not in given:
+            raise ParameterError(
+                f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.options`, or call it "
+                f"by a name that data have ({', '.join(GIVEN)})"
+            )
+
+
+def save_registered(folder: Path) -> None:
+    """Write what this session has registered below a folder, for the processes that run its trials."""
+    if REGISTERED:
+        import cloudpickle
+
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "registered.pkl").write_bytes(cloudpickle.dumps(list(REGISTERED.values())))
+
+
+@lru_cache(maxsize=8)
+def load_registered(folder: str) -> None:
+    """Register in this process what `save_registered` wrote, where that is not done yet."""
+    path = Path(folder) / "registered.pkl"
+    if path.is_file():
+        import cloudpickle
+
+        for entry in cloudpickle.loads(path.read_bytes()):
+            REGISTERED.setdefault(entry.name, entry)

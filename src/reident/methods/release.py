@@ -1,0 +1,84 @@
+"""What a method releases, in the one form in which every attack and every measure of utility reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from reident._check import check_choice
+from reident._types import FloatArray
+from reident.errors import DataError
+from reident.networks.graph import DirectedNetwork, Network
+from reident.places.distances import great_circle_km
+from reident.places.points import LAT, LON
+
+__all__ = ["LAT", "LON", "RELEASES", "Release"]
+
+#: The kinds of release there are.
+RELEASES = ("points", "distances", "table", "network", "answers")
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A release in the form in which attacks and utilities read it.
+
+    Attributes
+    ----------
+    form : {"points", "distances", "table", "network", "answers"}
+        What is released: records with places, records with the distances between them, records, a network, or numbers
+        about records that are kept back.
+    table : DataFrame
+        The released records, without those left out: their columns, for points the places too (``lat_deg``,
+        ``lon_deg``). The index holds the original's labels (for a network row i tells who is node i of `network`): the
+        truth, which is kept back. For answers there are no rows.
+    method : str
+        Its name in the registry; ``"original"`` for the data as they are.
+    options : mapping
+        All options of the method, checked.
+    n_original : int
+        Records before some were left out.
+    matrix_km : ndarray of float64, shape (n, n), or None
+        The released distances, for the form "distances".
+    network : Network, DirectedNetwork or None
+        For the form "network".
+    answers : mapping of str to object
+        What was asked -> the answer, for the form "answers".
+    made : object
+        What the method itself returned, with what only this method tells, such as losses.
+    """
+
+    form: str
+    table: pd.DataFrame
+    method: str
+    options: Mapping[str, Any]
+    n_original: int
+    matrix_km: FloatArray | None = None
+    network: Network | DirectedNetwork | None = None
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    made: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.form, "form", RELEASES)
+
+    @cached_property
+    def distances_km(self) -> FloatArray | None:
+        """Distances between the released records, km: those released, or those of released places; None without."""
+        if self.form == "points":
+            return great_circle_km(self.table[LAT].to_numpy(), self.table[LON].to_numpy())
+        return self.matrix_km
+
+    def distances(self) -> FloatArray:
+        """Return `distances_km`.
+
+        Raises
+        ------
+        DataError
+            If the form has none.
+        """
+        if self.distances_km is None:
+            raise DataError(f"a release of the form {self.form!r} has no distances between its records")
+        return self.distances_km

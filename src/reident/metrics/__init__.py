@@ -1,1 +1,0 @@
-"""Measures of disclosure and of what a release is still good for."""

@@ -1,0 +1,1 @@
+"""Networks: graphs and their files, degree anonymity, active and passive attacks, properties."""

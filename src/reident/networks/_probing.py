@@ -1,0 +1,178 @@
+"""Anonymiser. From degree sequence to graph: the probing schemes of vanhoef2012 (9.5.3, 9.7.2) and batch probing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from reident._types import IntArray
+from reident.networks.graph import Network, network_from_edges
+
+_PROBES_BETWEEN_LOOKS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """A graph that a probing scheme ended with (the last attempt, where it reached its limit)."""
+
+    network: Network
+    probing: int | str
+    n_probes: int
+    is_within_limit: bool
+
+
+class DirectProbe:
+    """Attempts to edit a graph until it has given degrees."""
+
+    def __init__(self, network: Network, tries: int = 500) -> None:
+        self.network = network
+        self.tries = tries
+
+    def attempt(self, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
+        """Return the edited graph, or None and the number of stubs that could not be placed."""
+        from reident.kernels.networks.edits import patch_rows, settle
+        from reident.kernels.networks.realise import drop_edges, realise
+
+        rows = (self.network.indptr, self.network.indices)
+        change = target - self.network.degrees
+        add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
+        cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
+        edits = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, self.tries, rng)
+        left = int(short.sum() + excess.sum())
+        if left:
+            return None, left
+        indptr, indices = patch_rows(*rows, *edits)
+        return Network(indptr, indices, self.network.nodes), 0
+
+
+def _empty_rows(network: Network, keep_edges: bool) -> tuple[IntArray, np.ndarray]:
+    if keep_edges:
+        return network.indptr, network.indices
+    return np.zeros(network.n_nodes + 1, np.int64), np.zeros(0, np.int32)
+
+
+def _joined(network: Network, keep_edges: bool, u: np.ndarray, v: np.ndarray) -> Network:
+    from reident.kernels.networks.edits import patch_rows
+
+    if not keep_edges:
+        return network_from_edges(u, v, network.n_nodes, network.nodes)
+    none = np.zeros(0, np.int32)
+    indptr, indices = patch_rows(network.indptr, network.indices, u, v, none, none)
+    return Network(indptr, indices, network.nodes)
+
+
+def probe_batch(
+    network: Network, k: int, deletions: bool, keep_edges: bool, direct: DirectProbe | None, rng: np.random.Generator
+) -> Probe:
+    """Probe with parity inside the degree programme and as many raises at once as stubs are missing."""
+    from reident.kernels.networks.degrees import anonymise_sequence
+    from reident.kernels.networks.realise import realise, switch_stubs
+
+    degrees = network.degrees
+    noisy = degrees.copy()
+    rows = _empty_rows(network, keep_edges)
+    n_probes = 0
+    while True:
+        order = np.argsort(-noisy, kind="stable")
+        sequence, cost = anonymise_sequence(noisy[order], k, deletions, True, network.n_nodes - 1)
+        n_probes += 1
+        target = np.empty_like(degrees)
+        target[order] = sequence
+        if cost < 0:
+            _refuse(network, k)
+        if direct is not None:
+            found, missing = direct.attempt(target, rng)
+            if found is not None:
+                return Probe(found, "batch", n_probes, True)
+        else:
+            u, v, rest = realise(*rows, target - degrees if keep_edges else target, True, False, rng)
+            missing = int(rest.sum())
+            if missing:
+                u, v = (np.concatenate([ends, np.zeros(missing // 2, np.int32)]) for ends in (u, v))
+                m = switch_stubs(*rows, u, v, rest, 50, rng)
+                u, v = u[:m], v[:m]
+                missing = int(rest.sum())
+            if missing == 0:
+                return Probe(_joined(network, keep_edges, u, v), "batch", n_probes, True)
+        _raise_many(noisy, missing, rng)
+
+
+def _refuse(network: Network, k: int) -> None:
+    from reident.errors import DataError
+
+    raise DataError(
+        f"no {k}-degree anonymous graph on {network.n_nodes} nodes exists: "
+        "an odd number of nodes would share an odd degree"
+    )
+
+
+def _raise_many(noisy: IntArray, missing: int, rng: np.random.Generator) -> None:
+    """Raise about `missing` nodes of the lower half by one each; more than once where they are too few."""
+    highest = len(noisy) - 1
+    open_nodes = np.flatnonzero(noisy < highest)
+    if open_nodes.size == 0:
+        return
+    lower = open_nodes[np.argsort(noisy[open_nodes], kind="stable")[: max(1, (len(noisy) + 1) // 2)]]
+    while missing > 0:
+        chosen = rng.permutation(lower)[:missing]
+        noisy[chosen] = np.minimum(noisy[chosen] + 1, highest)
+        missing -= len(chosen)
+
+
+def probe_literal(
+    network: Network,
+    k: int,
+    scheme: int,
+    deletions: bool,
+    keep_edges: bool,
+    max_delta: int,
+    max_probes: int | None,
+    time_limit_s: float | None,
+    direct: DirectProbe | None,
+    rng: np.random.Generator,
+) -> Probe:
+    """Probe as Algorithm 9.4 does, one raise at a time, until a graph is found or a limit reached."""
+    from reident.kernels.networks.probing import probe_construct
+
+    degrees = network.degrees
+    noisy = degrees.copy()
+    rows = _empty_rows(network, keep_edges)
+    base = degrees if keep_edges else np.zeros_like(degrees)
+    deadline = None if time_limit_s is None else time.perf_counter() + time_limit_s
+    n_probes = 0
+    while True:
+        turns = 1 if direct is not None else _PROBES_BETWEEN_LOOKS
+        if max_probes is not None:
+            turns = min(turns, max_probes - n_probes)
+        if direct is not None:
+            found = _probe_direct(noisy, k, scheme, max_delta, n_probes, direct, rng)
+            used = 1
+        else:
+            done, used, u, v = probe_construct(
+                *rows, base, noisy, k, deletions, scheme, max_delta, n_probes == 0, turns, rng
+            )
+            found = _joined(network, keep_edges, u, v) if done else None
+        n_probes += used
+        if found is not None:
+            return Probe(found, scheme, n_probes, True)
+        if n_probes == max_probes or (deadline is not None and time.perf_counter() > deadline):
+            return Probe(network, scheme, n_probes, False)
+
+
+def _probe_direct(
+    noisy: IntArray, k: int, scheme: int, max_delta: int, n_probes: int, direct: DirectProbe, rng: np.random.Generator
+) -> Network | None:
+    from reident.kernels.networks.degrees import anonymise_sequence
+    from reident.kernels.networks.probing import add_noise
+
+    if n_probes:
+        add_noise(noisy, scheme, max_delta, rng)
+    order = np.argsort(-noisy, kind="stable")
+    sequence, _ = anonymise_sequence(noisy[order], k, True, False, len(noisy) - 1)
+    if sequence.sum() % 2:
+        return None
+    target = np.empty_like(noisy)
+    target[order] = sequence
+    return direct.attempt(target, rng)[0]

@@ -1,0 +1,347 @@
+"""Networks: one inner form (compressed rows) for networkx graphs, sparse matrices and files, in and out.
+
+Simple undirected graphs unless a name says directed. Attributes of nodes and edges are not carried along: what is
+released is structure, and a guarantee about degrees says nothing about attributes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reident._types import IntArray
+from reident.errors import DataError
+
+__all__ = [
+    "DirectedNetwork",
+    "Network",
+    "as_directed_network",
+    "as_network",
+]
+
+_MOST_NODES = 2**31 - 2
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A simple undirected graph as compressed sparse rows.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (n + 1,)
+        Where each node's neighbours begin in `indices`.
+    indices : ndarray of int32, shape (2 * edges,)
+        The neighbours, ascending in every row.
+    nodes : sequence
+        The nodes' names, in the order of the rows.
+    """
+
+    indptr: IntArray
+    indices: NDArray[np.int32]
+    nodes: Sequence[Hashable]
+
+    def __post_init__(self) -> None:
+        if len(self.indptr) != len(self.nodes) + 1:
+            raise DataError(
+                f"`indptr` must have one entry more than `nodes` ({len(self.nodes)}), got {len(self.indptr)}"
+            )
+        if self.indptr[0] != 0 or self.indptr[-1] != len(self.indices):
+            raise DataError(
+                f"`indptr` must go from 0 to the number of `indices` ({len(self.indices)}), "
+                f"got {self.indptr[0]} to {self.indptr[-1]}"
+            )
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges."""
+        return len(self.indices) // 2
+
+    @property
+    def degrees(self) -> IntArray:
+        """The degree of every node, in the order of `nodes`."""
+        return np.diff(self.indptr)
+
+    @cached_property
+    def positions(self) -> Mapping[Hashable, int]:
+        """Node name -> row."""
+        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
+
+    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the edges as rows (u, v), u < v, ordered."""
+        from reident.kernels.networks.network import edges_from_rows
+
+        return edges_from_rows(self.indptr, self.indices)
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a `networkx.Graph` with the same nodes in the same order."""
+        import networkx as nx
+
+        graph = nx.Graph()
+        graph.add_nodes_from(self.nodes)
+        u, v = self.edges()
+        if isinstance(self.nodes, range):
+            graph.add_edges_from(zip(u.tolist(), v.tolist(), strict=True))
+        else:
+            name = self.nodes.__getitem__
+            graph.add_edges_from(zip(map(name, u.tolist()), map(name, v.tolist()), strict=True))
+        return graph
+
+    def to_scipy(self) -> Any:
+        """Return the adjacency matrix as `scipy.sparse.csr_array` of ones."""
+        from scipy.sparse import csr_array
+
+        size = (self.n_nodes, self.n_nodes)
+        return csr_array((np.ones(len(self.indices), np.int8), self.indices, self.indptr), shape=size)
+
+
+@dataclass(frozen=True, eq=False)
+class DirectedNetwork:
+    """A directed graph without loops or repeated edges: rows of successors and rows of predecessors, both ascending."""
+
+    out_indptr: IntArray
+    out_indices: NDArray[np.int32]
+    in_indptr: IntArray
+    in_indices: NDArray[np.int32]
+    nodes: Sequence[Hashable]
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self.out_indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges."""
+        return len(self.out_indices)
+
+    @cached_property
+    def positions(self) -> Mapping[Hashable, int]:
+        """Node name -> row."""
+        return dict(zip(self.nodes, range(self.n_nodes), strict=True))
+
+    def undirected(self) -> Network:
+        """Return the graph with every direction forgotten."""
+        if self.in_indices is self.out_indices:
+            return Network(self.out_indptr, self.out_indices, self.nodes)
+        indptr, indices = _stack_rows(self)
+        return Network(indptr, indices, self.nodes)
+
+
+def _stack_rows(graph: DirectedNetwork) -> tuple[IntArray, NDArray[np.int32]]:
+    rows = np.concatenate(
+        [
+            np.repeat(np.arange(graph.n_nodes), np.diff(graph.out_indptr)),
+            np.repeat(np.arange(graph.n_nodes), np.diff(graph.in_indptr)),
+        ]
+    )
+    keys = distinct(rows * np.int64(graph.n_nodes) + np.concatenate([graph.out_indices, graph.in_indices]))
+    return _rows(keys // max(graph.n_nodes, 1), keys % max(graph.n_nodes, 1), graph.n_nodes)
+
+
+def distinct(keys: IntArray) -> IntArray:
+    """Return the distinct keys in order; numpy's own `unique` hashes, which is slow where most keys are distinct."""
+    ordered = np.sort(keys)
+    return ordered[np.concatenate([[True], np.diff(ordered) > 0])] if ordered.size else ordered
+
+
+def _rows(sources: Any, ends: Any, n: int) -> tuple[IntArray, NDArray[np.int32]]:
+    """Return compressed rows of pairs that are ordered by source and then end."""
+    indptr = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(sources, minlength=n), out=indptr[1:])
+    return indptr, np.asarray(ends, np.int32)
+
+
+def as_network(graph: Any, name: str = "graph") -> Network:
+    """Return a graph in the inner form, checked to be simple and undirected.
+
+    Parameters
+    ----------
+    graph : Network, networkx.Graph, scipy sparse matrix or array, path, or object with a `network` attribute
+        A sparse matrix is read as an adjacency matrix (any stored non-zero is an edge); a path as `read_graph` does.
+    name : str
+        The parameter's name in messages.
+
+    Raises
+    ------
+    DataError
+        For a directed graph, self-loops, multiple edges, a matrix that is not square or not symmetric.
+    """
+    if isinstance(graph, Network):
+        return graph
+    if isinstance(graph, str | Path):
+        from reident.networks.files import read_graph
+
+        return read_graph(graph)
+    if hasattr(graph, "is_directed") and hasattr(graph, "adj"):
+        return _from_networkx(graph, name)
+    if hasattr(graph, "tocsr"):
+        return _from_scipy(graph, name)
+    if isinstance(getattr(graph, "network", None), Network):
+        return graph.network
+    raise DataError(
+        f"`{name}` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got {type(graph).__name__}"
+    )
+
+
+def relabelled(network: Network, other: Network) -> Network:
+    """Return a network with its rows in the order of another's; both have the same nodes."""
+    if list(network.nodes) == list(other.nodes):
+        return network
+    u, v = network.edges()
+    place = np.array([other.positions[node] for node in network.nodes])
+    return network_from_edges(place[u], place[v], other.n_nodes, other.nodes)
+
+
+def _check_size(n: int, name: str) -> None:
+    if n > _MOST_NODES:
+        raise DataError(f"`{name}` must have at most {_MOST_NODES} nodes, got {n}")
+
+
+def _from_networkx(graph: Any, name: str) -> Network:
+    if graph.is_directed():
+        raise DataError(
+            f"`{name}` must be undirected, got a {type(graph).__name__}: "
+            "use `to_undirected()` if direction does not matter"
+        )
+    adjacency = graph._adj if hasattr(graph, "_adj") else graph.adj
+    n = len(adjacency)
+    _check_size(n, name)
+    indptr = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, adjacency.values()), np.int64, n), out=indptr[1:])
+    nodes: Sequence[Hashable] = list(adjacency)
+    ends: Iterable[Any] = itertools.chain.from_iterable(adjacency.values())
+    if all(map(_is_plain_int, nodes)) and nodes == list(range(n)):
+        nodes = range(n)
+    else:
+        ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
+    indices = np.fromiter(ends, np.int32, int(indptr[-1]))
+    _sort_rows(indptr, indices)
+    _reject_flaws(indptr, indices, nodes, name)
+    if graph.is_multigraph() and graph.number_of_edges() != len(indices) // 2:
+        u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
+        raise DataError(f"`{name}` must not have multiple edges, got more than one between {u!r} and {v!r}")
+    return Network(indptr, indices, nodes)
+
+
+def _is_plain_int(value: Any) -> bool:
+    return type(value) is int
+
+
+def _sort_rows(indptr: IntArray, indices: NDArray[np.int32]) -> None:
+    """Sort every row in place."""
+    if indices.size and np.all((np.diff(indices) > 0) | _row_ends(indptr, len(indices))):
+        return
+    from scipy.sparse import csr_array
+
+    n = len(indptr) - 1
+    matrix = csr_array((np.empty(len(indices), np.int8), indices, indptr), shape=(n, n))
+    matrix.sort_indices()
+    if matrix.indices is not indices:
+        indices[:] = matrix.indices
+
+
+def _row_ends(indptr: IntArray, size: int) -> NDArray[np.bool_]:
+    """Mark the places i where i and i + 1 belong to different rows."""
+    ends = np.zeros(max(size - 1, 0), np.bool_)
+    inner = indptr[(indptr > 0) & (indptr < size)] - 1
+    ends[inner] = True
+    return ends
+
+
+def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[Hashable], name: str) -> None:
+    from reident.kernels.networks.network import first_flaw
+
+    u, v, flaw = first_flaw(indptr, indices)
+    if flaw:
+        what = {
+            1: f"must not have self-loops, got one at {nodes[u]!r}",
+            2: f"must not have multiple edges, got more than one between {nodes[u]!r} and {nodes[v]!r}",
+            3: f"must be undirected, got an edge from {nodes[u]!r} to {nodes[v]!r} but none back",
+        }[int(flaw)]
+        raise DataError(f"`{name}` {what}")
+
+
+def _from_scipy(matrix: Any, name: str) -> Network:
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f"`{name}` must be a square adjacency matrix, got shape {matrix.shape}")
+    _check_size(matrix.shape[0], name)
+    rows = matrix.tocsr(copy=True)
+    repeated = matrix.format == "coo" and rows.nnz != matrix.nnz
+    rows.eliminate_zeros()
+    rows.sort_indices()
+    indptr = rows.indptr.astype(np.int64)
+    indices = rows.indices.astype(np.int32)
+    if repeated:
+        raise DataError(f"`{name}` must not have multiple edges, got {matrix.nnz - rows.nnz} repeated entries")
+    _reject_flaws(indptr, indices, range(matrix.shape[0]), name)
+    return Network(indptr, indices, range(matrix.shape[0]))
+
+
+def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None = None) -> Network:
+    """Return the network with the given edges, each once, between rows 0 to n - 1; nothing is checked."""
+    from reident.kernels.networks.network import rows_from_edges
+
+    indptr, indices = rows_from_edges(np.asarray(u, np.int32), np.asarray(v, np.int32), n)
+    return Network(indptr, indices, range(n) if nodes is None else nodes)
+
+
+def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
+    """Return a directed graph in the inner form; an undirected one counts as joined both ways.
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph, scipy sparse matrix or array (row -> column), DirectedNetwork, or whatever `as_network`
+    takes
+        The graph.
+    name : str
+        The parameter's name in messages.
+
+    Raises
+    ------
+    DataError
+        For self-loops, multiple edges or a matrix that is not square.
+    """
+    if isinstance(graph, DirectedNetwork):
+        return graph
+    if hasattr(graph, "is_directed") and graph.is_directed():
+        nodes: Sequence[Hashable] = list(graph)
+        place = dict(zip(nodes, range(len(nodes)), strict=True))
+        pairs = np.array([(place[u], place[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
+        return _directed(pairs[:, 0], pairs[:, 1], nodes, name)
+    if hasattr(graph, "tocsr") and not isinstance(graph, Network):
+        if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
+            raise DataError(f"`{name}` must be a square adjacency matrix, got shape {graph.shape}")
+        rows = graph.tocsr(copy=True)
+        rows.eliminate_zeros()
+        entries = rows.tocoo()
+        return _directed(entries.row.astype(np.int64), entries.col.astype(np.int64), range(graph.shape[0]), name)
+    network = as_network(graph, name)
+    both = (network.indptr, network.indices)
+    return DirectedNetwork(*both, *both, network.nodes)
+
+
+def _directed(sources: IntArray, ends: IntArray, nodes: Sequence[Hashable], name: str) -> DirectedNetwork:
+    n = len(nodes)
+    loops = np.flatnonzero(sources == ends)
+    if loops.size:
+        raise DataError(f"`{name}` must not have self-loops, got one at {nodes[int(sources[loops[0]])]!r}")
+    forward = np.sort(sources * n + ends)
+    if (np.diff(forward) == 0).any():
+        key = int(forward[:-1][np.diff(forward) == 0][0])
+        raise DataError(
+            f"`{name}` must not have multiple edges, got more than one from {nodes[key // n]!r} to {nodes[key % n]!r}"
+        )
+    backward = np.sort(ends * n + sources)
+    return DirectedNetwork(*_rows(forward // n, forward % n, n), *_rows(backward // n, backward % n, n), nodes)

@@ -1,0 +1,226 @@
+"""Attack. Link prediction against a release: which edges were added, and which were taken out (vanhoef2012, 9.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident._check import check_choice, check_integer, check_listed, check_real, check_vector
+from reident._rng import check_rng
+from reident._types import FloatArray, IntArray, RNGLike
+from reident.errors import DataError, ParameterError
+from reident.networks.graph import Network, as_network, network_from_edges
+from reident.options import Choice, Real, Whole, checked
+
+__all__ = ["drop_unlikely_edges", "likely_links", "link_scores", "random_non_edges", "score_threshold"]
+
+SCORES = ("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
+
+
+def link_scores(
+    graph: Any,
+    pairs: Iterable[tuple[Hashable, Hashable]] | None = None,
+    *,
+    score: Annotated[
+        str, Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
+    ] = "cosine",
+) -> FloatArray:
+    """Score pairs of nodes by how much their neighbourhoods have in common.
+
+    An edge that anonymisation added joins nodes that have little in common, and scores low; a pair whose edge it took
+    out still has common friends, and scores high. The edge between the two nodes itself does not count, so that joined
+    and separate pairs compare.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The released network.
+    pairs : iterable of pairs of nodes, optional
+        Default: all edges, in the order of `Network.edges`.
+    score : {"cosine", "jaccard", "common_neighbours", "adamic_adar", "resource_allocation"}
+        Common neighbours: their number; relative to the geometric mean of the two degrees (cosine) or to the union
+        (Jaccard); weighted by 1 / log(degree) or 1 / degree.
+
+    Returns
+    -------
+    ndarray of float64, shape (pairs,)
+        >= 0.
+
+    Raises
+    ------
+    DataError
+        If a pair names a node that the graph lacks, or one node twice.
+    """
+    network = as_network(graph)
+    check_choice(score, "score", SCORES)
+    u, v = network.edges() if pairs is None else _rows_of(network, pairs)
+    return _scores(network, u, v, score)
+
+
+def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tuple[IntArray, IntArray]:
+    listed = check_listed(pairs, "pairs")
+    for pair in listed:
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise DataError(f"`pairs` must hold pairs of nodes, got {pair!r}")
+        for node in pair:
+            if node not in network.positions:
+                raise DataError(f"`pairs` must name nodes of the graph, got {node!r}")
+        if pair[0] == pair[1]:
+            raise DataError(f"`pairs` must name two different nodes, got {pair!r}")
+    rows = np.array([[network.positions[a], network.positions[b]] for a, b in listed], np.int64).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]
+
+
+def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
+    from reident.kernels.networks.similarity import are_joined, pair_scores
+
+    found = pair_scores(network.indptr, network.indices, u, v)
+    column = {"common_neighbours": 0, "adamic_adar": 1, "resource_allocation": 2}
+    if score in column:
+        return found[:, column[score]]
+    common = found[:, 0]
+    joined = are_joined(network.indptr, network.indices, u, v)
+    du, dv = (network.degrees[ends] - joined for ends in (u, v))
+    if score == "cosine":
+        return common / np.sqrt(np.maximum(du * dv, 1))
+    return common / np.maximum(du + dv - common, 1)
+
+
+def likely_links(
+    graph: Any,
+    n: Annotated[int, Whole(1, unit="links")],
+    *,
+    score: Annotated[
+        str, Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
+    ] = "adamic_adar",
+) -> list[tuple[Hashable, Hashable]]:
+    """Return the `n` pairs of nodes that are not joined and score highest: guesses at edges that were taken out.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The released network.
+    n : int
+        How many pairs; fewer come back where fewer pairs have a common neighbour.
+    score : str
+        As in `link_scores`.
+
+    Returns
+    -------
+    list of pairs
+        The highest score first.
+    """
+    network = as_network(graph)
+    n = check_integer(n, "n", low=1)
+    check_choice(score, "score", SCORES)
+    adjacency = network.to_scipy().astype(np.int32)
+    two_steps = (adjacency @ adjacency).tocoo()
+    apart = two_steps.row < two_steps.col
+    u, v = two_steps.row[apart].astype(np.int64), two_steps.col[apart].astype(np.int64)
+    keys = u * network.n_nodes + v
+    first, second = network.edges()
+    new = ~np.isin(keys, first.astype(np.int64) * network.n_nodes + second)
+    u, v = u[new], v[new]
+    best = np.argsort(-_scores(network, u, v, score), kind="stable")[:n]
+    return [(network.nodes[int(u[i])], network.nodes[int(v[i])]) for i in best]
+
+
+def score_threshold(added: Any, original: Any, *, cost: float = 1.0) -> float:
+    """Choose the score below which to drop an edge as added, from edges of which both kinds are known.
+
+    An attacker learns it from another network that he anonymises himself: never from the network attacked.
+
+    Parameters
+    ----------
+    added, original : array-like of float
+        Scores of all added and of all original edges of a release: their numbers count.
+    cost : float
+        The loss of an original edge, in added edges left in.
+
+    Returns
+    -------
+    float
+        The threshold with the largest number of added edges below it less `cost` times the number of original ones; at
+        or below the least score, so that nothing is dropped, where dropping does not pay.
+
+    Examples
+    --------
+    >>> score_threshold([0.0, 0.1], [0.2, 0.3, 0.4])
+    0.2
+    """
+    low, high = np.sort(check_vector(added, "added")), np.sort(check_vector(original, "original"))
+    if low.size == 0 or high.size == 0:
+        raise ParameterError("`added` and `original` must both hold scores: a threshold separates two kinds")
+    cost = check_real(cost, "cost", low=0)
+    candidates = np.unique(np.concatenate([low, high, [np.inf]]))
+    gain = np.searchsorted(low, candidates) - cost * np.searchsorted(high, candidates)
+    return float(candidates[int(np.argmax(gain))])
+
+
+@checked
+def drop_unlikely_edges(
+    graph: Any,
+    threshold: Annotated[float | None, Real()] = None,
+    *,
+    n: Annotated[int | None, Whole(0, unit="links")] = None,
+    score: Annotated[
+        str, Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
+    ] = "cosine",
+) -> Network:
+    """Return the network without its most unlikely edges: anonymisation's additions undone in part.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The released network. Not modified.
+    threshold : float, optional
+        Edges that score below it are dropped (see `score_threshold`).
+    n : int, optional
+        Instead: how many edges to drop, those of least score, for example as many as the method is known to add; of
+        equal scores the first in the order of `Network.edges`.
+    score : str
+        As in `link_scores`.
+
+    Raises
+    ------
+    ParameterError
+        If not exactly one of `threshold` and `n` is given.
+    """
+    network = as_network(graph)
+    if (threshold is None) == (n is None):
+        raise ParameterError("exactly one of `threshold` and `n` must be given: each alone says which edges go")
+    u, v = network.edges()
+    if n is not None:
+        n = check_integer(n, "n", low=0, high=network.n_edges, why="the graph has no more edges")
+        kept = np.ones(network.n_edges, np.bool_)
+        kept[np.argsort(link_scores(network, score=score), kind="stable")[:n]] = False
+    else:
+        assert threshold is not None
+        threshold = check_real(threshold, "threshold") if threshold != float("inf") else threshold
+        kept = link_scores(network, score=score) >= threshold
+    return network_from_edges(u[kept], v[kept], network.n_nodes, network.nodes)
+
+
+def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[Hashable, Hashable]]:
+    """Draw `n` distinct pairs of nodes that are not joined: the comparison for pairs whose edge was taken out.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than `n`.
+    """
+    network = as_network(graph)
+    free = network.n_nodes * (network.n_nodes - 1) // 2 - network.n_edges
+    n = check_integer(n, "n", low=1, high=free, why=f"only {free} pairs are not joined")
+    generator = check_rng(rng)
+    first, second = network.edges()
+    taken = set((first.astype(np.int64) * network.n_nodes + second).tolist())
+    found: dict[int, None] = {}
+    while len(found) < n:
+        a, b = sorted(generator.integers(0, network.n_nodes, 2).tolist())
+        key = a * network.n_nodes + b
+        if a != b and key not in taken:
+            found[key] = None
+    return [(network.nodes[key // network.n_nodes], network.nodes[key % network.n_nodes]) for key in found]

@@ -1,0 +1,456 @@
+"""Attack. The active attack: nodes planted before the release find themselves in it, and their targets with them."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident._check import check_integer, check_listed
+from reident._rng import check_rng
+from reident._types import BoolArray, IntArray, RNGLike
+from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.networks.graph import Network, as_network, network_from_edges
+from reident.options import Whole
+
+__all__ = ["Plan", "Recovery", "coalition", "implant", "recover"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What the attacker knows: who is planted (or in the coalition), and how to tell the targets by them.
+
+    Attributes
+    ----------
+    network : Network
+        The network with the planted nodes, before anonymisation.
+    nodes : tuple
+        The planted nodes x_1, ..., x_k, in the order of the search.
+    joined : ndarray of bool, shape (k, k)
+        The edges among them, H.
+    degrees : ndarray of int64, shape (k,)
+        Their degrees in the whole network (the thesis's Delta').
+    parent : ndarray of int64, shape (k,)
+        An earlier node that each is joined to; x_i's predecessor on the path where H was planted.
+    links : mapping
+        Target -> the set of planted nodes (as positions in `nodes`) that it is joined to; no other node has the same
+        set.
+    n_draws : int
+        How often H was drawn.
+    is_rigid : bool
+        Whether H has no automorphism that keeps the degrees. If it has one, the search cannot tell its orders apart.
+    """
+
+    network: Network
+    nodes: tuple[Hashable, ...]
+    joined: BoolArray = field(repr=False)
+    degrees: IntArray = field(repr=False)
+    parent: IntArray = field(repr=False)
+    links: Mapping[Hashable, frozenset[int]] = field(repr=False)
+    n_draws: int
+    is_rigid: bool
+
+    @cached_property
+    def graph(self) -> Any:
+        """The network as a `networkx.Graph`, made when first asked for."""
+        return self.network.to_networkx()
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """What the attacker finds in the release.
+
+    Attributes
+    ----------
+    mapping : mapping
+        Target -> node of the release; empty unless one placement of the planted nodes fits better than all others. A
+        target is left out if several nodes of the release fit it, or none.
+    planted : mapping
+        Planted node -> node of the release; empty unless unique.
+    placements : tuple of tuples
+        The placements that fit best, as released nodes (at most the search's limit).
+    is_unique : bool
+        Whether there is exactly one such placement and the search was complete.
+    n_tree : int
+        Nodes of the search tree.
+    degrees : mapping
+        Target -> its degree in the release: learned.
+    edges : tuple of pairs
+        Pairs of targets that are joined in the release: learned.
+    misfit : int
+        Of these placements: the sum of the deviations of degree, and one for each inner pair that differs. 0: exact.
+    """
+
+    mapping: Mapping[Hashable, Hashable]
+    planted: Mapping[Hashable, Hashable]
+    placements: tuple[tuple[Hashable, ...], ...] = field(repr=False)
+    is_unique: bool
+    n_tree: int
+    degrees: Mapping[Hashable, int] = field(repr=False)
+    edges: tuple[tuple[Hashable, Hashable], ...] = field(repr=False)
+    misfit: int
+
+
+def implant(
+    graph: Any,
+    targets: Iterable[Hashable],
+    *,
+    k: Annotated[int, Whole(1, unit="nodes")] = 7,
+    d0: Annotated[int, Whole(0, unit="edges")] = 10,
+    d1: Annotated[int, Whole(1, unit="edges")] = 20,
+    redraws: Annotated[int, Whole(0)] = 100,
+    rng: RNGLike = None,
+) -> Plan:
+    """Plant `k` new nodes whose pattern of links gives the targets away after naive anonymisation.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network before release. Not modified.
+    targets : iterable of nodes
+        Whom to find: distinct nodes of the graph.
+    k : int
+        How many nodes to plant, at least 2.
+    d0, d1 : int
+        Each planted node gets a number of links to others drawn evenly from d0 to d1.
+    redraws : int
+        How often to draw H anew while it has an automorphism that keeps the degrees, or a planted node that others
+        replace easily (fewer than two inner edges, or a target with the same links). The thesis assumes the first away;
+        an attacker can check both. For small k no draw may do: after the last one the plan says whether it `is_rigid`.
+        0 is the thesis's construction.
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    Plan
+        With the new network in `graph`; the attacker keeps the rest.
+
+    Raises
+    ------
+    DataError, ParameterError
+        For targets that are absent or named twice, d0 > d1, or targets and links that do not fit.
+
+    Notes
+    -----
+    vanhoef2012, 8.5.2: d_i in its step 3 is Delta_i (erratum 14). Each target is joined to its own set of two or more
+    planted nodes, three where that suffices; the other links go to nodes that end up with no target's set.
+    """
+    network = as_network(graph)
+    generator = check_rng(rng)
+    k = check_integer(k, "k", low=2, why="one node makes no pattern")
+    d0 = check_integer(d0, "d0", low=0)
+    d1 = check_integer(d1, "d1", low=d0, high=network.n_nodes, why="a node links to as many others at most")
+    check_integer(redraws, "redraws", low=0)
+    wanted = _check_nodes(network, targets, "targets")
+    outside = generator.integers(d0, d1 + 1, k)
+    links = _choose_links(len(wanted), outside, generator)
+    fillers = _choose_fillers(network.n_nodes, wanted, links, outside, generator)
+    n_draws = 0
+    while True:
+        n_draws += 1
+        joined = _draw_pattern(k, generator)
+        degrees = outside + joined.sum(axis=1)
+        rigid = _is_rigid(joined, degrees)
+        if n_draws > redraws or (rigid and _is_sturdy(joined, links)):
+            break
+    n = network.n_nodes
+    inner = np.argwhere(np.triu(joined)) + n
+    outer = [(target, n + x) for target, own in zip(wanted, links, strict=True) for x in sorted(own)]
+    outer += [(other, n + x) for x, others in enumerate(fillers) for other in others]
+    added = np.concatenate([inner, np.array(outer, np.int64).reshape(-1, 2)])
+    u, v = network.edges()
+    names = _new_names(network, k)
+    nodes = range(n + k) if isinstance(network.nodes, range) else [*network.nodes, *names]
+    planted = network_from_edges(np.concatenate([u, added[:, 0]]), np.concatenate([v, added[:, 1]]), n + k, nodes)
+    return Plan(
+        network=planted,
+        nodes=names,
+        joined=joined,
+        degrees=degrees,
+        parent=np.arange(-1, k - 1),
+        links={network.nodes[target]: own for target, own in zip(wanted, links, strict=True)},
+        n_draws=n_draws,
+        is_rigid=rigid,
+    )
+
+
+def _check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
+    listed = check_listed(nodes, name)
+    if not listed:
+        raise ParameterError(f"`{name}` must name at least one node, got none")
+    for target in listed:
+        if target not in network.positions:
+            raise DataError(f"`{name}` must be nodes of the graph, got {target!r}")
+    if len(set(listed)) < len(listed):
+        raise DataError(f"`{name}` must be distinct, got one of them twice")
+    return [network.positions[target] for target in listed]
+
+
+def _choose_links(count: int, outside: IntArray, rng: np.random.Generator) -> list[frozenset[int]]:
+    """Choose a distinct set of planted nodes for each target; node i may stand in at most outside[i] sets."""
+    k = len(outside)
+    left = outside.copy()
+    chosen: list[frozenset[int]] = []
+    for size in sorted(range(2, k + 1), key=lambda size: (abs(size - 3), size)):
+        for own in _random_sets(k, size, rng):
+            if len(chosen) == count:
+                return chosen
+            if all(left[i] > 0 for i in own):
+                left[list(own)] -= 1
+                chosen.append(own)
+    if len(chosen) == count:
+        return chosen
+    raise ParameterError(
+        f"`targets` must be at most {len(chosen)} for these links ({k} planted nodes with {outside.tolist()} links "
+        f"outside), got {count}: each target needs a set of two or more planted nodes of its own"
+    )
+
+
+def _random_sets(k: int, size: int, rng: np.random.Generator) -> Iterator[frozenset[int]]:
+    sets = [frozenset(own) for own in itertools.islice(itertools.combinations(range(k), size), 100_000)]
+    for i in rng.permutation(len(sets)):
+        yield sets[i]
+
+
+def _choose_fillers(
+    n: int, targets: Sequence[int], links: Sequence[frozenset[int]], outside: IntArray, rng: np.random.Generator
+) -> list[list[int]]:
+    """Choose the other neighbours of each planted node; none ends up with the set of a target."""
+    taken = set(links)
+    sets: dict[int, frozenset[int]] = {}
+    blocked = set(targets)
+    fillers: list[list[int]] = []
+    for x, degree in enumerate(outside):
+        open_links = int(degree) - sum(x in own for own in links)
+        mine: list[int] = []
+        for _ in range(200 * (open_links + 1)):
+            if len(mine) == open_links:
+                break
+            other = int(rng.integers(n))
+            larger = sets.get(other, frozenset()) | {x}
+            if other in blocked or other in mine or larger in taken:
+                continue
+            sets[other] = larger
+            mine.append(other)
+        if len(mine) < open_links:
+            raise ParameterError(
+                f"`d1` is too large for a graph of {n} nodes: planted node {x} needs {open_links} more neighbours that "
+                "are not targets and do not look like one"
+            )
+        fillers.append(mine)
+    return fillers
+
+
+def _draw_pattern(k: int, rng: np.random.Generator) -> BoolArray:
+    """Draw H: the path x_1, ..., x_k and every other edge with probability one half."""
+    joined = np.triu(rng.random((k, k)) < 0.5, 1)
+    joined[np.arange(k - 1), np.arange(1, k)] = True
+    return joined | joined.T
+
+
+def _is_rigid(joined: BoolArray, degrees: IntArray) -> bool:
+    """Tell whether no other order of the nodes has the same degrees and inner edges."""
+    import networkx as nx
+    from networkx.algorithms.isomorphism import GraphMatcher
+
+    pattern = nx.from_numpy_array(joined)
+    nx.set_node_attributes(pattern, dict(enumerate(degrees.tolist())), "degree")
+    matcher = GraphMatcher(pattern, pattern, node_match=lambda a, b: a["degree"] == b["degree"])
+    return len(list(itertools.islice(matcher.isomorphisms_iter(), 2))) == 1
+
+
+def _is_sturdy(joined: BoolArray, links: Sequence[frozenset[int]]) -> bool:
+    """Tell whether no planted node is easily replaced: by a chance friend of one other, or by a target."""
+    inner = [frozenset(np.flatnonzero(row).tolist()) for row in joined]
+    return all(len(own) >= 2 for own in inner) and not set(inner) & set(links)
+
+
+def _new_names(network: Network, k: int) -> tuple[Hashable, ...]:
+    if isinstance(network.nodes, range):
+        return tuple(range(network.n_nodes, network.n_nodes + k))
+    if all(type(node) is int for node in network.nodes):
+        first = max((node for node in network.nodes if isinstance(node, int)), default=-1) + 1
+        return tuple(range(first, first + k))
+    taken = set(network.nodes)
+    names = (f"planted-{i}" for i in itertools.count(1))
+    return tuple(itertools.islice((name for name in names if name not in taken), k))
+
+
+def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
+    """Plan the attack of users who are already there and find themselves in the release (8.9).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network before release; the members know their own degrees, the edges among them, and their friends.
+    members : iterable of nodes
+        At least two, connected among themselves.
+
+    Returns
+    -------
+    Plan
+        `links` holds the friends who can be told apart: no other node is joined to the same members. Nobody else can
+        be found.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a member is absent, named twice, or the members are not connected.
+    """
+    network = as_network(graph)
+    rows = _check_nodes(network, members, "members")
+    if len(rows) < 2:
+        raise ParameterError("`members` must name at least two nodes, got one")
+    adjacency = network.to_scipy()
+    inner = adjacency[rows][:, rows].toarray().astype(np.bool_)
+    order, parent = _connected_order(inner, network.degrees[rows])
+    rows = [rows[i] for i in order]
+    inner = inner[np.ix_(order, order)]
+    inside = set(rows)
+    sets: dict[int, set[int]] = {}
+    for position, row in enumerate(rows):
+        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
+            if friend not in inside:
+                sets.setdefault(friend, set()).add(position)
+    owners: dict[frozenset[int], list[int]] = {}
+    for friend, own in sets.items():
+        owners.setdefault(frozenset(own), []).append(friend)
+    degrees = network.degrees[rows]
+    return Plan(
+        network=network,
+        nodes=tuple(network.nodes[row] for row in rows),
+        joined=inner,
+        degrees=degrees,
+        parent=parent,
+        links={network.nodes[friends[0]]: own for own, friends in owners.items() if len(friends) == 1},
+        n_draws=0,
+        is_rigid=_is_rigid(inner, degrees),
+    )
+
+
+def _connected_order(joined: BoolArray, degrees: IntArray) -> tuple[list[int], IntArray]:
+    """Order nodes so that each but the first is joined to an earlier one; the rarest (largest) degree goes first."""
+    order = [int(np.argmax(degrees))]
+    parent = [-1]
+    while len(order) < len(degrees):
+        for i in sorted(set(range(len(degrees))) - set(order), key=lambda i: -degrees[i]):
+            earlier = [position for position, j in enumerate(order) if joined[i, j]]
+            if earlier:
+                order.append(i)
+                parent.append(earlier[0])
+                break
+        else:
+            raise DataError("`members` must be connected among themselves: the search walks along their edges")
+    return order, np.array(parent)
+
+
+def recover(
+    released: Any,
+    plan: Plan,
+    *,
+    degree_slack: Annotated[int, Whole(0, unit="edges")] = 0,
+    edge_slack: Annotated[int, Whole(0, unit="edges")] = 0,
+    max_found: Annotated[int, Whole(1)] = 100,
+    node_limit: Annotated[int, Whole(1, unit="nodes")] = 10_000_000,
+) -> Recovery:
+    """Find the planted nodes in a release by the search tree, and the targets by their links to them.
+
+    Parameters
+    ----------
+    released : whatever `as_network` takes
+        The released network, under any names.
+    plan : Plan
+        From `implant` or `coalition`.
+    degree_slack, edge_slack : int
+        By how much a degree may differ, and how many inner pairs may differ in all: for releases whose edges were
+        changed. Both 0 is the thesis's search. With slack more than one placement may do: the one that fits best
+        counts.
+    max_found, node_limit : int
+        The search stops after so many exact placements or nodes of the tree.
+
+    Returns
+    -------
+    Recovery
+        With an empty mapping unless exactly one placement fits best. Unique does not mean right where the release was
+        changed.
+
+    Warns
+    -----
+    SearchLimitWarning
+        If the search stopped at `node_limit`.
+
+    Notes
+    -----
+    vanhoef2012, 8.5.3, with the degree test on Delta' (its first paragraph prints Delta: erratum 14). Time is a little
+    more than the size of the tree, which is about the number of nodes with the degree of x_1.
+    """
+    from reident.kernels.networks.planted import find_planted
+
+    network = as_network(released, "released")
+    if not isinstance(plan, Plan):
+        raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
+    for value, name, low in (
+        (degree_slack, "degree_slack", 0),
+        (edge_slack, "edge_slack", 0),
+        (max_found, "max_found", 2),
+        (node_limit, "node_limit", 1),
+    ):
+        check_integer(value, name, low=low)
+    starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
+    found, misfit, n_tree, is_complete = find_planted(
+        network.indptr,
+        network.indices,
+        starts,
+        np.asarray(plan.degrees, np.int64),
+        np.asarray(plan.parent, np.int64),
+        plan.joined,
+        degree_slack,
+        edge_slack,
+        max_found,
+        node_limit,
+    )
+    if not is_complete and len(found) < max_found:
+        warnings.warn(
+            f"the search tree reached {node_limit} nodes: `is_unique` is not known",
+            SearchLimitWarning,
+            stacklevel=2,
+        )
+    unique = bool(is_complete and len(found) == 1)
+    targets = _find_targets(network, found[0], plan) if unique else {}
+    released_name = network.nodes.__getitem__
+    edges = [
+        (a, b)
+        for (a, u), (b, v) in itertools.combinations(targets.items(), 2)
+        if v in network.indices[network.indptr[u] : network.indptr[u + 1]]
+    ]
+    return Recovery(
+        mapping={target: released_name(row) for target, row in targets.items()},
+        planted=dict(zip(plan.nodes, map(released_name, found[0].tolist()), strict=True)) if unique else {},
+        placements=tuple(tuple(map(released_name, row.tolist())) for row in found),
+        is_unique=unique,
+        n_tree=int(n_tree),
+        degrees={target: int(network.degrees[row]) for target, row in targets.items()},
+        edges=tuple(edges),
+        misfit=int(misfit),
+    )
+
+
+def _find_targets(network: Network, placement: IntArray, plan: Plan) -> dict[Hashable, int]:
+    """Return the nodes whose links to the placement are a target's and nobody else's."""
+    sets: dict[int, set[int]] = {}
+    for position, row in enumerate(placement.tolist()):
+        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
+            sets.setdefault(friend, set()).add(position)
+    inside = set(placement.tolist())
+    owners: dict[frozenset[int], list[int]] = {}
+    for friend, own in sets.items():
+        if friend not in inside:
+            owners.setdefault(frozenset(own), []).append(friend)
+    found = ((target, owners.get(own, [])) for target, own in plan.links.items())
+    return {target: fitting[0] for target, fitting in found if len(fitting) == 1}

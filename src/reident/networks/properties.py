@@ -1,0 +1,454 @@
+"""Metric. What a network is like and what a release still tells of it: the properties of vanhoef2012, 7.3."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident._check import check_choice, check_integer, check_listed, check_mapping
+from reident._rng import check_rng
+from reident._types import IntArray, RNGLike
+from reident.errors import DataError, SearchLimitWarning
+from reident.networks.graph import DirectedNetwork, Network, as_directed_network, as_network, relabelled
+from reident.networks.ranking import AUC, auc
+from reident.options import Choice, Whole
+
+__all__ = [
+    "Detectability",
+    "MappingQuality",
+    "NetworkProperties",
+    "PathLengths",
+    "average_path_length",
+    "clustering_coefficient",
+    "degree_sequence",
+    "density",
+    "detectability",
+    "diameter",
+    "edge_overlap",
+    "mapping_quality",
+    "network_properties",
+    "path_lengths",
+    "power_law_exponent",
+]
+
+_EXACT_LIMIT = 10_000
+
+
+def density(graph: Any) -> float:
+    """Return the share of all pairs of nodes that are joined; 0 for fewer than two nodes."""
+    network = as_network(graph)
+    pairs = network.n_nodes * (network.n_nodes - 1) / 2
+    return network.n_edges / pairs if pairs else 0.0
+
+
+def degree_sequence(graph: Any) -> IntArray:
+    """Return the degrees in decreasing order (the thesis says increasing but means and prints decreasing)."""
+    return np.sort(as_network(graph).degrees)[::-1].copy()
+
+
+def clustering_coefficient(
+    graph: Any, *, variant: Annotated[str, Choice("mean", "global", "defined")] = "mean"
+) -> float:
+    """Return how likely two neighbours of a node are joined.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        Simple and undirected.
+    variant : {"mean", "global", "defined"}
+        ``"mean"``: (7.1), the mean over all nodes, 0 for nodes of degree below 2 (networkx: `average_clustering`).
+        ``"global"``: (7.2), triangles over pairs of neighbours (networkx: `transitivity`). ``"defined"``: (7.3), the
+        mean over the nodes of degree 2 and more.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where there is no pair of neighbours.
+    """
+    check_choice(variant, "variant", ("mean", "global", "defined"))
+    return _clustering(as_network(graph))[variant]
+
+
+def _clustering(network: Network) -> dict[str, float]:
+    from reident.kernels.networks.network import triangles
+
+    found = triangles(network.indptr, network.indices)
+    pairs = network.degrees * (network.degrees - 1) / 2
+    defined = pairs > 0
+    if not defined.any():
+        return {"mean": 0.0, "global": 0.0, "defined": 0.0}
+    local = found[defined] / pairs[defined]
+    return {
+        "mean": float(local.sum() / network.n_nodes),
+        "global": float(found.sum() / pairs.sum()),
+        "defined": float(local.mean()),
+    }
+
+
+@dataclass(frozen=True)
+class PathLengths:
+    """Distances in a network, in edges.
+
+    Attributes
+    ----------
+    average : float
+        (7.4): the sum of all distances over n(n - 1); a pair without a path counts 0, as the thesis sets (erratum 9).
+    average_connected : float
+        The mean over the pairs that have a path; nan for none.
+    standard_error : float
+        Of `average`; 0 where it is exact.
+    diameter_low, diameter_high : int
+        (7.5): bounds of the largest distance of a pair that has a path; equal where it is exact.
+    share_connected : float
+        Share of the ordered pairs that have a path.
+    n_sources : int
+        From how many nodes distances were measured; all of them where exact.
+    """
+
+    average: float
+    average_connected: float
+    standard_error: float
+    diameter_low: int
+    diameter_high: int
+    share_connected: float
+    n_sources: int
+
+
+def path_lengths(
+    graph: Any, *, exact_limit: int = _EXACT_LIMIT, n_sources: int = 512, searches: int = 200, rng: RNGLike = 0
+) -> PathLengths:
+    """Measure average path length and diameter: exactly up to `exact_limit` nodes, bounded beyond.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        Simple and undirected; it may be disconnected.
+    exact_limit : int
+        Up to so many nodes all distances are measured, O(n * edges) with 64 sources at a time.
+    n_sources : int
+        Beyond: the average is estimated from so many random sources.
+    searches : int
+        Beyond: the diameter is bounded by at most so many searches a component; often they end at the exact value.
+    rng : Generator, int or None
+        Draws the sources.
+
+    Returns
+    -------
+    PathLengths
+        With its uncertainty.
+    """
+    network = as_network(graph)
+    check_integer(exact_limit, "exact_limit", low=0)
+    n_sources = check_integer(n_sources, "n_sources", low=2)
+    searches = check_integer(searches, "searches", low=1)
+    n = network.n_nodes
+    if n < 2:
+        return PathLengths(0.0, math.nan, 0.0, 0, 0, 0.0, n)
+    if n <= exact_limit:
+        sums, reached, eccentricity = _measure(network, np.arange(n))
+        low = high = int(eccentricity.max())
+        error = 0.0
+    else:
+        sources = check_rng(rng).choice(n, min(n, n_sources), replace=False)
+        sums, reached, eccentricity = _measure(network, sources)
+        low, high = _bound(network, searches)
+        low = max(low, int(eccentricity.max()))
+        error = float(sums.std(ddof=1) / (n - 1) / math.sqrt(len(sources)) * math.sqrt(1 - len(sources) / n))
+    pairs = len(sums) * (n - 1)
+    connected = int(reached.sum())
+    return PathLengths(
+        average=float(sums.sum() / pairs),
+        average_connected=float(sums.sum() / connected) if connected else math.nan,
+        standard_error=error,
+        diameter_low=low,
+        diameter_high=high,
+        share_connected=connected / pairs,
+        n_sources=len(sums),
+    )
+
+
+def _measure(network: Network, sources: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    from reident.kernels.networks.network import distances_from
+
+    return distances_from(network.indptr, network.indices, sources.astype(np.int64))
+
+
+def _bound(network: Network, searches: int) -> tuple[int, int]:
+    """Bound the diameter component by component, the largest first."""
+    from reident.kernels.networks.network import bound_diameter, components
+
+    label = components(network.indptr, network.indices)
+    sizes = np.bincount(label)
+    members = np.split(np.argsort(label, kind="stable"), np.cumsum(sizes)[:-1])
+    low = high = 0
+    for component in np.argsort(-sizes, kind="stable"):
+        if sizes[component] - 1 <= low:
+            break
+        found = bound_diameter(network.indptr, network.indices, members[component], searches)
+        low, high = max(low, int(found[0])), max(high, int(found[1]))
+    return low, max(low, high)
+
+
+def average_path_length(
+    graph: Any, *, exact_limit: Annotated[int, Whole(0, unit="nodes")] = _EXACT_LIMIT, rng: RNGLike = 0
+) -> float:
+    """Return the average path length (7.4); beyond `exact_limit` nodes an estimate (see `path_lengths`)."""
+    return path_lengths(graph, exact_limit=exact_limit, searches=1, rng=rng).average
+
+
+def diameter(graph: Any, *, exact_limit: int = _EXACT_LIMIT, searches: int = 200) -> int:
+    """Return the largest distance between two nodes that have a path (7.5).
+
+    Warns
+    -----
+    SearchLimitWarning
+        If the bounds have not met after `searches` searches; the lower one is returned.
+    """
+    found = path_lengths(graph, exact_limit=exact_limit, n_sources=2, searches=searches)
+    if found.diameter_low < found.diameter_high:
+        warnings.warn(
+            f"the diameter lies between {found.diameter_low} and {found.diameter_high}: the search ended at its limit",
+            SearchLimitWarning,
+            stacklevel=2,
+        )
+    return found.diameter_low
+
+
+def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:
+    """Fit the exponent of a power law to the degrees of at least `x_min` by maximum likelihood (zeta distribution).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network.
+    x_min : int
+        The least degree that counts; the thesis takes 3.
+
+    Returns
+    -------
+    float
+        alpha > 1 of p(x) proportional to x ** -alpha; inf where all counted degrees equal `x_min`; nan where no degree
+        reaches it. It says nothing about whether the degrees follow a power law at all.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import zeta
+
+    x_min = check_integer(x_min, "x_min", low=1)
+    degrees = as_network(graph).degrees
+    counted = degrees[degrees >= x_min]
+    if counted.size == 0:
+        return math.nan
+    mean_log = float(np.log(counted / x_min).mean())
+    if mean_log == 0:
+        return math.inf
+
+    # In t = log(alpha - 1) the likelihood is smooth over the whole range.
+    def loss(t: float) -> float:
+        alpha = 1 + math.exp(t)
+        return float(np.log(zeta(alpha, x_min)) + alpha * math.log(x_min) + alpha * mean_log)
+
+    found = minimize_scalar(loss, bounds=(-7, 5), method="bounded", options={"xatol": 1e-10})
+    return 1 + math.exp(float(found.x))
+
+
+@dataclass(frozen=True)
+class NetworkProperties:
+    """The properties that vanhoef2012 compares before and after anonymisation."""
+
+    n_nodes: int
+    n_edges: int
+    density: float
+    max_degree: int
+    clustering: float
+    clustering_global: float
+    clustering_defined: float
+    average_path_length: float
+    diameter_low: int
+    diameter_high: int
+    share_connected: float
+    power_law_exponent: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the properties by name."""
+        return asdict(self)
+
+
+def network_properties(
+    graph: Any,
+    *,
+    x_min: Annotated[int, Whole(1, unit="edges")] = 3,
+    exact_limit: Annotated[int, Whole(0, unit="nodes")] = _EXACT_LIMIT,
+    rng: RNGLike = 0,
+) -> NetworkProperties:
+    """Measure a network (see the single functions for definitions and conventions).
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> found = network_properties(nx.karate_club_graph())
+    >>> found.diameter_low, round(found.clustering, 3), round(found.average_path_length, 3)
+    (5, 0.571, 2.408)
+    """
+    network = as_network(graph)
+    clustering = _clustering(network)
+    paths = path_lengths(network, exact_limit=exact_limit, rng=rng)
+    return NetworkProperties(
+        n_nodes=network.n_nodes,
+        n_edges=network.n_edges,
+        density=density(network),
+        max_degree=int(network.degrees.max(initial=0)),
+        clustering=clustering["mean"],
+        clustering_global=clustering["global"],
+        clustering_defined=clustering["defined"],
+        average_path_length=paths.average,
+        diameter_low=paths.diameter_low,
+        diameter_high=paths.diameter_high,
+        share_connected=paths.share_connected,
+        power_law_exponent=power_law_exponent(network, x_min=x_min),
+    )
+
+
+def edge_overlap(original: Any, release: Any) -> float:
+    """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
+
+    1 for the same network (also for two without edges); the utility that needs no chosen analysis.
+
+    Raises
+    ------
+    DataError
+        If the two do not have the same nodes.
+    """
+    from reident.kernels.networks.network import count_shared
+
+    first, second = as_network(original, "original"), as_network(release, "release")
+    if set(first.nodes) != set(second.nodes):
+        raise DataError("`original` and `release` must have the same nodes: rename the release back first")
+    second = relabelled(second, first)
+    shared = int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+    either = first.n_edges + second.n_edges - shared
+    return shared / either if either else 1.0
+
+
+@dataclass(frozen=True)
+class MappingQuality:
+    """How well a mapping of nodes agrees with the truth.
+
+    Attributes
+    ----------
+    recall, precision, unmatched : float
+        Correct over all true pairs; correct over all mapped nodes whose partner is known or absent (nan for none
+        mapped); share of the true pairs whose node was left unmapped.
+    n_true, n_mapped, n_correct : int
+        The counts behind them.
+    """
+
+    recall: float
+    precision: float
+    unmatched: float
+    n_true: int
+    n_mapped: int
+    n_correct: int
+
+
+def mapping_quality(
+    mapping: Mapping[Hashable, Hashable],
+    truth: Mapping[Hashable, Hashable],
+    *,
+    ignore: Iterable[Hashable] = (),
+) -> MappingQuality:
+    """Compare a mapping with the truth.
+
+    Parameters
+    ----------
+    mapping, truth : mapping
+        Node -> node, in the same direction. A mapped node that `truth` does not name has no partner: mapping it is an
+        error.
+    ignore : iterable
+        Nodes that do not count, for example the seeds that an attacker already knew.
+    """
+    left_out = set(check_listed(ignore, "ignore"))
+    check_mapping(mapping, "mapping")
+    check_mapping(truth, "truth")
+    true = {node: partner for node, partner in truth.items() if node not in left_out}
+    mapped = {node: partner for node, partner in mapping.items() if node not in left_out}
+    correct = sum(1 for node, partner in mapped.items() if node in true and true[node] == partner)
+    missed = sum(1 for node in true if node not in mapped)
+    return MappingQuality(
+        recall=correct / len(true) if true else math.nan,
+        precision=correct / len(mapped) if mapped else math.nan,
+        unmatched=missed / len(true) if true else math.nan,
+        n_true=len(true),
+        n_mapped=len(mapped),
+        n_correct=correct,
+    )
+
+
+@dataclass(frozen=True)
+class Detectability:
+    """How well simple measures tell planted nodes from the others (8.8): areas under the ROC curve.
+
+    The detector knows nothing of the planted nodes. .5 is chance; an area near 0 gives them away as well as one near 1,
+    from the other end of the list (`AUC.either_way`): which end, depends on the network.
+
+    Attributes
+    ----------
+    degree : AUC
+        The larger a degree, the more suspect.
+    clustering : AUC
+        The lower a node's local clustering (7.3's term), the more suspect: planted nodes pick their friends at random,
+        but befriend one another.
+    one_sided : AUC
+        The larger the share of a node's links that are not returned, the more suspect; .5 in undirected networks.
+    """
+
+    degree: AUC
+    clustering: AUC
+    one_sided: AUC
+
+
+def detectability(graph: Any, planted: Iterable[Hashable], *, level: float = 0.95) -> Detectability:
+    """Measure how planted nodes stand out to the data's owner.
+
+    Parameters
+    ----------
+    graph : whatever `as_directed_network` takes
+        The network with the planted nodes; directed or undirected.
+    planted : iterable of nodes
+        The nodes that an attacker made.
+    level : float
+        Coverage of the intervals.
+
+    Raises
+    ------
+    DataError
+        If a planted node is not in the graph, or all nodes are planted.
+    """
+    from reident.kernels.networks.network import triangles
+
+    directed = as_directed_network(graph)
+    network = directed.undirected()
+    suspects = _places(directed, planted)
+    degrees = network.degrees.astype(np.float64)
+    pairs = degrees * (degrees - 1) / 2
+    local = np.divide(triangles(network.indptr, network.indices), pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
+    returned = out + back - network.degrees
+    one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
+    scores = (degrees, -local, one_sided)
+    return Detectability(*(auc(score[suspects], score[~suspects], level=level) for score in scores))
+
+
+def _places(network: DirectedNetwork, planted: Iterable[Hashable]) -> np.ndarray:
+    suspects = np.zeros(network.n_nodes, np.bool_)
+    for node in check_listed(planted, "planted"):
+        if node not in network.positions:
+            raise DataError(f"`planted` must name nodes of the graph, got {node!r}")
+        suspects[network.positions[node]] = True
+    if suspects.all() or not suspects.any():
+        raise DataError(f"`planted` must name some nodes and not all {network.n_nodes}, got {int(suspects.sum())}")
+    return suspects

@@ -1,0 +1,219 @@
+"""Attack. Where the passive attack begins: pairs of nodes found by structure alone or from a small clique."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident._check import check_choice, check_integer, check_real
+from reident._rng import check_rng
+from reident._types import FloatArray, IntArray, RNGLike
+from reident.errors import DataError, ParameterError
+from reident.networks.graph import Network, as_network
+from reident.options import Choice, Real, Whole, checked
+
+__all__ = ["Seeds", "find_seeds"]
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """Pairs of nodes to start from.
+
+    Attributes
+    ----------
+    mapping : dict
+        Node of the release -> node of the known network; empty if none was found with confidence.
+    n_candidates : int
+        ``"matching"``: nodes of each network that were matched; ``"clique"``: cliques of the release that fit.
+    score : float
+        ``"matching"``: correlation of the two cosine matrices under the matching; ``"clique"``: nan.
+    """
+
+    mapping: dict[Hashable, Hashable] = field(repr=False)
+    n_candidates: int
+    score: float
+
+
+@checked
+def find_seeds(
+    release: Any,
+    known: Any,
+    *,
+    method: Annotated[str, Choice("matching", "clique")] = "matching",
+    n: Annotated[int, Whole(3, unit="nodes")] = 200,
+    theta: Annotated[float, Real(0)] = 0.1,
+    clique: Sequence[Hashable] | None = None,
+    clique_size: Annotated[int, Whole(3, unit="nodes")] = 4,
+    tolerance: Annotated[float, Real(0, 1)] = 0.05,
+    rng: RNGLike = 0,
+) -> Seeds:
+    """Find pairs of nodes of two overlapping undirected networks without any prior pair.
+
+    Parameters
+    ----------
+    release, known : whatever `as_network` takes
+        The released network and the attacker's.
+    method : {"matching", "clique"}
+        ``"matching"`` (10.3.2): the `n` nodes of largest degree of each network are matched so that the cosine
+        similarities of their neighbourhoods agree. ``"clique"`` (10.3.1): a clique of known persons is looked for by
+        its degrees and numbers of common neighbours.
+    n : int
+        Matching: how many nodes of each side.
+    theta : float
+        Matching: a pair is kept if its profile of similarities stands out by so many standard deviations, both ways.
+    clique : sequence of nodes of `known`, optional
+        Clique: the persons about whom the attacker knows degrees and common neighbours. Default: a clique of
+        `clique_size` nodes that is grown from a random node of large degree.
+    tolerance : float
+        Clique: relative deviation allowed in degrees and numbers of common neighbours.
+    rng : Generator, int or None
+        Breaks ties of the matching and draws the default clique.
+
+    Returns
+    -------
+    Seeds
+        Not proven right: feed them to `propagate`, which drops what does not fit.
+
+    Raises
+    ------
+    DataError, ParameterError
+        For networks with fewer than 3 nodes, a clique that is none, parameters out of range.
+
+    Notes
+    -----
+    The weighted graph matching problem is solved by FAQ (scipy) started from the assignment of sorted similarity
+    profiles, and refined by assignments of profiles under the current matching. From FAQ's usual start, the
+    barycentre, it fails under noise.
+    """
+    left, right = as_network(release, "release"), as_network(known, "known")
+    check_choice(method, "method", ("matching", "clique"))
+    theta = check_real(theta, "theta", low=0)
+    tolerance = check_real(tolerance, "tolerance", low=0, high=1)
+    n = check_integer(n, "n", low=3)
+    for network, name in ((left, "release"), (right, "known")):
+        if network.n_nodes < 3:
+            raise DataError(f"`{name}` must have at least 3 nodes, got {network.n_nodes}")
+    generator = check_rng(rng)
+    if method == "matching":
+        return _match(left, right, min(n, left.n_nodes, right.n_nodes), theta, generator)
+    members = _grow_clique(right, clique_size, generator) if clique is None else _check_clique(right, clique)
+    return _find_clique(left, right, members, tolerance)
+
+
+def _cosines(network: Network, rows: IntArray) -> FloatArray:
+    """Return the cosine similarity of the neighbourhoods of some nodes; the diagonal is 0."""
+    adjacency = network.to_scipy()[rows].astype(np.float64)
+    common = (adjacency @ adjacency.T).toarray()
+    norm = np.sqrt(np.maximum(network.degrees[rows], 1.0))
+    cosines = common / norm[:, None] / norm[None, :]
+    np.fill_diagonal(cosines, 0.0)
+    return np.ascontiguousarray(cosines)
+
+
+def _profile_distances(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the Euclidean distances between all rows of two matrices."""
+    from scipy.spatial.distance import cdist
+
+    return cdist(first, second)
+
+
+def _match(left: Network, right: Network, n: int, theta: float, rng: np.random.Generator) -> Seeds:
+    from scipy.optimize import linear_sum_assignment, quadratic_assignment
+
+    tops = [np.argsort(-network.degrees, kind="stable")[:n] for network in (left, right)]
+    first, second = _cosines(left, tops[0]), _cosines(right, tops[1])
+    sorted_distances = _profile_distances(np.sort(first, axis=1), np.sort(second, axis=1))
+    start = np.zeros((n, n))
+    start[linear_sum_assignment(sorted_distances)] = 1.0
+    options = {"maximize": True, "P0": start, "rng": rng, "maxiter": 100}
+    partner = quadratic_assignment(first, second, method="faq", options=options).col_ind
+    for _ in range(20):
+        distances = _profile_distances(first, second[:, partner])
+        refined = linear_sum_assignment(distances)[1]
+        if (refined == partner).all():
+            break
+        partner = refined
+    distances = _profile_distances(first, second[:, partner])
+    keep = _stands_out(-distances, partner, theta) & _stands_out(-distances.T, np.argsort(partner), theta)[partner]
+    score = float(np.corrcoef(first.ravel(), second[np.ix_(partner, partner)].ravel())[0, 1]) if first.any() else 0.0
+    rows = np.flatnonzero(keep)
+    mapping = {left.nodes[int(tops[0][i])]: right.nodes[int(tops[1][partner[i]])] for i in rows}
+    return Seeds(mapping, n, score)
+
+
+def _stands_out(scores: FloatArray, partner: IntArray, theta: float) -> np.ndarray:
+    """Tell for each row whether its partner has the largest score, `theta` deviations above the next."""
+    ranked = np.sort(scores, axis=1)
+    deviation = scores.std(axis=1)
+    own = scores[np.arange(len(partner)), partner]
+    return (own == ranked[:, -1]) & (ranked[:, -1] - ranked[:, -2] >= theta * deviation) & (deviation > 0)
+
+
+def _check_clique(network: Network, clique: Sequence[Hashable]) -> list[int]:
+    for node in clique:
+        if node not in network.positions:
+            raise DataError(f"`clique` must name nodes of `known`, got {node!r}")
+    rows = [network.positions[node] for node in clique]
+    if len(rows) < 3 or len(set(rows)) < len(rows):
+        raise ParameterError(
+            f"`clique` must name at least 3 distinct nodes, got {list(clique)!r}: fewer say too little"
+        )
+    for a, b in itertools.combinations(rows, 2):
+        if b not in network.indices[network.indptr[a] : network.indptr[a + 1]]:
+            raise DataError(f"`clique` must be a clique of `known`, got {network.nodes[a]!r} and {network.nodes[b]!r}")
+    return rows
+
+
+def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[int]:
+    """Grow a clique from a random node of large degree, each time by the common neighbour of largest degree."""
+    size = check_integer(size, "clique_size", low=3)
+    degrees = network.degrees
+    candidates = np.argsort(-degrees, kind="stable")[: max(10, network.n_nodes // 20)]
+    for start in rng.permutation(candidates):
+        members = [int(start)]
+        common = set(network.indices[network.indptr[start] : network.indptr[start + 1]].tolist())
+        while len(members) < size and common:
+            best = max(sorted(common), key=lambda node: degrees[node])
+            members.append(best)
+            common &= set(network.indices[network.indptr[best] : network.indptr[best + 1]].tolist())
+        if len(members) == size:
+            return members
+    raise DataError(f"no clique of {size} nodes was found in `known`: choose a smaller `clique_size`")
+
+
+def _find_clique(left: Network, right: Network, members: list[int], tolerance: float) -> Seeds:
+    """Find the cliques of the release whose degrees and common neighbours fit; a unique one gives the seeds."""
+    from reident.kernels.networks.network import common_neighbours
+
+    members = sorted(members, key=lambda node: -right.degrees[node])
+    wanted = right.degrees[members]
+
+    def fits(found: float, asked: float) -> bool:
+        return abs(found - asked) <= tolerance * asked
+
+    shared = {
+        (i, j): int(common_neighbours(right.indptr, right.indices, members[i], members[j]))
+        for i, j in itertools.combinations(range(len(members)), 2)
+    }
+    degrees = left.degrees
+    partial = [[int(node)] for node in np.flatnonzero(np.abs(degrees - wanted[0]) <= tolerance * wanted[0])]
+    for j in range(1, len(members)):
+        longer = []
+        for chosen in partial:
+            common = set(left.indices[left.indptr[chosen[0]] : left.indptr[chosen[0] + 1]].tolist())
+            for node in chosen[1:]:
+                common &= set(left.indices[left.indptr[node] : left.indptr[node + 1]].tolist())
+            for node in sorted(common):
+                if fits(degrees[node], wanted[j]) and all(
+                    fits(common_neighbours(left.indptr, left.indices, chosen[i], node), shared[i, j]) for i in range(j)
+                ):
+                    longer.append([*chosen, node])
+        partial = longer
+    mapping = {}
+    if len(partial) == 1:
+        mapping = {left.nodes[u]: right.nodes[v] for u, v in zip(partial[0], members, strict=True)}
+    return Seeds(mapping, len(partial), float("nan"))

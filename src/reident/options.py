@@ -1,0 +1,292 @@
+"""What a parameter of a method may be, said once, at the function.
+
+    @checked
+    def mask_disc(points: Any, *, radius_m: Annotated[float, Real(0, HALF_TURN_M, unit="m")], rng: RNGLike = None)
+
+The call is checked by it, and so are the command line, the maps and the explorer's controls before anything runs:
+`reident methods` prints it. A parameter whose default is None may be None.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import typing
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import pandas as pd
+
+from reident._check import check_area, check_choice, check_coordinates, check_flag, check_integer, check_real
+from reident.errors import DataError, ParameterError
+
+__all__ = [
+    "Choice",
+    "Flag",
+    "Option",
+    "PublicArea",
+    "PublicPlaces",
+    "Real",
+    "Text",
+    "Whole",
+    "check_together",
+    "checked",
+    "described",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Option:
+    """A parameter that a user sets."""
+
+    kind = "text"
+    unit = ""
+    #: Another parameter that it must not exceed.
+    at_most = ""
+
+    @property
+    def range(self) -> str:
+        """What it may be, as text."""
+        return ""
+
+    def check(self, value: Any, name: str) -> Any:  # noqa: ARG002 (any value is a text)
+        """Return a value that keeps the rule, or raise `ParameterError`."""
+        return value
+
+    def read(self, text: str, name: str) -> Any:
+        """Return the value that somebody typed."""
+        return self.check(text, name)
+
+
+class Text(Option):
+    """Any text."""
+
+
+@dataclass(frozen=True)
+class Real(Option):
+    """A finite number from `low` to `high`."""
+
+    kind = "float"
+    low: float = -math.inf
+    high: float = math.inf
+    unit: str = ""
+    open_low: bool = False
+    open_high: bool = False
+    why: str = ""
+    at_most: str = ""
+
+    @property
+    def range(self) -> str:
+        """The interval, ``"[0, inf)"``."""
+        left = "(" if self.open_low or self.low == -math.inf else "["
+        right = ")" if self.open_high or self.high == math.inf else "]"
+        return f"{left}{self.low:.10g}, {self.high:.10g}{right}"
+
+    def check(self, value: Any, name: str) -> float:
+        """Return a number in the interval, or raise `ParameterError`."""
+        return check_real(
+            value, name, low=self.low, high=self.high, open_low=self.open_low, open_high=self.open_high, why=self.why
+        )  # fmt: skip
+
+    def read(self, text: str, name: str) -> float:
+        """Return the number that somebody typed."""
+        try:
+            number = float(text)
+        except ValueError:
+            raise ParameterError(f"`{name}` must be a float, got {text!r}") from None
+        return self.check(number, name)
+
+
+@dataclass(frozen=True)
+class Whole(Option):
+    """A whole number from `low` to `high`."""
+
+    kind = "int"
+    low: int | None = None
+    high: int | None = None
+    unit: str = ""
+    why: str = ""
+    at_most: str = ""
+
+    @property
+    def range(self) -> str:
+        """The interval, ``"[1, inf)"``."""
+        left = "(-inf" if self.low is None else f"[{self.low}"
+        return f"{left}, inf)" if self.high is None else f"{left}, {self.high}]"
+
+    def check(self, value: Any, name: str) -> int:
+        """Return a whole number in the interval, or raise `ParameterError`."""
+        return check_integer(value, name, low=self.low, high=self.high, why=self.why)
+
+    def read(self, text: str, name: str) -> int:
+        """Return the number that somebody typed."""
+        try:
+            number = int(text)
+        except ValueError:
+            raise ParameterError(f"`{name}` must be an int, got {text!r}") from None
+        return self.check(number, name)
+
+
+class Choice(Option):
+    """One of several values."""
+
+    kind = "choice"
+
+    def __init__(self, *choices: Hashable) -> None:
+        self.choices = choices
+
+    @property
+    def range(self) -> str:
+        """The values."""
+        return ", ".join(map(str, self.choices))
+
+    def check(self, value: Any, name: str) -> Any:
+        """Return one of the values, or raise `ParameterError`."""
+        return check_choice(value, name, self.choices)
+
+    def read(self, text: str, name: str) -> Any:
+        """Return the value that somebody typed."""
+        return self.check(next((one for one in self.choices if str(one).lower() == text.lower()), text), name)
+
+
+class Flag(Choice):
+    """True or False."""
+
+    kind = "bool"
+
+    def __init__(self) -> None:
+        super().__init__(False, True)
+
+    def check(self, value: Any, name: str) -> bool:
+        """Return a truth value, or raise `ParameterError`."""
+        return check_flag(value, name)
+
+
+@dataclass(frozen=True)
+class PublicPlaces:
+    """Public places that a method needs beside the data: a table or GeoDataFrame of points.
+
+    Attributes
+    ----------
+    meaning : str
+        What they are, for those who must give them.
+    columns : tuple of str
+        Numbers that each place must have, at least 0.
+    """
+
+    meaning: str
+    columns: tuple[str, ...] = ()
+
+    def read(self, value: Any, name: str) -> pd.DataFrame:
+        """Return a plain table with ``lat_deg``, ``lon_deg`` and the columns, or raise."""
+        if not isinstance(value, pd.DataFrame):
+            raise ParameterError(f"`{name}` must be a table of places ({self.meaning}), got {type(value).__name__}")
+        wanted = [*(() if hasattr(value, "to_crs") else ("lat_deg", "lon_deg")), *self.columns]
+        absent = [column for column in wanted if column not in value.columns]
+        if absent:
+            raise DataError(f"`{name}` must have the columns {wanted!r}, got {list(value.columns)!r}")
+        if hasattr(value, "to_crs"):
+            if value.crs is None:
+                raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
+            degrees = value.geometry.to_crs("EPSG:4326")
+            lat, lon = check_coordinates(degrees.y, degrees.x)
+        else:
+            lat, lon = check_coordinates(value["lat_deg"], value["lon_deg"])
+        if not len(lat):
+            raise DataError(f"`{name}` must hold at least one place, got none")
+        table = pd.DataFrame({"lat_deg": lat, "lon_deg": lon})
+        for column in self.columns:
+            numbers = pd.to_numeric(value[column], errors="coerce").to_numpy(float)
+            if not (numbers >= 0).all():
+                raise DataError(f"column {column!r} of `{name}` must hold numbers of at least 0 without gaps")
+            table[column] = numbers
+        return table
+
+    def give(self, stored: pd.DataFrame) -> pd.DataFrame:
+        """Return what the method takes."""
+        return stored
+
+
+@dataclass(frozen=True)
+class PublicArea:
+    """A public area that a method needs beside the data: a polygon in degrees, or a frame of polygons with a CRS."""
+
+    meaning: str
+
+    def read(self, value: Any, name: str) -> pd.DataFrame:
+        """Return the area as a plain table, or raise."""
+        import shapely
+
+        return pd.DataFrame({"wkt": [shapely.to_wkt(check_area(value, name), rounding_precision=-1)]})
+
+    def give(self, stored: pd.DataFrame) -> Any:
+        """Return what the method takes."""
+        import shapely
+
+        return shapely.from_wkt(stored["wkt"].iloc[0])
+
+
+Said = Option | PublicPlaces | PublicArea
+
+
+@functools.lru_cache(maxsize=1024)
+def described(function: Callable[..., Any]) -> dict[str, Said]:
+    """Return what the signature says about each parameter that a user sets, and each public input."""
+    found: dict[str, Said] = {}
+    for name, annotation in inspect.get_annotations(inspect.unwrap(function), eval_str=True).items():
+        for one in _members(annotation):
+            if typing.get_origin(one) is Annotated:
+                found.update((name, said) for said in one.__metadata__ if isinstance(said, Said))
+    return found
+
+
+def check_together(rules: Mapping[str, Option], values: Mapping[str, Any]) -> None:
+    """Raise `ParameterError` where a value exceeds that of another parameter which limits it."""
+    for name, rule in rules.items():
+        other = values.get(rule.at_most)
+        if other is not None and values.get(name) is not None and values[name] > other:
+            raise ParameterError(f"`{name}` must be at most `{rule.at_most}` ({other:g}), got {values[name]:g}")
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check every parameter of a call by what the function's signature says about it.
+
+    Where a parameter may also be of another type, such as a mapping with a value a column, the function checks that.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kws: P.kwargs) -> R:
+        bound = signature.bind(*args, **kws)
+        rules = _rules(function)
+        for name, rule in rules.items():
+            value = bound.arguments.get(name)
+            if name in bound.arguments and not (value is None and signature.parameters[name].default is None):
+                bound.arguments[name] = rule.check(value, name)
+        check_together(rules, bound.arguments)
+        return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
+@functools.lru_cache(maxsize=1024)
+def _rules(function: Callable[..., Any]) -> dict[str, Option]:
+    """Return the rules of the parameters that are of one type only (or None)."""
+    hints: dict[str, Any] = inspect.get_annotations(function, eval_str=True)
+    return {
+        name: rule
+        for name, rule in described(function).items()
+        if isinstance(rule, Option) and all(one in (_bare(hints[name]), type(None)) for one in _members(hints[name]))
+    }
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    return (hint,) if typing.get_origin(hint) is Annotated else typing.get_args(hint)
+
+
+def _bare(hint: Any) -> Any:
+    return next(one for one in _members(hint) if typing.get_origin(one) is Annotated)

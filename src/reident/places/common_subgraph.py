@@ -1,0 +1,354 @@
+"""Attack. The graph theoretic linkage attack: match two files by labels and by the distances between their records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident._check import (
+    check_choice,
+    check_columns,
+    check_distance_matrix,
+    check_ids,
+    check_integer,
+    check_real,
+    check_table,
+    encode_labels,
+)
+from reident._rng import check_rng
+from reident._types import FloatArray, IntArray, RNGLike
+from reident.cliques.cliques import Clique, Cliques, max_clique, max_cliques
+from reident.cliques.quasi import quasi_clique
+from reident.errors import DataError
+from reident.options import Choice, Real, Whole
+from reident.places.compatibility import CompatibilityGraph, graph_of_codes, shared_codes
+
+__all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
+
+
+@dataclass(frozen=True, eq=False)
+class MetricMicrodata:
+    """Microdata in a metric space: a table, and the distances between its records (Kroll 2015, section 3).
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row a record; the index identifies the records.
+    distances_km : ndarray of float64, shape (n, n)
+        Distances between the records, in the order of the table, km. Zeros off the diagonal are allowed.
+
+    Raises
+    ------
+    DataError
+        If ids are missing or repeated, or the matrix is not square, finite, symmetric, non-negative, or not of the
+        table's length.
+    """
+
+    table: pd.DataFrame
+    distances_km: FloatArray
+
+    def __post_init__(self) -> None:
+        check_table(self.table, "table", min_records=0)
+        check_ids(self.table.index, "table.index")
+        matrix = check_distance_matrix(self.distances_km, "distances_km", size=len(self.table))
+        object.__setattr__(self, "distances_km", matrix)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """What a linkage attack claims: with `gamma` below 1 the clique is a quasi-clique, and nothing is proven.
+
+    Attributes
+    ----------
+    links : DataFrame
+        One row a match: `release` and `known`, the ids of the two records.
+    all_links : DataFrame
+        The matches of every maximum clique that was listed: `clique` (0, 1, ...), `release`, `known`.
+    clique : Clique
+        The clique behind `links`, as vertices of the product graph.
+    is_optimal : bool
+        Whether it is proven that no larger set of matches is consistent.
+    n_max_cliques : int
+        The number of maximum cliques; at least so many if `is_enumerated` is false.
+    is_enumerated : bool
+        Whether all maximum cliques were listed.
+    n_candidates, n_edges : int
+        Order and size of the product graph: matches with agreeing labels, and pairs of them with agreeing distances.
+    seconds : float
+        Wall-clock time of the attack, s.
+    """
+
+    links: pd.DataFrame
+    all_links: pd.DataFrame
+    clique: Clique
+    is_optimal: bool
+    n_max_cliques: int
+    is_enumerated: bool
+    n_candidates: int
+    n_edges: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def support(self) -> pd.DataFrame:
+        """Return each match with the share of the listed maximum cliques that contain it, the surest first."""
+        counted = self.all_links.groupby(["release", "known"], sort=False).size().rename("share").reset_index()
+        counted["share"] /= max(1, self.all_links["clique"].nunique())
+        return counted.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassicalLinkage:
+    """What linkage by labels alone claims.
+
+    Attributes
+    ----------
+    links : DataFrame
+        One row a match: `release` and `known`, the ids of the two records.
+    n_candidates : int
+        The number of pairs of records whose labels agree.
+    """
+
+    links: pd.DataFrame
+    n_candidates: int
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+
+def common_subgraph_attack(
+    release: MetricMicrodata | tuple[pd.DataFrame, ArrayLike],
+    known: MetricMicrodata | tuple[pd.DataFrame, ArrayLike],
+    *,
+    quasi: str | Sequence[str],
+    window_km: tuple[Any, Any] | None = None,
+    intervals_km: tuple[Any, Any] | None = None,
+    ties: Annotated[str, Choice("first", "random", "all")] = "random",
+    gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,
+    search: Annotated[str, Choice("strong", "published")] = "strong",
+    limit: Annotated[int, Whole(1, unit="cliques")] = 100_000,
+    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
+    node_limit: Annotated[int | None, Whole(1, unit="nodes")] = None,
+    rng: RNGLike = None,
+) -> Linkage:
+    """Link two files by a maximum approximate common subgraph.
+
+    The attacker holds a file with names (`known`) and reads from the release, for each record, what both files say
+    (`quasi`), and the distances between records. The largest set of matches in which all labels and all distances
+    agree is claimed to be true. That is a claim, not a proof: in dense product graphs large sets agree by chance, and
+    several largest sets may exist. Compare the outcome with the truth by `linkage_quality`.
+
+    Parameters
+    ----------
+    release, known : MetricMicrodata, or tuple of DataFrame and array-like of shape (n, n)
+        Tables and distances, km. The tables' indexes identify the records. Not modified.
+    quasi : str or sequence of str
+        The columns of both tables that must agree exactly. A missing value agrees with nothing. An empty sequence
+        matches by distances alone.
+    window_km, intervals_km
+        When two distances agree; give one of them. See `compatibility_graph`.
+    ties : {"random", "first", "all"}
+        Which of several maximum cliques to claim: ``"random"`` lists all and draws one, each equally likely;
+        ``"first"`` takes the one that the search meets, which begins at vertices of large degree and so favours the
+        truth; ``"all"`` lists all, draws none, and claims the first in lexicographic order.
+    gamma : float
+        Below 1, claim a gamma-quasi-clique instead: each match must be compatible with at least this share of the
+        others. Found by a heuristic (`quasi_clique`), never proven; `ties` then has no part. In (0, 1].
+    search : {"strong", "published"}
+        As for `max_clique`. ``"published"`` claims the clique that the papers' search ends with; `ties` has no part.
+    limit : int
+        List at most so many maximum cliques.
+    time_limit_s, node_limit
+        As for `max_clique`. The attack never claims an unproven clique to be maximum.
+    rng : Generator, int or None
+        Drives the search and the draw.
+
+    Returns
+    -------
+    Linkage
+        Empty if no two records have agreeing labels.
+
+    Raises
+    ------
+    ParameterError
+        If `quasi` names an absent column, `ties` is unknown, or a window or limit breaks its rule.
+    DataError
+        If ids are missing or repeated, distances are no distances, or a quasi-identifier differs in type.
+
+    Warns
+    -----
+    SearchLimitWarning
+        If a limit ended the search or the listing.
+
+    Notes
+    -----
+    Implements the attack of Kroll (2015), section 4, and with `intervals_km` its form in Kroll and Schnell (2016). The
+    product graph is that of Definition 6; by Theorem 7 its cliques are the approximate common subgraphs.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"sex": ["f", "m", "f"]}, index=["Ann", "Bob", "Cem"])
+    >>> distances = np.array([[0, 3, 4], [3, 0, 5], [4, 5, 0]])
+    >>> order = [2, 0, 1]
+    >>> release = table.iloc[order].reset_index(drop=True), distances[np.ix_(order, order)]
+    >>> linkage = common_subgraph_attack(release, (table, distances), quasi="sex", window_km=(-0.5, 0.5), rng=0)
+    >>> linkage.links
+       release known
+    0        1   Ann
+    1        2   Bob
+    2        0   Cem
+    """
+    began = time.perf_counter()
+    check_choice(ties, "ties", ("random", "first", "all"))
+    check_choice(search, "search", ("strong", "published"))
+    limit = check_integer(limit, "limit", low=1)
+    generator = check_rng(rng)
+    release = _microdata(release, "release")
+    known = _microdata(known, "known")
+    codes_release, codes_known = _label_codes(release.table, known.table, quasi)
+    graph = graph_of_codes(
+        codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
+    )
+    if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
+        relaxed = quasi_clique(graph, gamma=gamma, time_limit_s=time_limit_s, node_limit=node_limit, rng=generator)
+        listed = _listed(relaxed)
+    else:
+        listed = _search(
+            graph, "first" if search == "published" else ties, search, limit, time_limit_s, node_limit, generator
+        )
+    chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
+    vertices = listed.cliques[chosen]
+    return Linkage(
+        links=_links(release, known, graph.pairs[np.array(vertices, dtype=np.int64)]),
+        all_links=_all_links(release, known, graph, listed),
+        clique=Clique(vertices, listed.is_optimal, listed.upper_bound, listed.n_nodes, listed.seconds),
+        is_optimal=listed.is_optimal,
+        n_max_cliques=len(listed.cliques),
+        is_enumerated=listed.is_complete,
+        n_candidates=graph.n_vertices,
+        n_edges=graph.n_edges,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def classical_linkage(
+    release: pd.DataFrame | MetricMicrodata,
+    known: pd.DataFrame | MetricMicrodata,
+    *,
+    quasi: str | Sequence[str],
+    ties: Annotated[str, Choice("all", "unique", "random")] = "all",
+    rng: RNGLike = None,
+) -> ClassicalLinkage:
+    """Link two files by labels alone: what an attacker reaches who does not use distances.
+
+    Parameters
+    ----------
+    release, known : DataFrame or MetricMicrodata
+        The tables; their indexes identify the records. Not modified.
+    quasi : str or sequence of str
+        The columns that must agree exactly. A missing value agrees with nothing.
+    ties : {"all", "unique", "random"}
+        What to claim where several records share a label: every agreeing pair; only pairs whose label occurs once in
+        each file; or one random assignment of the records of a label, one to one.
+    rng : Generator, int or None
+        Drives the random assignment.
+
+    Returns
+    -------
+    ClassicalLinkage
+        The matches and the number of agreeing pairs.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `common_subgraph_attack`.
+    """
+    check_choice(ties, "ties", ("all", "unique", "random"))
+    generator = check_rng(rng)
+    tables = []
+    for data, name in ((release, "release"), (known, "known")):
+        table = data.table if isinstance(data, MetricMicrodata) else check_table(data, name, min_records=0)
+        check_ids(table.index, f"{name}.index")
+        tables.append(table)
+    codes_release, codes_known = _label_codes(tables[0], tables[1], quasi)
+    n_candidates = 0
+    rows = [np.zeros((0, 2), dtype=np.int64)]
+    for code in range(int(codes_release.max(initial=-1)) + 1):
+        left = np.flatnonzero(codes_release == code)
+        right = np.flatnonzero(codes_known == code)
+        n_candidates += left.size * right.size
+        if ties == "random":
+            size = min(left.size, right.size)
+            left = generator.permutation(left)[:size]
+            right = np.sort(generator.permutation(right)[:size])
+            rows.append(np.column_stack([left, right]))
+        elif ties == "all" or left.size == right.size == 1:
+            rows.append(np.column_stack([np.tile(left, right.size), np.repeat(right, left.size)]))
+    pairs = np.concatenate(rows)
+    pairs = pairs[np.lexsort(pairs.T)]
+    links = pd.DataFrame({"release": tables[0].index[pairs[:, 0]], "known": tables[1].index[pairs[:, 1]]})
+    return ClassicalLinkage(links, n_candidates)
+
+
+def _microdata(data: Any, name: str) -> MetricMicrodata:
+    if isinstance(data, MetricMicrodata):
+        return data
+    if not isinstance(data, tuple) or len(data) != 2:
+        raise DataError(f"`{name}` must be MetricMicrodata or a tuple (table, distances), got {type(data).__name__}")
+    try:
+        return MetricMicrodata(*data)
+    except DataError as error:
+        raise DataError(f"in `{name}`: {error}") from None
+
+
+def _label_codes(
+    table_release: pd.DataFrame, table_known: pd.DataFrame, quasi: str | Sequence[str]
+) -> tuple[IntArray, IntArray]:
+    for table, name in ((table_release, "release"), (table_known, "known")):
+        columns = check_columns(table, quasi, "quasi", table_name=name, min_columns=0)
+    if not columns:
+        return np.zeros(len(table_release), dtype=np.int64), np.zeros(len(table_known), dtype=np.int64)
+    codes = encode_labels([table_release, table_known], columns, ["release", "known"])
+    return shared_codes(codes[0], codes[1])
+
+
+def _search(
+    graph: CompatibilityGraph,
+    ties: str,
+    search: str,
+    limit: int,
+    time_limit_s: float | None,
+    node_limit: int | None,
+    rng: np.random.Generator,
+) -> Cliques:
+    if ties == "first":
+        return _listed(max_clique(graph, search=search, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng))
+    return max_cliques(graph, limit=limit, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng)
+
+
+def _listed(best: Clique) -> Cliques:
+    """Return one clique as a list that claims nothing about others."""
+    return Cliques((best.vertices,), len(best), False, best.is_optimal, best.upper_bound, best.n_nodes, best.seconds)
+
+
+def _links(release: MetricMicrodata, known: MetricMicrodata, pairs: IntArray) -> pd.DataFrame:
+    return pd.DataFrame({"release": release.table.index[pairs[:, 0]], "known": known.table.index[pairs[:, 1]]})
+
+
+def _all_links(
+    release: MetricMicrodata, known: MetricMicrodata, graph: CompatibilityGraph, listed: Cliques
+) -> pd.DataFrame:
+    vertices = np.array(listed.cliques, dtype=np.int64).reshape(len(listed.cliques), listed.size)
+    links = _links(release, known, graph.pairs[vertices.ravel()])
+    links.insert(0, "clique", np.repeat(np.arange(len(listed.cliques)), listed.size))
+    return links

@@ -1,0 +1,290 @@
+"""Attack. The product graph of a release and a known file: which matches of records can be true together."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from reident._check import check_distance_matrix, check_integer, encode_labels
+from reident._types import FloatArray, IntArray
+from reident.cliques.adjacency import Adjacency
+from reident.errors import DataError, ParameterError
+from reident.kernels._jit import in_threads
+from reident.kernels.places import compatibility as kernels
+
+__all__ = ["CompatibilityGraph", "compatibility_graph"]
+
+# Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
+_BITS_VERTICES = 64_000
+# Pieces of the join that threads may take.
+_N_PARTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class CompatibilityGraph:
+    """Possible matches, and which of them agree about the distance of their records.
+
+    Attributes
+    ----------
+    pairs : ndarray of int64, shape (n_vertices, 2)
+        Row v is the match that vertex v stands for: position in the release, position in the known file. Ordered by
+        known record, then by release record.
+    adjacency : Adjacency
+        The graph on these vertices.
+    """
+
+    pairs: IntArray
+    adjacency: Adjacency
+
+    @property
+    def n_vertices(self) -> int:
+        """The number of possible matches."""
+        return self.adjacency.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        """The number of pairs of matches that are compatible."""
+        return self.adjacency.n_edges
+
+    @property
+    def density(self) -> float:
+        """Edges over possible edges."""
+        return self.adjacency.density
+
+    def degrees(self) -> IntArray:
+        """Return the degree of each vertex."""
+        return self.adjacency.degrees()
+
+    def neighbours(self, v: int) -> IntArray:
+        """Return the neighbours of vertex `v`, ascending."""
+        v = check_integer(v, "v", low=0, high=self.n_vertices - 1)
+        return self.adjacency.neighbours(v)
+
+    def to_sparse(self) -> sp.csr_array:
+        """Return the adjacency matrix as a boolean sparse array."""
+        return self.adjacency.to_sparse()
+
+    def to_networkx(self) -> nx.Graph:
+        """Return a networkx graph on the vertices 0..n-1, each with its match as attributes `release` and `known`."""
+        graph = nx.Graph()
+        for v, (release, known) in enumerate(self.pairs.tolist()):
+            graph.add_node(v, release=release, known=known)
+        indptr, indices = self.adjacency.lists()
+        sources = np.repeat(np.arange(self.n_vertices), np.diff(indptr))
+        once = sources < indices
+        graph.add_edges_from(zip(sources[once].tolist(), indices[once].tolist(), strict=True))
+        return graph
+
+
+def compatibility_graph(
+    labels_release: ArrayLike,
+    d_release: ArrayLike,
+    labels_known: ArrayLike,
+    d_known: ArrayLike,
+    *,
+    window_km: tuple[Any, Any] | None = None,
+    intervals_km: tuple[Any, Any] | None = None,
+) -> CompatibilityGraph:
+    """Build the product graph of two sets of labelled records with distances.
+
+    A vertex is a match of a release record and a known record with the same label. Two matches are joined if they are
+    of different records on both sides and the distances agree. A clique is then a set of matches that can be
+    true together. Give either `window_km` or `intervals_km`.
+
+    Parameters
+    ----------
+    labels_release, labels_known : array-like of int or str, shapes (n,) and (m,)
+        What both files say about a record. A missing label (None, NaN) agrees with nothing.
+    d_release, d_known : array-like of float, shapes (n, n) and (m, m)
+        Distances, km: symmetric, zero on the diagonal, zeros elsewhere allowed. Not modified.
+    window_km : (low, high)
+        Distances agree if the deviation ``d_known - d_release`` lies strictly between `low` and `high`. Numbers, or
+        one value for each two known records: shape (m, m), or the m (m - 1) / 2 values above its diagonal, row by row.
+    intervals_km : (low, high)
+        Distances agree if ``low <= d_release <= high``: the interval in which the known records' distance would be
+        released, for example the tolerance interval of a random embedding. Shapes as for `window_km`.
+
+    Returns
+    -------
+    CompatibilityGraph
+
+    Raises
+    ------
+    DataError
+        If labels and distances differ in length, or a distance matrix is not square, finite, symmetric, non-negative.
+    ParameterError
+        If a window is empty or not a number, or both or none of `window_km` and `intervals_km` are given.
+
+    Notes
+    -----
+    Implements Kroll (2015), Definition 6 for complete graphs; `intervals_km` is the rule of Kroll and Schnell (2016).
+    Time O(n^2 log n + m^2 log n + edges): for each two labels the released distances are sorted once, and the ones that
+    agree with a known distance are one range. Memory: 8 bytes an edge, or a bit for each two vertices if that is less.
+
+    Examples
+    --------
+    Example 9 of Kroll (2015): two matches of one record are never compatible, however short the distances.
+
+    >>> graph = compatibility_graph([1], [[0]], [1, 1], [[0, 0.5], [0.5, 0]], window_km=(-1, 1))
+    >>> graph.pairs.tolist(), graph.n_edges
+    ([[0, 0], [0, 1]], 0)
+    """
+    codes_release, codes_known = encode_label_arrays(labels_release, labels_known)
+    return graph_of_codes(codes_release, d_release, codes_known, d_known, window_km, intervals_km)
+
+
+def graph_of_codes(
+    codes_release: IntArray,
+    d_release: ArrayLike,
+    codes_known: IntArray,
+    d_known: ArrayLike,
+    window_km: tuple[Any, Any] | None,
+    intervals_km: tuple[Any, Any] | None,
+) -> CompatibilityGraph:
+    """Build the product graph of records whose labels are coded (see `shared_codes`; -1 agrees with nothing)."""
+    d_release = check_distance_matrix(d_release, "d_release", size=codes_release.size)
+    d_known = check_distance_matrix(d_known, "d_known", size=codes_known.size)
+    if (window_km is None) == (intervals_km is None):
+        raise ParameterError("exactly one of `window_km` and `intervals_km` must be given")
+    if window_km is not None:
+        low, high = _check_bounds(window_km, "window_km", codes_known.size, strict=True)
+        return _build(codes_release, d_release, codes_known, d_known, low, high, closed=False)
+    low, high = _check_bounds(intervals_km, "intervals_km", codes_known.size, strict=False)
+    # An interval for the released distance is a closed window around a known distance of zero.
+    nothing = np.broadcast_to(0.0, low.shape)
+    return _build(codes_release, d_release, codes_known, nothing, -high, -low, closed=True)
+
+
+def encode_label_arrays(labels_release: ArrayLike, labels_known: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Code labels as 0..n_labels-1 where both files have them, in order of first appearance, else -1."""
+    frames = []
+    for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
+        if np.ndim(labels) != 1:
+            raise DataError(f"`{name}` must be one-dimensional, got shape {np.shape(labels)}")
+        column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
+        frames.append(pd.Series(column).to_frame("label"))
+    codes = encode_labels(frames, ["label"], ["labels_release", "labels_known"])
+    return shared_codes(codes[0], codes[1])
+
+
+def shared_codes(codes_release: IntArray, codes_known: IntArray) -> tuple[IntArray, IntArray]:
+    """Renumber codes that occur on both sides as 0..n-1; -1 for the others."""
+    shared = np.intersect1d(codes_release[codes_release >= 0], codes_known[codes_known >= 0])
+    places = [np.searchsorted(shared, codes) for codes in (codes_release, codes_known)]
+    first, second = (
+        np.where(np.isin(codes, shared), place, -1)
+        for codes, place in zip((codes_release, codes_known), places, strict=True)
+    )
+    return first.astype(np.int64), second.astype(np.int64)
+
+
+def _check_bounds(bounds: Any, name: str, m: int, *, strict: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper bounds for each two known records, as views of shape (m, m)."""
+    try:
+        ends = tuple(bounds)
+    except TypeError:
+        ends = ()
+    if len(ends) != 2:
+        raise ParameterError(f"`{name}` must be a pair (low, high), got {bounds!r}")
+    low, high = (_spread(bound, name, m) for bound in ends)
+    off_diagonal = ~np.eye(m, dtype=bool) if low.strides != (0, 0) or high.strides != (0, 0) else np.ones((m, m), bool)
+    empty = off_diagonal & ((low >= high) if strict else (low > high))
+    if empty.any():
+        row, column = np.argwhere(empty)[0]
+        rule = "low < high" if strict else "low <= high"
+        where = "" if low.strides == (0, 0) == high.strides else f" for the known records {row} and {column}"
+        raise ParameterError(
+            f"`{name}` must have {rule}, got ({low[row, column]:g}, {high[row, column]:g}){where}: "
+            "no distance would agree with an empty window"
+        )
+    return low, high
+
+
+def _spread(bound: Any, name: str, m: int) -> FloatArray:
+    """Return one bound as an array of shape (m, m): a number, a matrix, or what is above a diagonal."""
+    try:
+        values = np.asarray(bound, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"`{name}` must hold numbers, got {bound!r}") from None
+    if np.isnan(values).any():
+        raise ParameterError(f"`{name}` must not hold NaN")
+    if values.ndim == 0:
+        return np.broadcast_to(values, (m, m))
+    if values.shape == (m * (m - 1) // 2,):
+        matrix = np.zeros((m, m))
+        matrix[np.triu_indices(m, 1)] = values
+        return matrix + matrix.T
+    if values.shape != (m, m):
+        raise ParameterError(
+            f"`{name}` must be numbers, or arrays of shape ({m}, {m}) or ({m * (m - 1) // 2},), one value for each two "
+            f"known records, got shape {values.shape}"
+        )
+    if not np.array_equal(values, values.T):
+        raise ParameterError(f"`{name}` must be symmetric where it is a matrix")
+    return values
+
+
+def _build(
+    codes_release: IntArray,
+    d_release: FloatArray,
+    codes_known: IntArray,
+    d_known: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    *,
+    closed: bool,
+) -> CompatibilityGraph:
+    n_codes = int(codes_release.max(initial=-1)) + 1
+    by_code = np.argsort(codes_release, kind="stable")
+    sizes = np.bincount(codes_release[codes_release >= 0], minlength=n_codes)
+    group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    by_code = by_code[codes_release.size - group_starts[-1] :]
+    ranks = np.full(codes_release.size, -1, dtype=np.int64)
+    ranks[by_code] = np.arange(by_code.size) - group_starts[codes_release[by_code]]
+
+    n_pairs = np.where(codes_known >= 0, sizes[codes_known] if n_codes else 0, 0)
+    offsets = np.concatenate([[0], np.cumsum(n_pairs)]).astype(np.int64)
+    known = np.repeat(np.arange(codes_known.size), n_pairs)
+    release = (
+        by_code[group_starts[codes_known[known]] + np.arange(known.size) - offsets[known]] if known.size else known
+    )
+    pairs = np.column_stack([release, known]).astype(np.int64)
+
+    length, first, second, labels = kernels.release_pairs(codes_release, ranks, d_release, n_codes)
+    starts, length, first, second = kernels.group_by_labels(
+        np.argsort(length), length, first, second, labels, n_codes * n_codes
+    )
+    n_known = codes_known.size
+    begin = np.zeros((n_known, n_known), dtype=np.int32)
+    end = np.zeros((n_known, n_known), dtype=np.int32)
+    degrees = np.zeros(int(offsets[-1]), dtype=np.int64)
+    built = (codes_known, offsets, first, second, begin, end)
+
+    parts = _parts(offsets)
+    bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
+    in_threads(lambda part: kernels.known_ranges(*bounds, *part, begin, end), parts)
+    in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
+    n_ends = int(degrees.sum())
+    words = (degrees.size + 63) // 64
+    if degrees.size <= _BITS_VERTICES and 4 * n_ends > 8 * degrees.size * words:
+        bits = np.zeros((degrees.size, words), dtype=np.uint64)
+        in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
+        return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, bits=bits))
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+    indices = np.empty(n_ends, dtype=np.int32)
+    in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
+    return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, indptr, indices))
+
+
+def _parts(offsets: IntArray) -> list[tuple[int, int]]:
+    """Cut the known records into runs of about equally many vertices, for the threads."""
+    ends = np.searchsorted(offsets, np.linspace(0, offsets[-1], _N_PARTS + 1))
+    ends[0], ends[-1] = 0, offsets.size - 1
+    return [(int(low), int(high)) for low, high in itertools.pairwise(ends)]

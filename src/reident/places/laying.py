@@ -1,0 +1,149 @@
+"""Attack. Laying the shape of a cloud of records on a map of homes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import fft
+
+from reident._types import FloatArray
+from reident.kernels._jit import in_threads
+from reident.kernels.places import density as kernel
+from reident.places.homes import BLURS, HomeMap
+from reident.places.shape import RADIUS_KM
+
+__all__ = ["best_motions"]
+
+# Solutions kept; records that the first look needs; side, in cells, of the blocks that give one start each; best starts
+# of a heading, and of all headings, that are compared.
+_KEPT, _FEW, _BLOCK, _PEAKS, _LISTED = 20, 300, 6, 30, 600
+# Starts nearer to one another than this many scatters, and solutions, count once.
+_SAME_START, _SAME_MAP = 2.0, 30 / 11
+
+
+def best_motions(x: FloatArray, homes: HomeMap, *, n_starts: int = 100) -> list[tuple[float, FloatArray]]:
+    """Return the motions that lay a shape best on a map of homes, with their log-likelihoods, best first.
+
+    Every heading, plain and mirrored, is slid over the whole map at once (a correlation by Fourier transform, at the
+    coarsest blur); the best `n_starts` that differ are then climbed through finer and finer blurs.
+    """
+    x = np.ascontiguousarray(x)
+    motions = _starts(x, homes, n_starts)
+    found: list[tuple[float, FloatArray]] = []
+    for level, blur in enumerate(BLURS):
+        points = x if level else np.ascontiguousarray(x[:: max(1, len(x) // _FEW)])
+        last_km = (0.3 if blur == BLURS[-1] else 2.0) / 11 * homes.scatter_km
+        scores = _climb(points, motions, homes, blur, last_km)
+        near_km = homes.scatter_km * (_SAME_MAP if level else 1.0)
+        found = _distinct(x, motions, scores, near_km, _KEPT)
+        motions = np.stack([motion for _, motion in found])
+    return found
+
+
+def _climb(x: FloatArray, motions: FloatArray, homes: HomeMap, blur: float, last_km: float) -> FloatArray:
+    """Improve motions, in place, on the map at one blur, and return their scores."""
+    scores = np.empty(len(motions))
+    grid, scale, radius = homes.log_density(blur), homes.scale, max(_radius(x), 1e-6)
+    step, last = (km / RADIUS_KM for km in (blur * homes.scatter_km / 2, last_km))
+
+    def climb(part: slice) -> None:
+        kernel.climb_motions(x, motions[part], scores[part], homes.axes, scale, grid, homes.outside, step, last, radius)
+
+    in_threads(climb, [slice(first, first + 10) for first in range(0, len(motions), 10)])
+    return scores
+
+
+def _radius(x: FloatArray) -> float:
+    """Return the root mean square distance from the cloud's middle, radians."""
+    return float(np.sqrt(((x - x.mean(axis=0)) ** 2).sum(axis=1).mean()))
+
+
+def _distinct(
+    x: FloatArray, motions: FloatArray, scores: FloatArray, near_km: float, most: int
+) -> list[tuple[float, FloatArray]]:
+    """Return the best motions that lay the cloud, on average, at least `near_km` apart."""
+    moment = x.T @ x / len(x)
+    kept: list[int] = []
+    for which in np.argsort(-scores, kind="stable"):
+        # The mean squared chord between A x and B x is 2 - 2 trace(A' B M), M the second moment of x.
+        overlap = np.einsum("kij,il,jl->k", motions[kept], motions[which], moment) if kept else np.empty(0)
+        if (2 - 2 * overlap > (near_km / RADIUS_KM) ** 2).all():
+            kept.append(int(which))
+        if len(kept) == most:
+            break
+    return [(float(scores[which]), motions[which].copy()) for which in kept]
+
+
+def _starts(x: FloatArray, homes: HomeMap, n_starts: int) -> FloatArray:
+    """Return motions from the peaks of the correlation of the cloud, in all headings, with the coarsest map."""
+    blur_km = BLURS[0] * homes.scatter_km
+    stride = max(1, round(blur_km / 4 / homes.cell_km))
+    cell_km = stride * homes.cell_km
+    # Every `stride`-th cell counted from the centre, so that the centre stays one.
+    first = (homes.side // 2) % stride
+    grid = homes.log_density(BLURS[0])[first::stride, first::stride] - homes.outside
+    frame = _own_frame(x)
+    flat = RADIUS_KM * x @ frame[:2].T / cell_km
+    side = grid.shape[0]
+    reach = min(int(np.ceil(np.abs(flat).max() * np.sqrt(2))) + 2, side)
+    size = fft.next_fast_len(side + reach, real=True)
+    spectrum = fft.rfft2(grid, (size, size))
+    headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
+    peaks = []
+    for mirrored in (1.0, -1.0):
+        for heading in headings:
+            plane = flat @ _turned(heading, mirrored)[:2, :2].T
+            cloud = fft.rfft2(_counted(plane, reach, size), (size, size))
+            score = fft.irfft2(spectrum * cloud.conj(), (size, size))[:side, :side]
+            peaks.append(_peaks(score, mirrored, heading))
+    table = np.concatenate(peaks)
+    table = table[np.argsort(-table[:, 0], kind="stable")[:_LISTED]]
+    centre_km = (table[:, 3:] * stride + first - homes.side // 2) * homes.cell_km
+    motions = _motions(frame, homes, table[:, 1], table[:, 2], centre_km)
+    chosen = _distinct(x, motions, table[:, 0], _SAME_START * homes.scatter_km, n_starts)
+    return np.stack([motion for _, motion in chosen])
+
+
+def _own_frame(x: FloatArray) -> FloatArray:
+    """Return two axes and the middle of a cloud, a rotation."""
+    middle = x.mean(axis=0)
+    frame = np.linalg.svd(middle[None])[2]
+    frame[0] = middle / np.linalg.norm(middle)
+    frame = np.stack([frame[1], frame[2], frame[0]])
+    return frame if np.linalg.det(frame) > 0 else frame * np.array([[-1.0], [1.0], [1.0]])
+
+
+def _turned(heading: float, mirrored: float) -> FloatArray:
+    cosine, sine = np.cos(heading), np.sin(heading)
+    return np.array([[mirrored * cosine, -sine, 0], [mirrored * sine, cosine, 0], [0, 0, 1]])
+
+
+def _counted(plane: FloatArray, reach: int, size: int) -> FloatArray:
+    """Count points in cells around the corner of a periodic grid; those further than `reach` cells fall off the map."""
+    cells = np.rint(plane).astype(np.int64)
+    cells = cells[(np.abs(cells) <= reach).all(axis=1)] % size
+    return np.bincount(cells[:, 0] * size + cells[:, 1], minlength=size * size).reshape(size, size).astype(float)
+
+
+def _peaks(score: FloatArray, mirrored: float, heading: float) -> FloatArray:
+    """Return rows (score, mirror, heading, shift, shift): the best shift of each block of cells."""
+    side = score.shape[0] // _BLOCK
+    whole = score[: side * _BLOCK, : side * _BLOCK].reshape(side, _BLOCK, side, _BLOCK)
+    blocks = whole.swapaxes(1, 2).reshape(side * side, _BLOCK * _BLOCK)
+    best = blocks.argmax(axis=1)
+    height = blocks[np.arange(side * side), best]
+    top = np.argsort(-height, kind="stable")[:_PEAKS]
+    rows, columns = (top // side) * _BLOCK + best[top] // _BLOCK, (top % side) * _BLOCK + best[top] % _BLOCK
+    same = np.ones(len(top))
+    return np.column_stack([height[top], mirrored * same, heading * same, rows, columns])
+
+
+def _motions(
+    frame: FloatArray, homes: HomeMap, mirrored: FloatArray, heading: FloatArray, centre_km: FloatArray
+) -> FloatArray:
+    """Return the motions, shape (k, 3, 3), that lay a cloud's own frame, turned, at places of the map."""
+    up = homes.vectors(centre_km / homes.cell_km + (homes.side - 1) / 2)
+    east = homes.axes[0] - (up @ homes.axes[0])[:, None] * up
+    east /= np.linalg.norm(east, axis=1, keepdims=True)
+    there = np.stack([east, np.cross(up, east), up], axis=2)
+    turned = np.stack([_turned(*pose) for pose in zip(heading, mirrored, strict=True)])
+    return np.ascontiguousarray(there @ turned @ frame)

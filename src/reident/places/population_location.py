@@ -1,0 +1,168 @@
+"""Attack. Locate all records of a released distance matrix with no identification file: a list of towns will do."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident._check import check_choice, check_distance_matrix
+from reident._types import FloatArray, IntArray
+from reident.errors import DataError
+from reident.options import Choice, Real
+from reident.places.certificate import agreement_km, chance_of_agreement
+from reident.places.common_subgraph import MetricMicrodata
+from reident.places.homes import HomeMap
+from reident.places.laying import best_motions
+from reident.places.localisation import Localisation, certificates, check_sd, located
+from reident.places.shape import fit_shape
+from reident.places.warping import bend
+
+__all__ = ["locate_by_population"]
+
+# Records below which a part of the release is not laid by itself.
+_MIN_PART = 40
+
+
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """Some records laid on the map: who, where, how well either half agrees, and how far ahead of the next map."""
+
+    rows: IntArray
+    x: FloatArray
+    agreement_km: FloatArray
+    gap: float
+
+
+def locate_by_population(
+    release: Any,
+    places: pd.DataFrame | None,
+    area: Any = None,
+    sd_km: ArrayLike | None = None,
+    *,
+    coverage: Annotated[str, Choice("whole", "part")] = "whole",
+    scatter_km: Annotated[float, Real(0, unit="km", open_low=True)] = 11.0,
+) -> Localisation:
+    """Locate all released records by laying the shape of their distances on a public map of where people live.
+
+    No identification file, no match and no label is needed: people live where towns are, and a cloud of some hundred
+    of them fits the towns of its country in one way only. Distances are enough; so whoever releases distances, or
+    anything from which distances can be computed, releases a map.
+
+    Parameters
+    ----------
+    release : array-like of shape (n, n), MetricMicrodata, or tuple of table and array-like
+        Released distances, km; the table's index identifies the records. At least 4 records. Not modified.
+    places : DataFrame or None
+        A public list of places: `lat_deg`, `lon_deg`, and `population` if known. None: only the outline is used.
+    area : polygon, GeoSeries or GeoDataFrame, optional
+        Outline of the country, outside which nobody lives. Required without `places`.
+    sd_km : array-like, shape (n, n), optional
+        Standard deviation of each released distance as the intruder sees it, km; 0 or infinity leaves a distance out.
+        `calibrate_distances` gives it for a Lipschitz embedding. With it, the cloud is also bent to the map. Default:
+        all distances count alike.
+    coverage : {"whole", "part"}, default "whole"
+        Whether the records come from the whole of the map, or perhaps from a part of it only. "part" compares densities
+        with their surroundings and costs a little accuracy where the file does cover the whole.
+    scatter_km : float, default 11.0
+        How far homes scatter around their place, standard deviation in each direction, km.
+
+    Returns
+    -------
+    Localisation
+        `positions` of all records; `certificate` says of each how far apart two maps that share no record of its
+        region put it, and how often two wrong maps would agree so well; `gap` is the log-likelihood, in nats a record,
+        by which the map exceeds the second best that differs. There are no links: nobody's name was used.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If `release` is no distance matrix or has fewer than 4 records; if `places` and `area` are both missing or break
+        their rules; if `sd_km` breaks its rule.
+
+    Notes
+    -----
+    Found nowhere in print; beyond Kroll and Schnell (2016). A map that is not certified is not a wrong one, and a
+    release that is not located is not a safe one: no evidence is not evidence of safety. Mirror images cannot be told
+    apart by distances; both are tried. Where chains of sure distances do not reach all records (see `sd_km`), the parts
+    that hang together are laid one by one as well, and each record takes the place with the better certificate. Nothing
+    here is random. Time O(n^2) for the shape, O(n) for the search; memory O(n^2).
+
+    Examples
+    --------
+    >>> from reident import great_circle_km
+    >>> rng = np.random.default_rng(0)
+    >>> towns = pd.DataFrame({"lat_deg": rng.uniform(48, 54, 60), "lon_deg": rng.uniform(7, 14, 60),
+    ...                       "population": 1000 / rng.uniform(0.02, 1, 60)})
+    >>> homes = towns.sample(150, replace=True, weights="population", random_state=1)
+    >>> found = locate_by_population(great_circle_km(homes["lat_deg"], homes["lon_deg"]), towns)
+    >>> off = found.positions.to_numpy() - homes[["lat_deg", "lon_deg"]].to_numpy()
+    >>> bool(np.abs(off).max() < 0.1), bool(found.certified().all())
+    (True, True)
+    """
+    began = time.perf_counter()
+    index, distances = _released(release)
+    sd = check_sd(sd_km, len(index))
+    part = check_choice(coverage, "coverage", ("whole", "part")) == "part"
+    homes = HomeMap(places, area, scatter_km=scatter_km, part=part)
+    shape = fit_shape(distances, sd)
+    maps = [_lay(np.arange(len(index)), shape.x, shape.distances_km, shape.sd_km, homes)]
+    if shape.part.any():
+        pieces = homes if part else HomeMap(places, area, scatter_km=scatter_km, part=True)
+        for number in range(shape.part.max() + 1):
+            rows = np.flatnonzero(shape.part == number)
+            if len(rows) >= _MIN_PART:
+                own = fit_shape(distances[np.ix_(rows, rows)], None if sd is None else sd[np.ix_(rows, rows)])
+                maps.append(_lay(rows, own.x, own.distances_km, own.sd_km, pieces))
+    x, certificate = _best_of(maps, index, homes.surface_km2)
+    return located(index, x, certificate, time.perf_counter() - began)
+
+
+def _released(release: Any) -> tuple[pd.Index, FloatArray]:
+    """Return the records' ids and distances."""
+    if isinstance(release, tuple) and len(release) == 2:
+        try:
+            release = MetricMicrodata(*release)
+        except DataError as error:
+            raise DataError(f"in `release`: {error}") from None
+    if isinstance(release, MetricMicrodata):
+        index, distances = release.table.index, release.distances_km
+    else:
+        distances = check_distance_matrix(release, "release")
+        index = release.index if isinstance(release, pd.DataFrame) else pd.RangeIndex(len(distances))
+    if len(index) < 4:
+        raise DataError(
+            f"`release` must have at least 4 records, got {len(index)}: fewer have no shape to lay on a map"
+        )
+    return index, distances
+
+
+def _lay(rows: IntArray, x: FloatArray, distances_km: FloatArray, sd_km: FloatArray | None, homes: HomeMap) -> _Map:
+    """Lay some records on the map, and either half of them by itself."""
+    found = best_motions(x, homes)
+    lead = found[0][0] - found[1][0] if len(found) > 1 else float("inf")
+    laid = x @ found[0][1].T
+    agreement = agreement_km(x, lambda half: x @ best_motions(x[half], homes, n_starts=40)[0][1].T)
+    if sd_km is not None:
+        laid = bend(laid, distances_km, sd_km, homes)
+    return _Map(rows, laid, agreement, lead / len(rows))
+
+
+def _best_of(maps: list[_Map], index: pd.Index, surface_km2: float) -> tuple[FloatArray, pd.DataFrame]:
+    """Return each record's place and certificate from the map on which the certificate is best."""
+    n = len(index)
+    x, agreement = np.zeros((n, 3)), np.full(n, np.inf)
+    which, gap = np.full(n, -1), np.full(n, -np.inf)
+    tries = np.zeros(n, dtype=np.int64)
+    for number, one in enumerate(maps):
+        rows = one.rows
+        tries[rows] += 1
+        better = (one.agreement_km < agreement[rows]) | ((one.agreement_km == agreement[rows]) & (one.gap > gap[rows]))
+        chosen = rows[better]
+        x[chosen], agreement[chosen] = one.x[better], one.agreement_km[better]
+        which[chosen], gap[chosen] = number, one.gap
+    return x, certificates(index, agreement, chance_of_agreement(agreement, surface_km2, tries), which, gap)

@@ -1,0 +1,313 @@
+"""Attack. Located by the reference sets of a Lipschitz embedding: records and secret points from the release alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtrc
+
+from reident._check import check_area
+from reident._rng import check_rng
+from reident._types import BoolArray, FloatArray, RNGLike
+from reident.errors import DataError
+from reident.places.islands import Island
+from reident.places.localisation import Localisation, check_known_places
+from reident.places.outline import lay_inside
+from reident.places.reference_sets import HiddenCoordinates, check_release, recover_coordinates
+from reident.places.registration import registration_attack
+from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
+
+__all__ = ["ReferenceMap", "locate_by_reference_sets"]
+
+# Deviation, km, up to which an equation between unrounded numbers holds.
+_EXACT_KM = 1e-6
+# Share of the recovered values that the map does not see, and ranks of the records, by how close their neighbours lie,
+# from which a map is begun: neither the tightest towns, whose records share all their references, nor the loneliest.
+_HELD_OUT = 0.05
+_RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
+# A map of fewer records is not reported.
+_FEWEST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceMap:
+    """Where the reference sets place the records, and how far that can be believed.
+
+    Attributes
+    ----------
+    positions : DataFrame
+        One row a record, in the release's order and index: `lat_deg`, `lon_deg` (nan where not located), `island` (0
+        for the largest, -1 for none) and `explained`, the share of its hidden coordinates that its place explains.
+    references : DataFrame
+        The secret points found: `set` (a column of `coordinates`), `lat_deg`, `lon_deg`, `island`.
+    frame : {"own", "area", "known"}
+        What fixed the motion of the largest island: nothing (all is true up to one motion and mirror image), the
+        outline, or a file. The other islands keep frames of their own.
+    coordinates : HiddenCoordinates
+        What was recovered first.
+    held_out : float
+        The certificate: the share of values, hidden from the map while it was built, that it explains, in the largest
+        island; nan if there is none.
+    n_held_out : int
+        Such values.
+    p_value : float
+        How probable so many would be had the values nothing to do with the map. Small says that the island is right up
+        to a motion; it says nothing of the motion.
+    spread_km : float
+        With an outline alone, how far motions that keep everything inside differ, km; nan otherwise.
+    linkage : Localisation or None
+        With a file: what `registration_attack` made of the located records.
+    seconds : float
+        Wall-clock time, s.
+    """
+
+    positions: pd.DataFrame
+    references: pd.DataFrame
+    frame: str
+    coordinates: HiddenCoordinates
+    held_out: float
+    n_held_out: int
+    p_value: float
+    spread_km: float
+    linkage: Localisation | None
+    seconds: float
+
+    def __len__(self) -> int:
+        """Count the records of the largest island."""
+        return int((self.positions["island"] == 0).sum())
+
+    @property
+    def n_unlocated(self) -> int:
+        """The number of records without any place."""
+        return int((self.positions["island"] < 0).sum())
+
+    def is_complete(self) -> bool:
+        """Tell whether every record lies in one island."""
+        return len(self) == len(self.positions)
+
+    def is_certified(self, level: float = 0.01) -> bool:
+        """Tell whether chance would explain so many hidden values at most in a share `level` of cases."""
+        return bool(self.p_value <= level)
+
+
+def locate_by_reference_sets(
+    release: Any,
+    area: Any = None,
+    known: Any = None,
+    *,
+    quasi: str | Sequence[str] = (),
+    rng: RNGLike = None,
+) -> ReferenceMap:
+    """Locate the records of an unrounded Lipschitz embedding from its matrix alone.
+
+    `recover_coordinates` gives each record's distances to the nearest place of the secret sets, up to sign and shift.
+    A cone through fourteen neighbours fixes places, signs and shifts at once; then circles round known references
+    place further records, and circles round records place further references. Everything is right up to one motion and
+    mirror image, which the outline of the area or a file fixes.
+
+    Parameters
+    ----------
+    release : array_like of shape (n, n), MetricMicrodata, or tuple of DataFrame and array-like
+        Released distances, km; nan for one that is missing. At least 14 records are needed to begin. Not modified.
+    area : polygon, GeoSeries or GeoDataFrame, optional
+        Where the reference places were drawn, a public border as a rule: records and references are laid inside.
+    known : DataFrame or GeoDataFrame, optional
+        Known records with places, as for `registration_attack`, which then fixes the motion and links. It comes before
+        `area`.
+    quasi : str or sequence of str
+        Columns that both tables share, for the links; the release must then be a table with distances.
+    rng : Generator, int or None
+        Drives which values are held out, the outline's walk, and the registration.
+
+    Returns
+    -------
+    ReferenceMap
+        Without a place for any record where the matrix has no equal differences.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If `release` holds no distance matrix, `area` no polygon, or `known` or `quasi` break the rules of
+        `registration_attack`.
+
+    Notes
+    -----
+    Neither the number nor the size of the sets is used. A record is placed by four equations at least, two more than
+    its unknowns, to a millimetre; unrelated ones agree so closely with a probability of about 1e-13. What shares no
+    reference with what is located stays unlocated or becomes an island of its own. Islands that share four records or
+    secret points are laid on one another, and an island whose signs and shifts contradict the largest one's is
+    dropped: these belong to the release, not to a frame. Rounded or
+    noisy distances have no exact equalities and give nothing here.
+
+    Beyond Kroll and Schnell (2016), whose recommended setting (20 sets of 30 places) it opens.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> from reident import embed_distances
+    >>> rng = np.random.default_rng(3)
+    >>> lat, lon = rng.uniform(50, 52, 80), rng.uniform(8, 11, 80)
+    >>> released = embed_distances(
+    ...     lat, lon, n_reference_sets=15, reference_set_size=3, area=box(8, 50, 11, 52), rng=1
+    ... )
+    >>> found = locate_by_reference_sets(released, rng=1)
+    >>> len(found), found.is_certified()
+    (80, True)
+    """
+    began = time.perf_counter()
+    distances = check_release(release)
+    table = _table(release, len(distances))
+    outline = None if area is None else check_area(area)
+    if known is not None:
+        check_known_places(known)
+    generator = check_rng(rng)
+    coordinates = recover_coordinates(distances)
+
+    filled = np.isfinite(coordinates.values_km).sum(axis=0)
+    columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
+    values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
+    hidden = np.isfinite(values) & (generator.random(values.shape) < _HELD_OUT)
+    islands = _grown(np.where(hidden, np.nan, values), distances)
+    certificate = _certificate(islands[0], values, hidden, generator) if islands else (np.nan, 0, 1.0)
+    for island in islands:
+        island.values = values
+        island.grow()
+
+    frame, linkage, spread = "own", None, np.nan
+    if islands and known is not None:
+        linkage = _registered(islands[0], table, known, quasi, generator)
+        frame = "known"
+    elif islands and outline is not None:
+        spread = _laid_inside(islands[0], outline, generator)
+        frame = "area"
+    positions, references = _frames(islands, table.index, columns)
+    seconds = time.perf_counter() - began
+    return ReferenceMap(positions, references, frame, coordinates, *certificate, spread, linkage, seconds)
+
+
+def _table(release: Any, n: int) -> pd.DataFrame:
+    table = release[0] if isinstance(release, tuple) else getattr(release, "table", None)
+    if table is None:
+        return pd.DataFrame(index=pd.RangeIndex(n))
+    if len(table) != n:
+        raise DataError(f"`release` must have one row of distances a record ({len(table)}), got {n}")
+    return table
+
+
+def _grown(values: FloatArray, distances: FloatArray) -> list[Island]:
+    """Return the islands grown from several seeds, the largest first; what shares records is one."""
+    n = len(distances)
+    far = np.where(np.isnan(distances), np.inf, distances)
+    order = np.argsort(np.sort(far, axis=1)[:, min(13, n - 1)], kind="stable")
+    islands: list[Island] = []
+    tried: set[int] = set()
+    for rank in _RANKS:
+        # Where nobody is located yet.
+        rest = [z for z in order if z not in tried and not any(island.located[z] for island in islands)]
+        if not rest:
+            break
+        centre = rest[int(rank * len(rest))]
+        tried.add(centre)
+        island = Island(values, distances, _EXACT_KM)
+        if not island.seed(centre):
+            continue
+        island.grow()
+        if len(island) >= _FEWEST:
+            islands = _joined(islands, island)
+        if islands and len(islands[0]) > 0.98 * n:
+            break
+    return islands
+
+
+def _joined(islands: list[Island], new: Island) -> list[Island]:
+    """Return the islands with a new one, joined with what it shares records with, the largest first."""
+    apart = []
+    for island in islands:
+        if new.agrees(island):
+            large, small = (new, island) if len(new) >= len(island) else (island, new)
+            large.inherit(small)
+            if large.join(small):
+                new = large
+                new.grow()
+                continue
+            small.inherit(large)
+        apart.append(island)
+    found = sorted([*apart, new], key=lambda island: -len(island))
+    return [island for island in found if island is found[0] or island.agrees(found[0])]
+
+
+def _certificate(
+    island: Island, values: FloatArray, hidden: BoolArray, rng: np.random.Generator
+) -> tuple[float, int, float]:
+    """Return the share of hidden values that an island explains, their number, and how probable chance makes that.
+
+    Chance is what the values of other records of the same set come to: the share of these within a kilometre, scaled
+    down to the tolerance.
+    """
+    deviation, _ = island.deviations(np.where(hidden, values, np.nan))
+    asked = np.isfinite(deviation)
+    mixed = np.array([rng.permutation(row) for row in values])
+    control, _ = island.deviations(mixed)
+    control = control[np.isfinite(control)]
+    if not asked.any() or not control.size:
+        return np.nan, 0, 1.0
+    right, n_asked = int((np.abs(deviation[asked]) < island.tol).sum()), int(asked.sum())
+    chance = max(float((np.abs(control) < 1.0).mean()), 1 / control.size) * min(island.tol, 1.0)
+    p_value = float(bdtrc(right - 1, n_asked, chance)) if right else 1.0
+    return right / n_asked, n_asked, p_value
+
+
+def _registered(
+    island: Island, table: pd.DataFrame, known: Any, quasi: str | Sequence[str], rng: np.random.Generator
+) -> Localisation:
+    """Turn an island, in place, to where its records lie by a known file; returns the registration."""
+    x = island.x[island.located]
+    km = gaps_km(x[:, None], x[None])
+    np.fill_diagonal(km, 0.0)
+    linkage = registration_attack((table[island.located], (km + km.T) / 2), known, quasi=quasi, rng=rng)
+    found = unit_vectors(linkage.positions["lat_deg"], linkage.positions["lon_deg"])
+    if np.isfinite(found).all():
+        _turn(island, procrustes(x, found))
+    return linkage
+
+
+def _laid_inside(island: Island, area: Any, rng: np.random.Generator) -> float:
+    """Turn an island, in place, to where all its points lie inside an area; returns how sure that is, km."""
+    flat = [island.references[i, :count] for i, count in enumerate(island.counts)]
+    points = np.concatenate([island.x[island.located], *flat])
+    motion, spread = lay_inside(points, area, rng)
+    _turn(island, motion)
+    return spread
+
+
+def _turn(island: Island, motion: FloatArray) -> None:
+    island.x = island.x @ motion.T
+    island.references = island.references @ motion.T
+
+
+def _frames(islands: list[Island], index: pd.Index, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of records and of references; a record of two islands belongs to the larger one."""
+    n = len(index)
+    places, number, explained = np.full((n, 2), np.nan), np.full(n, -1), np.full(n, np.nan)
+    references = [
+        pd.DataFrame({"set": [], "lat_deg": [], "lon_deg": [], "island": []}).astype({"set": int, "island": int})
+    ]
+    for which, island in reversed(list(enumerate(islands))):
+        rows = island.located
+        places[rows] = np.column_stack(degrees(island.x[rows]))
+        number[rows] = which
+        deviation, _ = island.deviations()
+        asked = np.isfinite(deviation).sum(axis=0)
+        explained[rows] = ((np.abs(deviation) < island.tol).sum(axis=0) / np.maximum(asked, 1))[rows]
+        for i, count in enumerate(island.counts):
+            lat, lon = degrees(island.references[i, :count])
+            references.append(pd.DataFrame({"set": columns[i], "lat_deg": lat, "lon_deg": lon, "island": which}))
+    positions = pd.DataFrame(
+        {"lat_deg": places[:, 0], "lon_deg": places[:, 1], "island": number, "explained": explained}, index=index
+    )
+    return positions, pd.concat(references, ignore_index=True)

@@ -1,0 +1,111 @@
+function render({model, el}) {
+  const D = model.get("data"), W = 640, H = 430, L = 64, T = 66, B = 48, R = 84;
+  const X = p => L + p * (W - L - R), Y = p => H - B - p * (H - T - B);
+  // The risk at a place of the axis and back, on the scale that the printed map has too.
+  const S = D.scale, at = v => {
+    const low = Math.max(v, S.zero), lack = Math.max(S.ceiling - v, S.zero);
+    const p = {linear: v, log: Math.log10(low), loss: -Math.log10(lack), logit: Math.log10(low / lack)}[S.kind];
+    return (p - S.low) / (S.high - S.low);
+  };
+  const back = share => {
+    const p = S.low + share * (S.high - S.low);
+    return {linear: p, log: 10 ** p, loss: S.ceiling - 10 ** -p, logit: S.ceiling / (1 + 10 ** -p)}[S.kind];
+  };
+  const make = (parent, tag, a, text) => {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const k in a) e.setAttribute(k, a[k]);
+    if (text !== undefined) e.textContent = text;  // never innerHTML: names come from data
+    parent.append(e);
+    return e;
+  };
+  const svg = make(el, "svg", {viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": `Risk-utility map: ${D.attack} against ${D.analysis}`});
+  svg.style.cssText = "width:100%;max-width:960px;font:12px system-ui,sans-serif;touch-action:none;user-select:none;background:#fff";
+  const f = v => v === null ? "?" : Math.abs(v) >= 100 ? v.toFixed(0) : String(+v.toPrecision(3));
+  const still = {"pointer-events": "none"}, middle = (T + H - B) / 2;
+
+  const above = make(svg, "rect", {x: L, y: T, width: W - L - R, fill: "#f3f3f3"});
+  make(svg, "path", {d: `M${L},${T}V${H - B}H${W - R}`, fill: "none", stroke: "#000"});
+  for (const [p, t] of D.xt) make(svg, "text", {x: X(p), y: H - B + 16, "text-anchor": "middle"}, t);
+  for (const [p, t] of D.yt) make(svg, "text", {x: L - 6, y: Y(p) + 4, "text-anchor": "end"}, t);
+  make(svg, "text", {x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle"}, D.analysis);
+  make(svg, "text", {x: 14, y: middle, transform: `rotate(-90 14 ${middle})`, "text-anchor": "middle"}, D.attack);
+  if (D.guess !== null) {
+    make(svg, "line", {x1: L, x2: W - R, y1: Y(D.guess), y2: Y(D.guess), stroke: "#444", "stroke-dasharray": "2 3"});
+    make(svg, "text", {x: W - R + 4, y: Y(D.guess) + 4, fill: "#444"}, "guessing");
+  }
+  const advice = make(svg, "text", {x: 8, y: 18, "font-weight": "bold", "font-size": 13});
+  const note = make(svg, "text", {x: 8, y: 36, fill: "#333"}), more = make(svg, "text", {x: 8, y: 52, fill: "#333"});
+  const grip = make(svg, "rect", {x: L, width: W - L, height: 16, fill: "transparent", tabindex: 0, role: "slider",
+    "aria-label": "tolerable risk", "aria-valuemin": f(back(0)), "aria-valuemax": f(back(1))});
+  grip.style.cursor = "ns-resize";
+
+  const points = [], groups = [], names = [], idle = "Point at a release, or drag the limit (arrow keys move it).";
+  const tell = (one, two) => { note.textContent = one; more.textContent = two || ""; };
+  for (const c of D.curves) {
+    const g = make(svg, "g", {});
+    groups.push(g);
+    if (c.ordered) make(g, "path", {d: "M" + c.points.map(p => X(p.x) + "," + Y(p.y)).join("L"), fill: "none", stroke: c.colour, "stroke-width": 1.5});
+    c.points.forEach((p, i) => {
+      make(g, "ellipse", {cx: X((p.x_low + p.x_high) / 2), cy: Y((p.y_low + p.y_high) / 2), fill: c.colour, "fill-opacity": .14,
+        rx: Math.max(2, (X(p.x_high) - X(p.x_low)) / 2), ry: Math.max(2, (Y(p.y_low) - Y(p.y_high)) / 2), ...still});
+      const shade = c.shades[i], said = `${c.name}, ${p.parameter} ${p.value}`;
+      const e = make(g, "circle", {cx: X(p.x), cy: Y(p.y), r: 5, fill: c.colour, "fill-opacity": .08 + .92 * shade, stroke: c.colour,
+        "stroke-width": 1.5, tabindex: 0, role: "button", "aria-label": `${said}: risk ${f(p.risk)}, utility ${f(p.utility)}`});
+      e.style.cursor = "pointer";
+      const show = () => {
+        groups.forEach(o => o.style.opacity = o === g ? 1 : .15);
+        const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
+        tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`,
+          extra);
+      };
+      const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };
+      const pick = () => { model.set("release", [c.name, p.value]); model.save_changes(); if (p.code) code.textContent = p.code; };
+      for (const [on, run] of [["pointerenter", show], ["focus", show], ["pointerleave", hide], ["blur", hide], ["click", pick]]) e.addEventListener(on, run);
+      e.addEventListener("keydown", k => { if (k.key === "Enter") pick(); });
+      points.push({...p, name: c.name});
+    });
+    const end = c.points.reduce((a, b) => a.y > b.y ? a : b);
+    names.push(make(g, "text", {x: X(end.x) - 9, y: Y(end.y) - 7, "text-anchor": "end", "font-weight": "bold", fill: c.ink, ...still}, c.name));
+  }
+  // Names that meet move apart: from the lowest up, each at least a line above the one below it.
+  const y = e => +e.getAttribute("y");
+  names.sort((a, b) => y(b) - y(a)).forEach((e, i) => {
+    for (const below of names.slice(0, i)) {
+      const near = Math.abs(+below.getAttribute("x") - +e.getAttribute("x")) < 110;
+      if (near && y(below) - y(e) < 14) e.setAttribute("y", y(below) - 14);
+    }
+  });
+  const code = document.createElement("pre");
+  el.append(code);
+
+  // The limit: the most useful release below it is ringed and told in words, as on the printed map.
+  const line = make(svg, "line", {x1: L, x2: W - R, stroke: "#000", "stroke-width": 1.5, ...still});
+  const label = make(svg, "text", {x: W - R + 4, ...still}), ring = make(svg, "circle", {r: 10, fill: "none", stroke: "#000", "stroke-width": 2, ...still});
+  const update = () => {
+    const v = model.get("limit"), y = Y(Math.min(1, Math.max(0, at(v)))), fit = points.filter(p => p.risk <= v);
+    const best = fit.length ? fit.reduce((a, b) => b.utility > a.utility ? b : a) : null;
+    line.setAttribute("y1", y); line.setAttribute("y2", y); grip.setAttribute("y", y - 8);
+    grip.setAttribute("aria-valuenow", f(v));
+    above.setAttribute("height", Math.max(0, y - T)); label.setAttribute("y", y + 4); label.textContent = "limit " + f(v);
+    ring.style.display = best ? "" : "none";
+    if (best) { ring.setAttribute("cx", X(best.x)); ring.setAttribute("cy", Y(best.y)); }
+    advice.textContent = best ? `Most useful with risk up to ${f(v)}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
+      : `No release has risk up to ${f(v)}.`;
+  };
+  const move = (share, done) => { model.set("limit", back(Math.min(1, Math.max(0, share)))); update(); if (done) model.save_changes(); };
+  grip.addEventListener("pointerdown", down => {
+    grip.setPointerCapture(down.pointerId);
+    grip.onpointermove = e => {
+      const box = svg.getBoundingClientRect(), y = (e.clientY - box.top) * H / box.height;
+      move((H - B - y) / (H - T - B));
+    };
+  });
+  grip.addEventListener("pointerup", () => { grip.onpointermove = null; model.save_changes(); });
+  grip.addEventListener("keydown", e => {
+    const step = {ArrowUp: .02, ArrowDown: -.02}[e.key];
+    if (step) { e.preventDefault(); move(at(model.get("limit")) + step, true); }
+  });
+  model.on("change:limit", update);
+  tell(idle);
+  update();
+}

@@ -1,0 +1,1 @@
+"""Answers to queries: differentially private mechanisms, their budget, and how older defences fail."""

@@ -1,0 +1,112 @@
+"""Attack. Chapter 4 on a toy: whatever a sanitiser teaches turns some side information into a breach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reident._types import BoolArray, IntArray
+from reident.errors import DataError
+from reident.queries.information import min_entropy
+
+__all__ = ["ImpossibilityGame", "impossibility_game"]
+
+#: 2 ** (seed bits + utility bits + breach bits) cells are enumerated.
+_MOST_BITS = 22
+
+
+@dataclass(frozen=True)
+class ImpossibilityGame:
+    """Who learns the breach, each by the best strategy; all probabilities are exact.
+
+    Attributes
+    ----------
+    with_sanitiser : float
+        The adversary A who has the side information and asks the sanitiser.
+    without : float
+        The best A* who has the side information alone.
+    baseline : float
+        Guessing the breach without anything.
+    distance : float
+        How far the extractor's bits are from even ones, given the seed and the breach: `without` exceeds `baseline` by
+        no more.
+    utility_entropy : float
+        Least min-entropy of the utility vector given a breach, bits.
+    """
+
+    with_sanitiser: float
+    without: float
+    baseline: float
+    distance: float
+    utility_entropy: float
+
+
+def impossibility_game(joint: Any) -> ImpossibilityGame:
+    """Play the impossibility proof by enumeration.
+
+    The sanitiser tells the utility vector w. Side information is z = (s, y xor r): the breach y, hidden by bits r that
+    a hash of seed s extracts from w. Who asks the sanitiser takes r off; to anybody else z is nearly noise.
+
+    Parameters
+    ----------
+    joint : array-like of float, shape (2 ** n, 2 ** m), m <= n
+        Probability of each pair of a utility vector (n bits) and a breach (m bits). It may sum to less than 1: the rest
+        are databases without a breach (the thesis's gamma), in which nobody wins.
+
+    Returns
+    -------
+    ImpossibilityGame
+
+    Raises
+    ------
+    DataError
+        If the shape is not one of powers of two, probabilities are negative or exceed 1, or there are too many bits.
+
+    Notes
+    -----
+    vanhoef2012, 4.4 and 4.5; the extractor is a Toeplitz hash, a pairwise independent family (Lemma 4.3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> game = impossibility_game(np.full((64, 4), 1 / 256))
+    >>> game.with_sanitiser, round(game.without, 2), game.baseline
+    (1.0, 0.26, 0.25)
+    """
+    p = np.asarray(joint, np.float64)
+    if p.ndim != 2 or (p < 0).any() or p.sum() > 1 + 1e-9 or p.sum() <= 0:
+        raise DataError("`joint` must be a table of probabilities, utility vectors by breaches, that sum to at most 1")
+    n, m = (int(size).bit_length() - 1 for size in p.shape)
+    if p.shape != (2**n, 2**m) or not 1 <= m <= n:
+        raise DataError(f"`joint` must have shape (2 ** n, 2 ** m) with 1 <= m <= n, got {p.shape}")
+    if 2 * n + 2 * m - 1 > _MOST_BITS:
+        raise DataError(f"`joint` must have 2 n + 2 m - 1 <= {_MOST_BITS} bits to be enumerated, got n = {n}, m = {m}")
+    r = toeplitz_bits(n, m)
+    breaches, extracted = np.arange(2**m), np.eye(2**m)[r]  # (seeds, w, r)
+    of_bits = np.einsum("swr,wy->syr", extracted, p)  # P(y, r | s)
+    even = p.sum(axis=0)[None, :, None] / 2**m
+    # A* sees s and c = y xor r, and names the likeliest y.
+    seen = of_bits[:, breaches[:, None], breaches[:, None] ^ breaches[None, :]]
+    given = p[:, p.sum(axis=0) > 0]
+    return ImpossibilityGame(
+        with_sanitiser=float(p.sum()),
+        without=float(seen.max(axis=1).sum(axis=1).mean()),
+        baseline=float(p.sum(axis=0).max()),
+        distance=float(np.abs(of_bits - even).sum(axis=(1, 2)).mean() / 2),
+        utility_entropy=min(min_entropy(column / column.sum()) for column in given.T),
+    )
+
+
+def toeplitz_bits(n: int, m: int) -> IntArray:
+    """Return the m bits that each Toeplitz matrix extracts from each word of n bits: seeds by words."""
+    seeds = _bits(n + m - 1)
+    words = _bits(n).astype(np.int64)
+    bits = [(seeds[:, row : row + n].astype(np.int64) @ words.T) % 2 for row in range(m)]
+    found: IntArray = sum((bit << row for row, bit in enumerate(bits)), np.zeros((len(seeds), len(words)), np.int64))
+    return found
+
+
+def _bits(n: int) -> BoolArray:
+    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.bool_)

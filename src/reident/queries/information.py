@@ -1,0 +1,84 @@
+"""Metric. How hard something is to guess: entropies, statistical distance, and how many even bits can be extracted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from reident._check import check_real, check_vector
+from reident._types import FloatArray
+from reident.errors import DataError
+
+__all__ = ["extractable_bits", "min_entropy", "self_information", "shannon_entropy", "statistical_distance"]
+
+
+def self_information(probability: float) -> float:
+    """Return the information of an event of the given probability, bits: 1 for a coin, 2.585 for a face of a die.
+
+    Notes
+    -----
+    vanhoef2012, 2.2.1.
+    """
+    return -math.log2(check_real(probability, "probability", low=0, high=1, open_low=True)) + 0.0
+
+
+def shannon_entropy(probabilities: Any) -> float:
+    """Return the mean self-information of a distribution, bits (vanhoef2012, Definition 2.11).
+
+    It can be high although the outcome is easy to guess: see `min_entropy`.
+    """
+    p = _distribution(probabilities, "probabilities")
+    return float(-(p[p > 0] * np.log2(p[p > 0])).sum()) + 0.0
+
+
+def min_entropy(probabilities: Any) -> float:
+    """Return the self-information of the likeliest outcome, bits: the best guess is right with 2 to the minus it.
+
+    Notes
+    -----
+    vanhoef2012, Definition 2.12.
+    """
+    return -math.log2(_distribution(probabilities, "probabilities").max()) + 0.0
+
+
+def statistical_distance(first: Any, second: Any) -> float:
+    """Return half the L1 distance of two distributions over the same outcomes: the best test's edge over guessing.
+
+    Notes
+    -----
+    vanhoef2012, 2.6; Lemma 2.11: it is the largest difference of the probabilities of one event.
+    """
+    p, q = _distribution(first, "first"), _distribution(second, "second")
+    if p.shape != q.shape:
+        raise DataError(f"`first` and `second` must have the same outcomes, got {p.size} and {q.size}")
+    return float(np.abs(p - q).sum() / 2)
+
+
+def extractable_bits(entropy_bits: float, *, distance: float) -> float:
+    """Return how many bits a pairwise independent hash extracts that are `distance`-close to even, at least 0.
+
+    Parameters
+    ----------
+    entropy_bits : float
+        The min-entropy of the source.
+    distance : float
+        The statistical distance from even bits, with the hash function known.
+
+    Notes
+    -----
+    vanhoef2012, Lemma 4.3 (leftover hash): entropy - 2 log2(1 / distance).
+    """
+    entropy_bits = check_real(entropy_bits, "entropy_bits", low=0)
+    distance = check_real(distance, "distance", low=0, high=1, open_low=True)
+    return max(0.0, entropy_bits + 2 * math.log2(distance))
+
+
+def _distribution(values: Any, name: str) -> FloatArray:
+    p = check_vector(values, name)
+    if p.size == 0 or (p < 0).any() or not math.isclose(float(p.sum()), 1, abs_tol=1e-9):
+        raise DataError(
+            f"`{name}` must be at least one probability and sum to 1, got {p.size} with the sum {p.sum():g}"
+        )
+    return p

@@ -1,0 +1,333 @@
+"""Mechanism. Density of a stream with a state that may be seen: pan-privacy."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reident._check import check_choice, check_epsilon, check_integer, check_real
+from reident._types import FloatArray, IntArray, RNGLike
+from reident.errors import DataError, ParameterError
+from reident.queries.budget import Budget, spend
+from reident.queries.entropy import Entropy, bernoulli, entropy_source, rational_probability
+from reident.queries.laplace import grid_noise
+
+__all__ = ["DensityAnswer", "DensityState", "PanPrivateDensity", "density_error_bound", "pan_privacy_loss"]
+
+#: Claim 6.2 holds for epsilon up to 3/2 (exactly: 1.593...).
+LARGEST_EPSILON = Fraction(3, 2)
+VARIANTS = ("corrected", "printed")
+
+
+@dataclass(frozen=True)
+class DensityState:
+    """All that `PanPrivateDensity` remembers between updates, and so all that an intruder can see.
+
+    Attributes
+    ----------
+    bits : ndarray of uint8, shape (universe size,)
+        One random bit an item. Its mean is only slightly larger for items that appeared.
+    items : tuple or int
+        The declared universe: its items, or its size if they are 0, 1, 2, ...
+    epsilon : Fraction
+        Privacy loss of the state, and of each answer.
+    variant : str
+        ``"corrected"`` or ``"printed"``.
+    n_answers : int
+        How many answers were given so far.
+    private : bool
+        False if a seeded instance made the state.
+    """
+
+    bits: NDArray[np.uint8]
+    items: tuple[Hashable, ...] | int
+    epsilon: Fraction
+    variant: str
+    n_answers: int
+    private: bool
+
+    def save(self, path: str | Path) -> Path:
+        """Write the state to a file (numpy's npz). Items must be text, numbers or Booleans."""
+        path = Path(path)
+        about = {
+            "items": self.items,
+            "epsilon": str(self.epsilon),
+            "variant": self.variant,
+            "n_answers": self.n_answers,
+            "private": self.private,
+        }
+        try:
+            text = json.dumps(about)
+        except TypeError as error:
+            raise DataError(f"`items` must be text, numbers or Booleans to be saved: {error}") from None
+        with path.open("wb") as file:
+            np.savez(file, bits=np.packbits(self.bits), size=self.bits.size, about=np.array(text))
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> DensityState:
+        """Read what `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                about = json.loads(str(stored["about"]))
+                bits = np.unpackbits(stored["bits"], count=int(stored["size"]))
+        except (OSError, KeyError, ValueError) as error:
+            raise DataError(f"`path` must be a saved state of a density, got {str(path)!r}: {error}") from None
+        items = about["items"]
+        about["items"] = items if isinstance(items, int) else tuple(items)
+        about["epsilon"] = Fraction(about["epsilon"])
+        return cls(bits=bits, **about)
+
+
+@dataclass(frozen=True)
+class DensityAnswer:
+    """The estimated share of the universe that appeared in the stream.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, unbiased; it may leave [0, 1].
+    epsilon : float
+        The parameter of the algorithm. The guarantee for the state seen once and this answer together is 2 epsilon.
+    universe_size : int
+        Number of declared items.
+    variant : str
+        ``"printed"`` carries no guarantee.
+    private : bool
+        False if the randomness was seeded or the variant is the printed one.
+    """
+
+    value: float
+    epsilon: float
+    universe_size: int
+    variant: str
+    private: bool
+
+    def __float__(self) -> float:
+        return self.value
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return an interval for the true density by Hoeffding's bound and the Laplace tail, within [0, 1]."""
+        check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
+        reach = density_error_bound(self.universe_size, epsilon=self.epsilon, failure=1 - level, variant=self.variant)
+        return max(0.0, self.value - reach), min(1.0, self.value + reach)
+
+
+class PanPrivateDensity:
+    """Estimate which share of a declared universe appears in a stream, while the memory itself stays private.
+
+    Protects each item (a user) with all its occurrences: whoever sees the memory once, between two updates, and the
+    answer at the end, learns at most 2 epsilon about whether the item ever appeared. It does not protect against a
+    second look at the memory, nor against seeing an update while it runs (an update is taken to be one atomic step).
+
+    Parameters
+    ----------
+    universe : int or sequence
+        The items that may appear: their number (items 0, 1, ...) or the items themselves. Declared, not observed.
+    epsilon : number
+        In (0, 3/2]. Loss of the memory, and again of each answer.
+    variant : {"corrected", "printed"}
+        ``"printed"`` is Algorithm 6.1 as it stands, for study only: its answer leaks.
+    budget : Budget, optional
+        Charged epsilon here for the memory and epsilon for each answer.
+    rng : optional
+        None for real use. A seed or generator is for simulations.
+
+    Raises
+    ------
+    ParameterError
+        If epsilon is not in (0, 3/2], the universe is empty or repeats an item.
+
+    Notes
+    -----
+    Vanhoef (2012), Algorithm 6.1. Each item has a bit, first a fair coin; whenever the item appears, its bit is drawn
+    anew with probability 1/2 + epsilon / 4 of a one. The density is 4 (share of ones - 1/2) / epsilon.
+
+    Erratum 10: the document adds Lap(1 / (epsilon n)) to the density, n the universe's size, but one bit changes the
+    density by 4 / (epsilon n), so that the loss of the pair (memory, answer) reaches 3.33 however small epsilon is
+    (`pan_privacy_loss`). Corrected: Lap(4 / (epsilon**2 n)), here as discrete noise of scale 1 / epsilon on the number
+    of ones. Cases b = 0 and 1 of (6.13)-(6.17) are exchanged in the document; the claim holds. Erratum 11:
+    Definition 6.6 must say that the streams agree after removing some item, not every item.
+
+    No number of events is kept anywhere: streams of very different length are neighbours, and a counter would tell
+    them apart. A batch is one atomic step; drawing an item's bit once for all its occurrences in the batch has the same
+    distribution as drawing it for each.
+
+    Examples
+    --------
+    >>> density = PanPrivateDensity(10_000, epsilon=1)
+    >>> density.update(range(5_000))
+    >>> low, high = density.result().interval(.99)
+    >>> low <= .5 <= high
+    True
+    """
+
+    def __init__(
+        self,
+        universe: int | Sequence[Hashable],
+        *,
+        epsilon: Any,
+        variant: str = "corrected",
+        budget: Budget | None = None,
+        rng: RNGLike = None,
+    ) -> None:
+        self._items, self._index, size = _universe(universe)
+        self._epsilon = check_epsilon(epsilon)
+        if self._epsilon > LARGEST_EPSILON:
+            raise ParameterError(f"`epsilon` must be at most 3/2, got {epsilon}: Claim 6.2 does not hold beyond")
+        self._variant = check_choice(variant, "variant", VARIANTS)
+        self._source: Entropy = entropy_source(rng)
+        self._budget = budget
+        spend(budget, self._epsilon, "memory of a density")
+        self._n_answers = 0
+        self._private = rng is None
+        self._bits = bernoulli(rational_probability(Fraction(1, 2)), size, self._source).view(np.uint8)
+
+    @property
+    def epsilon_total(self) -> float:
+        """The loss so far: one look at the memory and every answer given."""
+        return float(self._epsilon * (1 + self._n_answers))
+
+    def update(self, items: Any) -> None:
+        """Take in one item or a batch of items, as one atomic step.
+
+        Raises
+        ------
+        ParameterError
+            If an item is not in the declared universe; then nothing of the batch is taken in.
+        """
+        positions = self._positions(items)
+        if positions.size > self._bits.size:
+            flags = np.zeros(self._bits.size, dtype=np.bool_)
+            flags[positions] = True
+            positions = np.flatnonzero(flags)
+        # An item that occurs twice in the batch gets one of two draws alike: no need to look for repetitions.
+        self._bits[positions] = bernoulli(rational_probability(_one(self._epsilon)), positions.size, self._source)
+
+    def _positions(self, items: Any) -> IntArray:
+        if isinstance(items, str) or not hasattr(items, "__len__"):
+            items = list(items) if hasattr(items, "__next__") else [items]
+        if self._index is not None:
+            listed = pd.Index(items)
+            positions = self._index.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
+            unknown = positions < 0
+        else:
+            listed = np.asarray(items)
+            if listed.size and listed.dtype.kind not in "iu":
+                raise ParameterError(
+                    f"`items` must be whole numbers below {self._bits.size}, as the universe was declared by its size, "
+                    f"got {listed.flat[0]!r}"
+                )
+            positions = listed.reshape(-1)
+            if positions.size and positions.min() >= 0 and positions.max() < self._bits.size:
+                return positions
+            unknown = (positions < 0) | (positions >= self._bits.size)
+        if unknown.any():
+            first = listed[unknown.argmax()]
+            raise ParameterError(f"`items` must belong to the declared `universe`, got {first!r}: nothing was taken in")
+        return positions.astype(np.int64)
+
+    def state(self) -> DensityState:
+        """Return a copy of the memory: what an intruder sees, and what can be saved and restored.
+
+        It holds the bits and public facts only. One look at it is covered by the guarantee; each copy that stays
+        somewhere is a look, if made at another moment of the stream.
+        """
+        return DensityState(
+            self._bits.copy(), self._items, self._epsilon, self._variant, self._n_answers, self._private
+        )
+
+    @classmethod
+    def restore(cls, state: DensityState, *, budget: Budget | None = None, rng: RNGLike = None) -> PanPrivateDensity:
+        """Go on from a saved state. Answers are charged to `budget`; the memory was paid for before."""
+        made = cls.__new__(cls)
+        made._items, made._index, size = _universe(state.items)
+        if state.bits.shape != (size,) or not np.isin(state.bits, (0, 1)).all():
+            raise DataError(f"`state` must hold one bit for each of the {size} items, got shape {state.bits.shape}")
+        made._epsilon, made._variant, made._n_answers = state.epsilon, state.variant, state.n_answers
+        made._source, made._budget = entropy_source(rng), budget
+        made._private = state.private and rng is None
+        made._bits = state.bits.astype(np.uint8)
+        return made
+
+    def result(self) -> DensityAnswer:
+        """Return an estimate of the density so far, with fresh noise. Every answer costs another epsilon."""
+        spend(self._budget, self._epsilon, "density")
+        self._n_answers += 1
+        size = self._bits.size
+        ones = int(self._bits.sum())
+        exponent = self._epsilon if self._variant == "corrected" else Fraction(4)
+        noisy = ones + int(grid_noise(exponent, 1, self._source)[0])
+        value = 4 * (noisy / size - 0.5) / float(self._epsilon)
+        return DensityAnswer(
+            value, float(self._epsilon), size, self._variant, self._private and self._variant == "corrected"
+        )
+
+
+def _one(epsilon: Fraction) -> Fraction:
+    return Fraction(1, 2) + epsilon / 4
+
+
+def _universe(universe: Any) -> tuple[tuple[Hashable, ...] | int, pd.Index | None, int]:
+    if isinstance(universe, int | np.integer):
+        size = check_integer(universe, "universe", low=1)
+        return size, None, size
+    items = tuple(universe)
+    index = pd.Index(items)
+    if not len(index) or not index.is_unique:
+        raise ParameterError(f"`universe` must be at least one item, each once, got {len(index)} with repetitions")
+    return items, index, len(index)
+
+
+def pan_privacy_loss(epsilon: Any, *, variant: str = "corrected") -> float:
+    """Return the exact largest loss of one look at the memory together with the answer.
+
+    Neighbouring streams differ in one item: it appears before the look, after it, on both sides or not at all. All
+    other bits are alike, so that the answer is this item's bit plus the noise, up to a known shift. The printed
+    answer's noise, of scale 1/4 on the number of ones, is taken on the grid of whole numbers.
+    """
+    exact = check_epsilon(epsilon)
+    if exact > LARGEST_EPSILON:
+        raise ParameterError(f"`epsilon` must be at most 3/2, got {epsilon}: Claim 6.2 does not hold beyond")
+    rate = float(exact) if check_choice(variant, "variant", VARIANTS) == "corrected" else 4.0
+    one = float(_one(exact))
+    # The noise's probabilities at r and r - 1 have one ratio for all r <= 0 and one for all r >= 1: two points suffice.
+    noise = np.exp(-rate * np.abs(np.array([[0.0, 1.0], [1.0, 0.0]])))  # [bit at the end, answer]
+    drawn_anew = (1 - one) * noise[0] + one * noise[1]
+    logs = [
+        np.log(np.array([1 - one, one] if before else [0.5, 0.5])[:, None] * (drawn_anew if after else noise))
+        for before in (False, True)
+        for after in (False, True)
+    ]
+    return max(float(np.abs(left - right).max()) for left in logs for right in logs)
+
+
+def density_error_bound(
+    universe_size: int, *, epsilon: Any, failure: float = 0.05, variant: str = "corrected"
+) -> float:
+    """Return t with P(abs(answer - density) >= t) <= `failure`: Hoeffding's bound and the Laplace tail together.
+
+    Notes
+    -----
+    Vanhoef (2012), Claim 6.4, ignores the Laplace noise (erratum 10). Here the failure is divided between
+    2 exp(-n s**2 epsilon**2 / 8) for the bits and the tail of the noise so that the sum of both deviations is least.
+    """
+    size = check_integer(universe_size, "universe_size", low=1)
+    rate = float(check_epsilon(epsilon))
+    check_real(failure, "failure", low=0, high=1, open_low=True, open_high=True)
+    noise_rate = rate if check_choice(variant, "variant", VARIANTS) == "corrected" else 4.0
+    shares: FloatArray = np.linspace(0.001, 0.999, 999) * failure
+    bits = np.sqrt(8 * np.log(2 / shares) / size) / rate
+    # P(|k| >= m) = 2 exp(-rate m) / (1 + exp(-rate)) for whole m; a noisy count off by m moves the answer by 4 m / n.
+    tail = np.log(2 / ((failure - shares) * (1 + math.exp(-noise_rate)))) / noise_rate
+    noise = 4 * np.maximum(tail, 0) / (rate * size)
+    return float((bits + noise).min())

@@ -1,0 +1,323 @@
+"""Attack. Why old defences of query systems fail: minimum query sets, auditing, sampling, independent noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident._check import (
+    check_callable,
+    check_columns,
+    check_integer,
+    check_listed,
+    check_real,
+    check_table,
+    check_vector,
+)
+from reident._rng import check_rng
+from reident._types import BoolArray, FloatArray, RNGLike
+from reident.errors import DataError, ParameterError
+from reident.options import Real, Whole
+from reident.tables.classes import class_ids, encode_column
+
+__all__ = [
+    "AuditingAttack",
+    "AveragingAttack",
+    "MaxAuditor",
+    "QuerySetAttack",
+    "SamplingExposure",
+    "auditing_attack",
+    "averaging_attack",
+    "query_set_attack",
+    "sampling_exposure",
+]
+
+
+@dataclass(frozen=True)
+class QuerySetAttack:
+    """Two large queries and what their difference says.
+
+    Attributes
+    ----------
+    queries : DataFrame
+        The two questions: ``question``, ``n_in_set`` (records it is about), ``answer``.
+    learned : int
+        1 if the target has the property, 0 if not.
+    """
+
+    queries: pd.DataFrame
+    learned: int
+
+
+def query_set_attack(
+    table: pd.DataFrame, target: Any, predicate: Callable[[Any], Any], *, min_set_size: int
+) -> QuerySetAttack:
+    """Learn one person's property from a system that answers only questions about many.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The records behind the system.
+    target : object
+        The person, a label of the index; the attacker knows that they are in the table.
+    predicate : callable
+        The property, of a row.
+    min_set_size : int
+        The system refuses questions about fewer records.
+
+    Raises
+    ------
+    ParameterError
+        If the target is absent, or the system refuses: even all records but one are too few.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.2: how many have the property, and how many who are not the target have it.
+    """
+    check_table(table, "table")
+    check_callable(predicate, "predicate")
+    check_integer(min_set_size, "min_set_size", low=1)
+    if (table.index == target).sum() != 1:
+        raise ParameterError(f"`target` must be one label of the table's index, got {target!r}")
+    others = table.loc[table.index != target]
+    if len(others) < min_set_size:
+        raise ParameterError(
+            f"`min_set_size` must be at most {len(others)}, all records but the target, got {min_set_size}: "
+            "the system refuses both questions"
+        )
+    answers = [sum(bool(predicate(row)) for _, row in asked.iterrows()) for asked in (table, others)]
+    queries = pd.DataFrame(
+        {
+            "question": ["how many have the property", "how many, not the target, have it"],
+            "n_in_set": [len(table), len(others)],
+            "answer": answers,
+        }
+    )
+    return QuerySetAttack(queries, answers[0] - answers[1])
+
+
+class MaxAuditor:
+    """A system that answers "what is the largest value among these records" unless that would give a value away.
+
+    It looks at the true answer to decide, as auditing does, and refuses when all answers together would determine
+    one record's value. Values must be distinct.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+    """
+
+    def __init__(self, values: ArrayLike) -> None:
+        self._values = check_vector(values, "values")
+        if not self._values.size:
+            raise DataError("`values` must have at least one value, got none")
+        if np.unique(self._values).size != self._values.size:
+            raise DataError("`values` must be distinct: equal maxima do not tell records apart")
+        # What follows from the answers: each record is at most its bound, and the record that attains an answer (one,
+        # as values are distinct) lies in all sets with this answer.
+        self._bound = np.full(self._values.size, np.inf)
+        self._holders: dict[float, frozenset[int]] = {}
+        self._answers_of: list[set[float]] = [set() for _ in range(self._values.size)]
+        self.n_asked = 0
+        self.n_refused = 0
+
+    def __len__(self) -> int:
+        return self._values.size
+
+    def ask(self, records: Sequence[int]) -> float | None:
+        """Return the largest value of some records, or None if the auditor refuses."""
+        asked = frozenset(check_integer(record, "records") for record in check_listed(records, "records"))
+        if not asked or min(asked) < 0 or max(asked) >= len(self):
+            raise ParameterError(
+                f"`records` must be positions from 0 to {len(self) - 1}, at least one, got {records!r}"
+            )
+        self.n_asked += 1
+        answer = float(self._values[list(asked)].max())
+        holders = self._holders.get(answer, asked) & asked
+        if self._gives_away(asked, answer, holders):
+            self.n_refused += 1
+            return None
+        self._holders[answer] = holders
+        for record in asked:
+            self._bound[record] = min(self._bound[record], answer)
+            self._answers_of[record].add(answer)
+        return answer
+
+    def _gives_away(self, asked: frozenset[int], answer: float, holders: frozenset[int]) -> bool:
+        """Tell whether with this answer some answer could be attained by one record only."""
+        touched = set().union(*(self._answers_of[record] for record in asked)) - {answer}
+        for other, members in [(answer, holders), *((earlier, self._holders[earlier]) for earlier in touched)]:
+            bounds = (min(self._bound[r], answer) if r in asked else self._bound[r] for r in members)
+            if sum(bound == other for bound in bounds) == 1:
+                return True
+        return False
+
+
+@dataclass(frozen=True)
+class AuditingAttack:
+    """What refusals alone gave away.
+
+    Attributes
+    ----------
+    learned : mapping of int to float
+        Record -> its exact value.
+    n_asked, n_refused : int
+    """
+
+    learned: dict[int, float]
+    n_asked: int
+    n_refused: int
+
+
+def auditing_attack(
+    auditor: MaxAuditor, *, group_size: Annotated[int, Whole(2, unit="records")] = 3, rng: RNGLike = None
+) -> AuditingAttack:
+    """Learn exact values from a system that refuses every question whose answer would give one away.
+
+    For disjoint groups the largest value is asked, then that of the group without one record. If the largest value
+    is smaller without it, an answer would show whose it is, and the auditor refuses: the refusal shows it.
+
+    Parameters
+    ----------
+    auditor : MaxAuditor
+    group_size : int
+        At least 3: the auditor must be free to answer the group without a record.
+    rng : optional
+        Shuffles the records.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.2: a refusal can disclose (Kenthapadi, Mishra and Nissim 2005). With m records in a
+    group the left-out record is the largest with probability 1 / m.
+    """
+    if not isinstance(auditor, MaxAuditor):
+        raise ParameterError(f"`auditor` must be a MaxAuditor, got {type(auditor).__name__}")
+    check_integer(group_size, "group_size", low=3, high=len(auditor))
+    order = check_rng(rng).permutation(len(auditor))
+    asked, refused = auditor.n_asked, auditor.n_refused
+    learned = {}
+    for start in range(0, len(order) - group_size + 1, group_size):
+        group = order[start : start + group_size].tolist()
+        largest = auditor.ask(group)
+        if largest is not None and auditor.ask(group[:-1]) is None:
+            learned[group[-1]] = largest
+    return AuditingAttack(learned, auditor.n_asked - asked, auditor.n_refused - refused)
+
+
+@dataclass(frozen=True)
+class SamplingExposure:
+    """What publishing a random sample does to the people in it.
+
+    Attributes
+    ----------
+    n, n_sampled : int
+    unique_in_sample : float
+        Share of the sampled who are alone with their quasi-identifiers in the sample.
+    unique_in_table : float
+        Share of the sampled who are alone with them in the whole table: whoever knows that they are in it finds
+        them with certainty.
+    exposed_share : float
+        Share of all people who are sampled and unique in the table.
+    """
+
+    n: int
+    n_sampled: int
+    unique_in_sample: float
+    unique_in_table: float
+    exposed_share: float
+
+
+def sampling_exposure(
+    table: pd.DataFrame,
+    *,
+    quasi: str | Sequence[str],
+    rate: Annotated[float, Real(0, 1, open_low=True)],
+    rng: RNGLike = None,
+) -> SamplingExposure:
+    """Measure whom a published random sample exposes: few, and these wholly.
+
+    Parameters
+    ----------
+    table : DataFrame
+    quasi : str or sequence of str
+        What an intruder knows.
+    rate : float in (0, 1]
+        Probability of being sampled.
+    rng : optional
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.2. Nobody outside the sample is exposed, which is why the average hides the harm.
+    """
+    quasi = check_columns(check_table(table, "table"), quasi, "quasi")
+    check_real(rate, "rate", low=0, high=1, open_low=True)
+    ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
+    sampled = check_rng(rng).random(len(table)) < rate
+    alone = _alone(ids)
+    alone_in_sample = _alone(ids[sampled])
+    n = max(1, int(sampled.sum()))
+    exposed = alone & sampled
+    return SamplingExposure(
+        len(table),
+        int(sampled.sum()),
+        float(alone_in_sample.sum() / n),
+        float(exposed.sum() / n),
+        float(exposed.mean()),
+    )
+
+
+def _alone(ids: Any) -> BoolArray:
+    if not len(ids):
+        return np.zeros(0, dtype=np.bool_)
+    alone: BoolArray = np.bincount(ids)[ids] == 1
+    return alone
+
+
+@dataclass(frozen=True, eq=False)
+class AveragingAttack:
+    """The mean of ever more answers to one question.
+
+    Attributes
+    ----------
+    estimates : ndarray of float64, shape (n_repeats,)
+        The mean of the first 1, 2, ... answers.
+    learned : float
+        The last of them.
+    epsilon_spent : float
+        The privacy loss that so many answers amount to.
+    """
+
+    estimates: FloatArray = field(repr=False)
+    learned: float
+    epsilon_spent: float
+
+
+def averaging_attack(query: Callable[[], Any], n_repeats: Annotated[int, Whole(1, unit="queries")]) -> AveragingAttack:
+    """Ask a noisy query again and again and average: independent noise of mean 0 goes away.
+
+    Parameters
+    ----------
+    query : callable
+        Returns a fresh answer (anything that float accepts; its `epsilon`, if it has one, is added up).
+    n_repeats : int
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.2. The error falls with the root of the number of answers, and the loss rises with the
+    number: a `Budget` stops the attack.
+    """
+    check_callable(query, "query")
+    check_integer(n_repeats, "n_repeats", low=1)
+    answers = [query() for _ in range(n_repeats)]
+    try:
+        values = np.array([float(answer) for answer in answers])
+    except (TypeError, ValueError) as error:
+        raise DataError(f"`query` must answer with numbers: {error}") from None
+    estimates = np.cumsum(values) / np.arange(1, n_repeats + 1)
+    spent = sum(float(getattr(answer, "epsilon", 0.0)) for answer in answers)
+    return AveragingAttack(estimates, float(estimates[-1]), spent)

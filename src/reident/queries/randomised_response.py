@@ -1,0 +1,201 @@
+"""Mechanism. Randomised response: every answer is deniable, the shares are still estimable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from reident._check import check_epsilon, check_real
+from reident._types import RNGLike
+from reident.errors import DataError, ParameterError
+from reident.queries.entropy import (
+    Probability,
+    bernoulli,
+    computed_probability,
+    entropy_source,
+    random_below,
+    rational_probability,
+)
+
+__all__ = ["RandomisedResponse", "randomised_response"]
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """Randomised answers and what is needed to estimate shares from them.
+
+    Attributes
+    ----------
+    responses : Series
+        The randomised answers, with the index of the true ones if they had one.
+    categories : tuple
+        All possible answers.
+    truth_probability : float
+        Probability of answering truthfully; otherwise the answer is drawn evenly from all categories.
+    epsilon : float
+        Local privacy loss of one respondent; infinite if everyone answers truthfully.
+    private : bool
+        False if the coins were seeded.
+    """
+
+    responses: pd.Series
+    categories: tuple[Hashable, ...]
+    truth_probability: float
+    epsilon: float
+    private: bool
+
+    @property
+    def report_probabilities(self) -> tuple[float, float]:
+        """Probability of reporting one's own category, and of reporting a given other one."""
+        other = (1 - self.truth_probability) / len(self.categories)
+        return self.truth_probability + other, other
+
+    def estimate(self, level: float = 0.95) -> pd.DataFrame:
+        """Estimate the share of each category among the respondents.
+
+        Returns
+        -------
+        DataFrame, one row a category
+            ``reported`` (its share among the responses), ``share`` (unbiased; may leave [0, 1]), ``variance``
+            (unbiased estimate of the variance that the coins cause, the respondents' true answers being fixed),
+            ``variance_with_sampling`` (if the respondents are themselves a random sample), ``low``, ``high`` (normal
+            interval at `level` from ``variance``).
+        """
+        if self.truth_probability == 0:
+            raise ParameterError("`truth_probability` must be greater than 0 to estimate: the answers are pure chance")
+        z = stats.norm.isf((1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2)
+        n = len(self.responses)
+        own, other = self.report_probabilities
+        counts = self.responses.value_counts().reindex(list(self.categories), fill_value=0)
+        reported = counts.to_numpy(np.float64) / n
+        share = (reported - other) / (own - other)
+        variance = response_variance(share, n, self.truth_probability, len(self.categories))
+        sampling = reported * (1 - reported) / max(1, n - 1) / (own - other) ** 2
+        # The estimate of a variance may come out negative for a share estimated below 0; an interval needs at least 0.
+        reach = z * np.sqrt(np.clip(variance, 0, None))
+        return pd.DataFrame(
+            {
+                "reported": reported,
+                "share": share,
+                "variance": variance,
+                "variance_with_sampling": sampling,
+                "low": share - reach,
+                "high": share + reach,
+            },
+            index=pd.Index(list(self.categories), name="category"),
+        )
+
+
+def response_variance(share: Any, n: int, truth_probability: float, n_categories: int) -> Any:
+    """Return the variance of the estimated share when `share` of `n` respondents hold the category.
+
+    Each holder's report is a coin with success probability p, each other's one with q:
+    (share p (1 - p) + (1 - share) q (1 - q)) / (n (p - q)^2), linear in the share.
+    """
+    q = (1 - truth_probability) / n_categories
+    p = truth_probability + q
+    return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (n * (p - q) ** 2)
+
+
+def randomised_response(
+    answers: Any,
+    *,
+    truth_probability: float | None = None,
+    epsilon: Any = None,
+    categories: Sequence[Hashable] | None = None,
+    rng: RNGLike = None,
+) -> RandomisedResponse:
+    """Randomise each answer on its own: the truth with some probability, else any category evenly.
+
+    Protects each respondent from the collector too: whatever is reported, the likelihood of any true answer changes
+    by at most exp(epsilon). It does not protect someone who is asked again and again with new coins.
+
+    Parameters
+    ----------
+    answers : sequence, shape (n,)
+        The true answers, one a respondent, at least one.
+    truth_probability : float in [0, 1], optional
+        Probability of answering truthfully. One coin a respondent: .5.
+    epsilon : number, optional
+        Instead: the local privacy loss, from which the probability follows.
+    categories : sequence, optional
+        All possible answers, declared. Default: False and True if the answers are Boolean.
+    rng : optional
+        None for real coins. A seed or generator is for simulations.
+
+    Raises
+    ------
+    ParameterError
+        If neither or both of `truth_probability` and `epsilon` are given or out of range, or fewer than two
+        categories.
+    DataError
+        If there is no answer, or one outside the categories.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.2. With m categories and truth probability t, a report is m t / (1 - t) + 1 times as
+    likely from a holder of the category as from another: epsilon is the logarithm of that.
+
+    Examples
+    --------
+    >>> response = randomised_response([True] * 300 + [False] * 700, truth_probability=.5)
+    >>> round(response.epsilon, 3)
+    1.099
+    """
+    values = answers if isinstance(answers, pd.Series) else pd.Series(np.asarray(answers))
+    if not len(values):
+        raise DataError("`answers` must have at least one answer, got none")
+    listed = _categories(values, categories)
+    positions = listed.get_indexer(pd.Index(values))
+    if (positions < 0).any():
+        unknown = list(pd.unique(values[positions < 0]))[:5]
+        raise DataError(f"`answers` must belong to `categories` {list(listed)!r}, got {unknown!r}")
+    truth, coin, loss = _truth(truth_probability, epsilon, len(listed))
+    source = entropy_source(rng)
+    honest = bernoulli(coin, len(values), source) if coin is not None else np.ones(len(values), dtype=np.bool_)
+    random = random_below(len(listed), len(values), source)
+    reported = pd.Series(listed[np.where(honest, positions, random)], index=values.index, name=values.name)
+    return RandomisedResponse(reported, tuple(listed), truth, loss, rng is None)
+
+
+def _categories(values: pd.Series, categories: Sequence[Hashable] | None) -> pd.Index:
+    if categories is None:
+        if values.dtype != np.bool_:
+            raise ParameterError("`categories` must be declared unless the answers are Boolean, got None")
+        return pd.Index([False, True])
+    listed = pd.Index(list(categories))
+    if len(listed) < 2 or not listed.is_unique or listed.hasnans:
+        raise ParameterError(f"`categories` must be at least two distinct answers, got {list(categories)!r}")
+    return listed
+
+
+def _truth(probability: float | None, epsilon: Any, m: int) -> tuple[float, Probability | None, float]:
+    """Return the probability of the truth, its coin (None if it always shows), and the loss."""
+    if (probability is None) == (epsilon is None):
+        raise ParameterError("`truth_probability` or `epsilon` must be given, and not both")
+    if epsilon is not None:
+        exact = check_epsilon(epsilon)
+        small = math.exp(-float(exact))
+        return (1 - small) / (1 + (m - 1) * small), _truth_coin(exact, m), float(exact)
+    truth = check_real(probability, "truth_probability", low=0, high=1)
+    if truth == 1:
+        return 1.0, None, math.inf
+    return truth, rational_probability(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
+
+
+def _truth_coin(epsilon: Fraction, m: int) -> Probability:
+    def evaluate(context: Context) -> Decimal:
+        ratio = context.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator))
+        small = context.exp(ratio)
+        top = context.subtract(Decimal(1), small)
+        return context.divide(top, context.add(Decimal(1), context.multiply(Decimal(m - 1), small)))
+
+    return computed_probability(evaluate)

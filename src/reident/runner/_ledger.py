@@ -1,0 +1,56 @@
+"""The ledgers of all studies at a glance: document by verdict by data, and the differences worth a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from reident.data._paths import data_folder
+from reident.studies.catalogue import STUDIES
+from reident.studies.comparison import DATA, VERDICTS
+
+__all__ = ["differences", "markdown", "matrix"]
+
+
+def matrix(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Count claims by document and data (rows) and by verdict (columns); studies of one document count together."""
+    parts = [
+        frame[["got", "verdict"]].assign(document=STUDIES[name].stem).replace({"got": {"": "not read"}})
+        for name, frame in ledgers.items()
+    ]
+    counted = pd.concat(parts).groupby(["document", "got", "verdict"], sort=False).size().unstack(fill_value=0)  # noqa: PD010
+    documents = list(dict.fromkeys(study.stem for study in STUDIES.values()))
+    rows = [
+        (document, got) for document in documents for got in (*DATA, "not read") if (document, got) in counted.index
+    ]
+    return counted.reindex(index=pd.MultiIndex.from_tuples(rows), columns=list(VERDICTS), fill_value=0)
+
+
+def differences(ledgers: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, str]]:
+    """Yield document and sentence of the differences worth telling, where these ledgers bear them out."""
+    told = pd.read_csv(data_folder() / "published" / "differences.csv")
+    for study, item, sentence in told.itertuples(index=False):
+        if study not in ledgers:
+            continue
+        rows = ledgers[study][ledgers[study]["item"] == item]
+        if len(rows) and rows.iloc[0]["verdict"] in ("differs", "proven wrong"):
+            shown = {name: _short(rows.iloc[0][name]) for name in ("published", "reproduced")}
+            yield STUDIES[study].stem, sentence.format(**shown)
+
+
+def _short(value: str) -> str:
+    """Write a number as a sentence does, with two figures; leave a word as it is."""
+    try:
+        return f"{float(value):.2g}"
+    except ValueError:
+        return value
+
+
+def markdown(ledgers: Mapping[str, pd.DataFrame]) -> str:
+    """Return the matrix and the differences as the README shows them."""
+    lines = ["| document | data | " + " | ".join(VERDICTS) + " |", "|---|---|" + "---:|" * len(VERDICTS)]
+    for (document, got), row in matrix(ledgers).iterrows():
+        lines.append(f"| `{document}` | {got} | " + " | ".join(str(count or "") for count in row) + " |")
+    lines += ["", *(f"- `{document}`: {sentence}" for document, sentence in differences(ledgers))]
+    return "\n".join(lines) + "\n"

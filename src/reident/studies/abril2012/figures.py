@@ -1,0 +1,227 @@
+"""Figures of the study abril2012: the paper's two lattices, its tables as pictures, leakage, and risk-utility maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
+from reident.plotting.rumap import plot_ru_panels
+from reident.studies.study import Results
+
+__all__ = ["FIGURES"]
+
+_CMAP = colormaps["Blues"]
+
+_NAMES = {
+    "mean": "simple mean",
+    "weighted_mean": "weighted mean, learned",
+    "choquet": "Choquet integral, learned",
+    "probabilistic": "probabilistic (EM)",
+}
+
+
+def _sign(figure: Figure, results: Results) -> Figure:
+    """Say on the figure where its data were simulated, in a strip of its own on top."""
+    if results.frames["about"]["data"].iloc[0] != "census":
+        strip = 0.18 / figure.get_figheight()  # inches
+        figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - strip))
+        figure.text(0.995, 1 - strip / 5, "simulated stand-in data, not the CASC file", ha="right", va="top",
+                    fontsize=7, color="0.35", style="italic")  # fmt: skip
+    return figure
+
+
+def _places(nodes: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Place sets in rows by size, the largest on top, those of a row side by side in the order of their codes."""
+    places = {}
+    for size, row in nodes.groupby("size"):
+        codes = sorted(row["code"], reverse=True)
+        for i, code in enumerate(codes):
+            places[code] = ((i + 0.5) / len(codes), float(size))
+    return places
+
+
+def _lattice(results: Results, file: str, title: str, size: tuple[float, float]) -> Figure:
+    nodes, edges = (results.frames[f"lattice_{part}"].loc[lambda f: f["file"] == file] for part in ("nodes", "edges"))
+    figure, ax = new_figure(size=size)
+    places = _places(nodes)
+    for below, above in zip(edges["below"], edges["above"], strict=True):
+        (x1, y1), (x2, y2) = places[below], places[above]
+        ax.plot([x1, x2], [y1, y2], color="0.8", linewidth=0.6, zorder=1)
+    shade = Normalize(0, 1)
+    for node in nodes.itertuples():
+        x, y = places[str(node.code)]
+        dark = float(node.measure) > 0.55
+        ax.text(x, y, f"{node.code}\n{node.measure:.3f}", ha="center", va="center", zorder=2,
+                fontsize=7 if len(nodes) <= 20 else 5.5, color="white" if dark else "black",
+                bbox={"boxstyle": "round,pad=0.3", "facecolor": _CMAP(shade(node.measure)), "edgecolor": "0.4",
+                      "linewidth": 0.6})  # fmt: skip
+    figure.colorbar(ScalarMappable(shade, _CMAP), ax=ax, shrink=0.6, label="measure", pad=0.01)
+    ax.set(xlim=(-0.03, 1.03), ylim=(nodes["size"].min() - 0.5, nodes["size"].max() + 0.5))
+    ax.axis("off")
+    ax.set_title(title)
+    return _sign(figure, results)
+
+
+def figure_1(results: Results) -> Figure:
+    """Draw the lattice of the measure learned for M4-28 (all sets)."""
+    variables = results.frames["weights"]["variable"].iloc[:4]
+    title = f"M4-28: learned measure of each set; first digit {variables.iloc[0]}, then {', '.join(variables.iloc[1:])}"
+    return _lattice(results, "M4-28", title, (7.2, 4.4))
+
+
+def figure_2(results: Results) -> Figure:
+    """Draw the lattice of the measure learned for M6-385, sets with at least .1."""
+    title = (
+        "M6-385: sets with a learned measure of at least 0.1 (digits: "
+        + ", ".join(results.frames["weights"]["variable"])
+        + ")"
+    )
+    return _lattice(results, "M6-385", title, (11, 5))
+
+
+def _look(distance: str) -> tuple[str, str]:
+    """Return the colour and marker of a distance."""
+    place = list(_NAMES).index(distance)
+    return COLOURS[place], MARKERS[place]
+
+
+def _records(results: Results) -> int:
+    """Return how many records a draw has; the paper's number where a run did not say."""
+    return int(results.parameters.get("n_records", 400))
+
+
+def table_1(results: Results) -> Figure:
+    """Draw the linkage ratios over the draws, with the printed value of each where there is one."""
+    ratios, trials = results.frames["ratios"], results.frames["trials"]
+    files = list(dict.fromkeys(ratios["file"]))
+    figure, axes = new_figure(1, 4, size=(12, 3.6), sharey=True)
+    columns = {
+        "mean": "dbrl1",
+        "probabilistic": "probabilistic",
+        "weighted_mean": "weighted_mean",
+        "choquet": "choquet",
+    }
+    for ax, (distance, name) in zip(axes, columns.items(), strict=True):
+        colour, marker = _look(distance)
+        rows = ratios[ratios["distance"] == distance].set_index("file")
+        for y, file in enumerate(files):
+            values = trials.loc[trials["file"] == file, f"ratio_{name}"].dropna()
+            ax.plot(values, np.full(len(values), y), "|", color=colour, markersize=9)
+            ax.plot(rows.loc[file, "mean"], y, marker, color=colour, markersize=5)
+            ax.plot(rows.loc[file, "published"], y, "x", color="black", markersize=6, markeredgewidth=1.4)
+        drawn = int(rows["n"].max())
+        ax.set_title(f"{_NAMES[distance]}\n{drawn} draw{'s' * (drawn != 1)} of {_records(results)} records")
+        ax.set_xlabel("linked share")
+        ax.grid(axis="x", color="0.92")
+    axes[0].set_yticks(range(len(files)), files)
+    axes[0].invert_yaxis()
+    handles = [
+        Line2D([], [], color="0.3", marker="|", linestyle="", markersize=9, label="one draw"),
+        Line2D([], [], color="0.3", marker="o", linestyle="", markersize=5, label="mean of draws"),
+        Line2D(
+            [],
+            [],
+            color="black",
+            marker="x",
+            linestyle="",
+            markersize=6,
+            label="printed (none for probabilistic linkage)",
+        ),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    return _sign(figure, results)
+
+
+def table_2(results: Results) -> Figure:
+    """Draw learning times, and the paper's as context."""
+    times = results.frames["times"]
+    files = list(dict.fromkeys(times["file"]))
+    figure, axes = new_figure(1, 2, size=(9, 3.2), sharey=True, sharex=True)
+    for ax, model in zip(axes, ("weighted_mean", "choquet"), strict=True):
+        rows = times[times["model"] == model].set_index("file").loc[files]
+        y = np.arange(len(files))
+        ax.plot(rows["median_s"], y, MARKERS[0], color=COLOURS[0], label="here, median of the draws")
+        ax.plot(rows["published_s"], y, "x", color="black", label="paper (other machine and records)")
+        ax.set_xscale("log")
+        ax.set_title(_NAMES[model])
+        ax.set_xlabel("seconds")
+        ax.grid(axis="x", color="0.92")
+    axes[0].set_yticks(range(len(files)), files)
+    axes[0].invert_yaxis()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return _sign(figure, results)
+
+
+def in_and_out(results: Results) -> Figure:
+    """Draw the ratio on the records learned from beside that on other records."""
+    ratios = results.frames["ratios"].dropna(subset="outside")
+    files = list(dict.fromkeys(ratios["file"]))
+    figure, ax = new_figure(size=(6.8, 3.8))
+    for position, (distance, rows) in enumerate(ratios.groupby("distance", sort=False)):
+        colour, marker = _look(str(distance))
+        y = np.arange(len(files)) + (position - 1) * 0.22
+        rows = rows.set_index("file").loc[files]
+        ax.hlines(y, rows["mean"], rows["outside"], color=colour, linewidth=1)
+        ax.plot(rows["mean"], y, marker, color=colour, label=_NAMES[str(distance)])
+        ax.plot(rows["outside"], y, marker, color="white", markeredgecolor=colour)
+    ax.set_yticks(range(len(files)), files)
+    ax.invert_yaxis()
+    ax.set_xlabel(f"linked share: filled = records learned from, hollow = {_records(results)} other records")
+    ax.grid(axis="x", color="0.92")
+    figure.legend(loc="outside lower center", ncols=3)
+    return _sign(figure, results)
+
+
+def leakage(results: Results) -> Figure:
+    """Draw which attribute leaks: Shapley values with bootstrap intervals."""
+    frame = results.frames["leakage"]
+    files = list(dict.fromkeys(frame["file"]))
+    figure, axes = new_figure(1, len(files), size=(4.2 * len(files), 3.2))
+    for ax, file in zip(np.atleast_1d(axes), files, strict=True):
+        _draw_leakage(ax, frame[frame["file"] == file], f"{file}, {frame['resamples'].iloc[0]} resamples")
+    return _sign(figure, results)
+
+
+def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
+    y = np.arange(len(rows))
+    ax.hlines(y, rows["low"], rows["high"], color=COLOURS[0], linewidth=2.5, alpha=0.5)
+    ax.plot(rows["shapley"], y, MARKERS[0], color=COLOURS[0])
+    ax.set_yticks(y, rows["variable"])
+    ax.invert_yaxis()
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_xlabel("Shapley value, 90 % of resamples")
+    ax.set_title(title)
+    ax.grid(axis="x", color="0.92")
+
+
+def ru_map(results: Results) -> Figure:
+    """Draw the risk-utility map of the seven protections, inside and outside the records learned from."""
+    return _sign(plot_ru_panels(results.frames["ru_map"]), results)
+
+
+def ru_maskings(results: Results) -> Figure:
+    """Draw the risk-utility map of microaggregation, noise, rank swapping and rounding."""
+    return _sign(plot_ru_panels(results.frames["ru_maskings"]), results)
+
+
+FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
+    {
+        "figure-1-lattice-m4-28": figure_1,
+        "figure-2-lattice-m6-385": figure_2,
+        "table-1-ratios": table_1,
+        "table-2-seconds": table_2,
+        "inside-and-outside": in_and_out,
+        "leaking-attributes": leakage,
+        "ru-map": ru_map,
+        "ru-map-maskings": ru_maskings,
+    }
+)

@@ -1,0 +1,200 @@
+"""From the plan of the study to its sweeps, and from their trials to the frames that figures and pages show."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.errors import SearchLimitWarning
+from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.studies.abril2012 import SHOWN_SEED, Profile, readings, summaries
+from reident.studies.abril2012.trials import (
+    CONDITIONS,
+    available_data,
+    masking_trial,
+    own,
+    probabilistic_trial,
+    race_trial,
+    shown,
+    table,
+    trial,
+    variants,
+    whole_trial,
+)
+from reident.studies.study import Sweep
+from reident.tables.choquet.attribute_leakage import attribute_leakage
+from reident.tables.microaggregation import microaggregate
+
+__all__ = ["claims", "frames", "sweeps"]
+
+_SAID = {"choquet": "Choquet", "weighted_mean": "weighted-mean"}
+
+_MASKINGS: dict[str, list[float]] = {
+    "microaggregation": [3, 5, 10, 25],
+    "additive noise": [0.02, 0.05, 0.1, 0.25],
+    "rank swapping": [1, 3, 8, 20],
+    "rounding": [0.05, 0.2, 0.5, 1.0],
+}
+
+
+def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
+    """Return the sweeps: linkage of every draw, two ways to learn, other maskings, and all records at once."""
+    data = [_data(plan)]
+    files = [own(protection, plan.k) for protection in plan.protections]
+    common = {"data": data[0], "drawn": plan.n_records}
+    maskings = [
+        {**common, "method": method, "amount": float(amount)}
+        for method, amounts in _MASKINGS.items()
+        for amount in amounts
+    ]
+    chosen: dict[str, Sweep] = {
+        "trials": {
+            "grid": [
+                {**file, **common, "models": list(plan.models), "time_limit_s": plan.time_limit_s} for file in files
+            ],
+            "trial": trial,
+            "repetitions": plan.draws,
+            "shared": ["file", "time_limit_s", *_given(files)],
+            "stem": "abril2012",
+        },
+        "race": {
+            "grid": {
+                "data": data,
+                "n_records": plan.race_sizes,
+                "method": ["milp", "benders"],
+                "time_limit_s": [plan.race_limit_s],
+            },
+            "trial": race_trial,
+            "shared": ["method", "n_records", "time_limit_s"],
+        },
+        "maskings": {
+            "grid": maskings,
+            "trial": masking_trial,
+            "repetitions": plan.mask_draws,
+            "shared": ["method", "amount", "drawn"],
+        },
+        "whole": {
+            "grid": [
+                {"data": data[0], **file, "model": model, "time_limit_s": plan.whole_limit_s}
+                for file in files
+                for model in plan.models
+            ],
+            "trial": whole_trial,
+            "shared": [name for name in _given(files) if name == "own"],
+        },
+    }
+    if importlib.util.find_spec("splink") is not None:
+        # The stem and what is not shared are those of the trials, hence the streams and so the records drawn.
+        chosen["probabilistic"] = {
+            "grid": [{**file, **common, "distance": "probabilistic"} for file in files],
+            "trial": probabilistic_trial,
+            "repetitions": plan.probabilistic_draws,
+            "shared": ["file", "distance", *(name for name in _given(files) if name != "models")],
+            "stem": "abril2012",
+        }
+    return chosen
+
+
+def _given(files: list[dict[str, Any]]) -> list[str]:
+    """Return which of the conditions stand in the settings."""
+    return [name for name in CONDITIONS if name != "own" or any("own" in file for file in files)]
+
+
+def _data(plan: Profile) -> str:
+    return plan.data or available_data()
+
+
+def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the frames: `ratios` is table 1, `times` table 2, `measures` tables 3 and 4, `weights` table 5."""
+    data = _data(plan)
+    learned = shown(data, SHOWN_SEED, plan.time_limit_s)
+    linked = _with_probabilistic(trials)
+    nodes, edges = summaries.lattices(learned)
+    return {
+        "trials": linked,
+        "ratios": summaries.ratios(linked),
+        "times": summaries.times(linked),
+        "race": trials["race"],
+        "measures": summaries.measures(learned),
+        "weights": summaries.weights(learned),
+        "shapley": summaries.indices(learned),
+        "lattice_nodes": nodes,
+        "lattice_edges": edges,
+        "leakage": _leakage(data, plan),
+        "variants": variants(data, SHOWN_SEED, plan.variant_limit_s),
+        "ru_map": _ru_map(linked, plan),
+        "ru_maskings": _maskings(trials["maskings"]),
+        "whole": trials["whole"].drop(columns="own", errors="ignore"),
+        "about": pd.DataFrame([{"data": data, "draws": plan.draws, "shown_seed": SHOWN_SEED}]),
+    }
+
+
+def claims(plan: Profile, _seed: int, frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the ledger: every claim beside what was found."""
+    return readings.comparison(frames, _data(plan))
+
+
+def _with_probabilistic(trials: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Add probabilistic linkage of the first draws, missing for the others and where splink is not installed."""
+    linked = trials["trials"].drop(columns=list(CONDITIONS), errors="ignore")
+    if "probabilistic" not in trials:
+        return linked.assign(ratio_probabilistic=np.nan, tied_probabilistic=np.nan)
+    found = trials["probabilistic"][["file", "repetition", "seed_key", "ratio_probabilistic", "tied_probabilistic"]]
+    return linked.merge(found, how="left", validate="1:1")
+
+
+def _ru_map(trials: pd.DataFrame, plan: Profile) -> pd.DataFrame:
+    """Return the map of the protections: learned linkage, inside and outside the records learned from."""
+    model, panels = plan.models[-1], []
+    for risk, where in (
+        (f"ratio_{model}", "the records learned from"),
+        (f"outside_{model}", f"{plan.n_records} other records"),
+    ):
+        frame = ru_frame(
+            trials,
+            method="microaggregation",
+            parameter="file",
+            risk=risk,
+            utility="utility",
+            attack=f"{_SAID[model]} linkage, linked share of {where}",
+            analysis="1 - information loss (SSE / SST)",
+        )
+        panels.append(_anchored(frame))
+    return pd.concat(panels, ignore_index=True)
+
+
+def _anchored(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the ends: originals are linked but for exact duplicates; with nothing released nothing is linked or told."""
+    return anchor(anchor(frame, ORIGINAL, risk=1.0, utility=1.0), NOTHING, risk=0.0, utility=0.0)
+
+
+def _maskings(trials: pd.DataFrame) -> pd.DataFrame:
+    frame = ru_frame(
+        trials,
+        method="method",
+        parameter="amount",
+        risk="ratio",
+        utility="utility",
+        attack="nearest record (DBRL1), linked share",
+        analysis="1 - information loss (SSE / SST), first four columns",
+    )
+    return _anchored(frame)
+
+
+def _leakage(data: str, plan: Profile) -> pd.DataFrame:
+    """Rank the attributes of one file by Shapley value, with bootstrap intervals."""
+    whole = table(data)
+    inside = whole.sample(400, random_state=SHOWN_SEED)
+    frames = []
+    for file in ("M4-28", "M6-853"):
+        protected = microaggregate(inside, file)
+        options: dict[str, Any] = {"resamples": plan.resamples, "time_limit_s": 10 * plan.time_limit_s}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SearchLimitWarning)
+            found = attribute_leakage(protected.table, inside, columns=protected.columns, **options)
+        frames.append(found.table.assign(file=file, resamples=plan.resamples, proven=found.proven))
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,98 @@
+"""The worked examples of the paper: Example 2 (figure 1) and Example 10 (figures 2 and 3)."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray
+from reident.cliques.cliques import max_cliques
+from reident.data.datasets import load_example2, load_poets
+from reident.places.compatibility import compatibility_graph
+from reident.places.distances import great_circle_km
+
+
+def example_2() -> dict[str, pd.DataFrame]:
+    """Return the graph model of Example 2: vertices, and edges with the distances of their ends."""
+    people = load_example2().rename(columns={"name": "vertex"})
+    distances = great_circle_km(people["lat_deg"], people["lon_deg"])
+    a, b = np.triu_indices(len(people), 1)
+    names = people["vertex"].to_numpy()
+    edges = pd.DataFrame({"a": names[a], "b": names[b], "distance_km": distances[a, b]})
+    return {"example2_vertices": people, "example2_edges": edges}
+
+
+def _layout_km(distances: FloatArray) -> FloatArray:
+    """Place points in the plane so that their distances approximate the given ones (classical scaling)."""
+    n = len(distances)
+    centring = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * centring @ distances**2 @ centring)
+    return np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0)))
+
+
+def example_10() -> dict[str, pd.DataFrame]:
+    """Return both graphs of Example 10, placed in the plane, and their product graph with its maximum clique."""
+    vertices, edges = [], []
+    poets = load_poets()
+    for name, (table, distances) in zip(("target", "identification"), poets, strict=True):
+        place = _layout_km(distances).round(1)
+        vertices.append(
+            table[["cob", "language"]].assign(file=name, vertex=table.index, x_km=place[:, 0], y_km=place[:, 1])
+        )
+        a, b = np.triu_indices(len(table), 1)
+        edges.append(
+            pd.DataFrame({"file": name, "a": table.index[a], "b": table.index[b], "distance_km": distances[a, b]})
+        )
+    (target, d_target), (known, d_known) = poets
+    labels = [(table["cob"].astype(str) + table["language"]).to_numpy() for table in (target, known)]
+    graph = compatibility_graph(labels[0], d_target, labels[1], d_known, window_km=(-5, 5))
+    cliques = max_cliques(graph, rng=0).cliques
+    numbers = np.arange(1, graph.n_vertices + 1)
+    product = pd.DataFrame(
+        {
+            "vertex": numbers,
+            "target": graph.pairs[:, 0] + 1,
+            "identification": graph.pairs[:, 1] + 1,
+            "in_clique": np.isin(numbers - 1, np.array(cliques[0])),
+            "n_max_cliques": len(cliques),
+        }
+    )
+    joined = np.array(graph.to_networkx().edges) + 1
+    return {
+        "example10_vertices": pd.concat(vertices, ignore_index=True),
+        "example10_edges": pd.concat(edges, ignore_index=True),
+        "product_vertices": product,
+        "product_edges": pd.DataFrame(joined, columns=["a", "b"]),
+    }
+
+
+def example_9() -> int:
+    """Return the number of maximum cliques where one record faces two that lie closer together than the window."""
+    graph = compatibility_graph([1], np.zeros((1, 1)), [1, 1], np.array([[0, 0.5], [0.5, 0]]), window_km=(-1, 1))
+    return len(max_cliques(graph, rng=0).cliques)
+
+
+def theorem_7(n_pairs: int = 40, size: int = 4) -> int:
+    """Count random pairs of graphs whose largest common subgraph, by trying every matching, is their largest clique."""
+    rng = np.random.default_rng(7)
+    equal = 0
+    for _ in range(n_pairs):
+        labels = rng.integers(2, size=(2, size))
+        d = [great_circle_km(*rng.uniform(0, 0.1, (2, size))) for _ in range(2)]
+        graph = compatibility_graph(labels[0], d[0], labels[1], d[1], window_km=(-3, 3))
+        equal += len(max_cliques(graph, rng=0).cliques[0]) == _largest_common(labels, d, 3.0)
+    return equal
+
+
+def _largest_common(labels: np.ndarray, distances: list[FloatArray], window_km: float) -> int:
+    """Return the size of the largest matching of equal labels whose distances differ by no more than the window."""
+    n = len(labels[0])
+    for size in range(n, 0, -1):
+        for a in itertools.combinations(range(n), size):
+            for b in itertools.permutations(range(n), size):
+                close = np.abs(distances[0][np.ix_(a, a)] - distances[1][np.ix_(b, b)]) <= window_km
+                if close.all() and (labels[0][list(a)] == labels[1][list(b)]).all():
+                    return size
+    return 0

@@ -1,0 +1,124 @@
+"""From the plan of the study to its sweeps, and from their trials to the frames that figures and pages show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reident.data.papers import published
+from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.studies.kroll2015 import Profile, readings, summaries
+from reident.studies.kroll2015.examples import example_2, example_10
+from reident.studies.kroll2015.trials import CONDITIONS, shown, trial, variant_trial
+from reident.studies.study import Sweep
+
+__all__ = ["claims", "frames", "sweeps"]
+
+
+def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
+    """Return the sweeps: the grid of the paper, and noise on coordinates and on distances against quasi-cliques too.
+
+    Data sets are numbered from the seed.
+    """
+    datasets = [seed + i for i in range(plan.n_datasets)]
+    fixed = {name: getattr(plan, name) for name in CONDITIONS}
+    sizes = [{"method": "coordinate noise", "sigma_deg": s} for s in plan.sigmas_deg]
+    sizes += [{"method": "distance noise", "sigma_km": s} for s in plan.distance_sigmas_km]
+    variants = [
+        {**size, "alpha": 0.5, "gamma": gamma, "dataset": dataset, **fixed}
+        for gamma in dict.fromkeys((1.0, plan.gamma))
+        for size in sizes
+        for dataset in datasets
+    ]
+    return {
+        "trials": {
+            "grid": {
+                "sigma_deg": plan.sigmas_deg,
+                "alpha": plan.alphas,
+                "dataset": datasets,
+                **{name: [value] for name, value in fixed.items()},
+            },
+            "trial": trial,
+            "repetitions": plan.repetitions,
+            "shared": ["alpha", *CONDITIONS],
+            "stem": "kroll2015",
+        },
+        "variants": {
+            "grid": variants,
+            "trial": variant_trial,
+            "repetitions": -(-plan.variant_repetitions // len(datasets)),
+            "shared": ["gamma", *CONDITIONS],
+        },
+    }
+
+
+def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return `trials`, `summary`, `ties`, `deviations`, `ru_map`, `ru_variants`, and what figures 1 to 4, 7 show."""
+    attacked = trials["trials"].drop(columns=list(CONDITIONS))
+    summary = summaries.summarise(attacked)
+    return {
+        "trials": attacked,
+        "summary": summary,
+        "agreement": summaries.agreement(summary),
+        "ties": summaries.ties(attacked),
+        "deviations": summaries.deviations(plan.sigmas_deg, seed),
+        "ru_map": _ru_map(attacked),
+        "ru_variants": _variants(trials["variants"], plan.gamma),
+        **example_2(),
+        **example_10(),
+        **shown({"dataset": seed, **{name: getattr(plan, name) for name in CONDITIONS}}),
+    }
+
+
+def claims(_plan: Profile, _seed: int, frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the ledger: every claim beside what was found."""
+    return readings.comparison(frames | {name: _printed(frames[name]) for name in ("trials", "summary", "deviations")})
+
+
+def _printed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in cells of the paper's grid."""
+    cells = published("kroll2015", "table4")
+    in_grid = [frame[name].isin(cells[name]) for name in ("sigma_deg", "alpha") if name in frame]
+    return frame[np.logical_and.reduce(in_grid)]
+
+
+def _ru_map(trials: pd.DataFrame) -> pd.DataFrame:
+    at = min(trials["alpha"].unique(), key=lambda alpha: abs(alpha - 0.5))
+    frame = ru_frame(
+        trials[trials["alpha"] == at],
+        method="coordinate noise",
+        parameter="sigma_deg",
+        risk="precision",
+        utility="utility_per_km2",
+        attack=f"precision of the clique attack, alpha {at:g}",
+        analysis="1 / variance of d - d', per km$^2$",
+    )
+    return _anchored(frame)
+
+
+def _anchored(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add what is known without a run: exact distances err nowhere, nothing released can be neither used nor linked.
+
+    Exact distances are linked with precision 1 up to coinciding records.
+    """
+    return anchor(anchor(frame, ORIGINAL, risk=1.0, utility=np.inf), NOTHING, risk=0.0, utility=0.0)
+
+
+def _variants(trials: pd.DataFrame, gamma: float) -> pd.DataFrame:
+    """Return one map with two panels, cliques and quasi-cliques."""
+    in_degrees, in_km = trials["sigma_deg"].map("{:g} deg".format), trials["sigma_km"].map("{:g} km".format)
+    trials["size"] = in_degrees.where(trials["sigma_deg"].notna(), in_km)
+    panels = []
+    for share, name in ((1.0, "clique attack"), (gamma, f"{gamma:g}-quasi-clique attack")):
+        part = trials[trials["gamma"].eq(share)]
+        frame = ru_frame(
+            part,
+            method="method",
+            parameter="size",
+            risk="precision",
+            utility="utility_per_km2",
+            attack=f"precision of the {name}, alpha 0.5",
+            analysis="1 / variance of d - d', per km$^2$",
+        )
+        panels.append(_anchored(frame))
+    return pd.concat(panels, ignore_index=True)

@@ -1,0 +1,148 @@
+"""The trials of the study: files, masks, the intruder's window, the attack."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.data.datasets import load_boundary, load_census_shares, load_places
+from reident.data.simulate import OverlappingFiles, overlapping_files, population
+from reident.errors import SearchLimitWarning
+from reident.places.common_subgraph import Linkage, MetricMicrodata, common_subgraph_attack
+from reident.places.coordinate_noise import perturb_coordinates
+from reident.places.distance_noise import perturb_distances
+from reident.places.distances import great_circle_km
+from reident.places.linkage_quality import linkage_quality
+from reident.places.tolerance import DistanceDeviation, distance_deviation_quantiles, distance_noise_window_km
+from reident.studies.kroll2015 import JITTER_KM
+
+#: The quasi-identifiers of both files.
+QUASI = ["sex", "age_class"]
+
+#: The paper's conditions, the same for all settings of a run; a trial without them takes the paper's.
+CONDITIONS = ("n_original", "n_known", "n_common", "ties", "jitter_km")
+
+# No cell of the study comes near it; a limit that is always there keeps a sweep from hanging on one bad draw.
+_NODE_LIMIT = 20_000_000
+_MAX_CLIQUES = 2_000
+
+
+@lru_cache(maxsize=16)
+def files(
+    dataset: int, *, n_original: int = 500, n_known: int = 500, n_common: int = 50, jitter_km: float = JITTER_KM
+) -> OverlappingFiles:
+    """Return the data set with this number: simulated records of Germany, some of them in both files."""
+    rng = np.random.default_rng(dataset)
+    persons = population(
+        load_places("germany"),
+        n_original + n_known - n_common,
+        jitter_km=jitter_km,
+        shares=load_census_shares(),
+        area=load_boundary("germany"),
+        rng=rng,
+    )
+    return overlapping_files(persons, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
+
+
+@lru_cache(maxsize=64)
+def deviation(sigma_deg: float, dataset: int, n_pairs: int = 1000) -> DistanceDeviation:
+    """Return the intruder's sample of distance deviations: one for all repetitions on a data set."""
+    rng = np.random.default_rng([dataset, round(sigma_deg * 1e6), n_pairs])
+    return distance_deviation_quantiles(load_boundary("germany"), sigma_deg=sigma_deg, n_pairs=n_pairs, rng=rng)
+
+
+@lru_cache(maxsize=16)
+def _known(dataset: int, **conditions: Any) -> MetricMicrodata:
+    """Return the intruder's file with its distances."""
+    known = files(dataset, **conditions).known
+    return MetricMicrodata(known[QUASI], great_circle_km(known["lat_deg"], known["lon_deg"]))
+
+
+def _conditions(params: dict[str, Any]) -> dict[str, Any]:
+    return {name: params[name] for name in CONDITIONS if name in params and name != "ties"}
+
+
+def _noisy_release(
+    params: dict[str, Any], rng: np.random.Generator
+) -> tuple[MetricMicrodata, tuple[float, float], float]:
+    """Return the release, the intruder's window in km and the utility (1 / variance of the deviation, per km^2)."""
+    original, alpha = files(params["dataset"], **_conditions(params)).original, params["alpha"]
+    lat, lon = original["lat_deg"], original["lon_deg"]
+    if params.get("sigma_km") is not None:
+        sigma_km = params["sigma_km"]
+        released = perturb_distances(great_circle_km(lat, lon), sigma_km=sigma_km, rng=rng)
+        return MetricMicrodata(original[QUASI], released), distance_noise_window_km(sigma_km, alpha), sigma_km**-2
+    sampled = deviation(params["sigma_deg"], params["dataset"])
+    released = great_circle_km(*perturb_coordinates(lat, lon, sigma_deg=params["sigma_deg"], rng=rng))
+    return MetricMicrodata(original[QUASI], released), sampled.window_km(alpha), 1 / sampled.variance_km2
+
+
+def attack(params: dict[str, Any], rng: np.random.Generator) -> tuple[Linkage, float]:
+    """Mask, release and attack; return what the attack claims and the utility of the release, per km^2."""
+    release, window_km, utility = _noisy_release(params, rng)
+    with warnings.catch_warnings():
+        # Whether the search and the listing were complete is a column of the frame.
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        linkage = common_subgraph_attack(
+            release,
+            _known(params["dataset"], **_conditions(params)),
+            quasi=QUASI,
+            window_km=window_km,
+            ties=params.get("ties", "random"),
+            gamma=params.get("gamma", 1.0),
+            limit=_MAX_CLIQUES,
+            node_limit=_NODE_LIMIT,
+            rng=rng,
+        )
+    return linkage, utility
+
+
+def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Mask the coordinates, attack, and measure; `params`: sigma_deg, alpha, dataset."""
+    linkage, utility = attack(params, rng)
+    truth = files(params["dataset"], **_conditions(params)).truth
+    quality = linkage_quality(linkage.links, truth)
+    true = linkage.all_links.merge(truth.assign(true=True), how="left", on=["release", "known"])["true"].notna()
+    over_ties = true.groupby(linkage.all_links["clique"]).mean()
+    return {
+        "precision": quality.precision,
+        "recall": quality.recall,
+        "true_positives": quality.TP,
+        "false_positives": quality.FP,
+        "false_negatives": quality.FN,
+        "precision_min": over_ties.min(),
+        "precision_mean": over_ties.mean(),
+        "precision_max": over_ties.max(),
+        "n_max_cliques": linkage.n_max_cliques,
+        "is_optimal": linkage.is_optimal,
+        "is_enumerated": linkage.is_enumerated,
+        "n_candidates": linkage.n_candidates,
+        "n_edges": linkage.n_edges,
+        "utility_per_km2": utility,
+    }
+
+
+def variant_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Attack a variant that the paper names; `params`: sigma_deg or sigma_km, alpha, gamma, dataset."""
+    linkage, utility = attack(params, rng)
+    quality = linkage_quality(linkage.links, files(params["dataset"], **_conditions(params)).truth)
+    return {"precision": quality.precision, "recall": quality.recall, "utility_per_km2": utility}
+
+
+def shown(data: dict[str, Any]) -> dict[str, pd.DataFrame]:
+    """Return the files of figure 4 and three typical outcomes of figure 7; `data`: dataset and conditions."""
+    original, known, truth = files(data["dataset"], **_conditions(data))
+    points = []
+    for name, table, common in (("original", original, truth["release"]), ("known", known, truth["known"])):
+        points.append(table.assign(file=name, id=table.index, common=table.index.isin(common)).reset_index(drop=True))
+    linked = []
+    for sigma_deg, alpha in ((0.005, 0.5), (0.005, 0.9), (0.05, 0.5)):
+        params = {"sigma_deg": sigma_deg, "alpha": alpha, **data}
+        links = attack(params, np.random.default_rng(data["dataset"]))[0].links
+        found = links.merge(truth.assign(true=True), how="left", on=["release", "known"])
+        linked.append(found.assign(true=found["true"].notna(), sigma_deg=sigma_deg, alpha=alpha))
+    return {"files": pd.concat(points, ignore_index=True), "matches": pd.concat(linked, ignore_index=True)}

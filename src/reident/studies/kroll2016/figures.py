@@ -1,0 +1,283 @@
+"""Figures of the study kroll2016: figures 1 to 14 of the paper, its appendix, the attacks that locate, and the map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import offset_copy
+from scipy.stats import gaussian_kde
+
+from reident.data.datasets import load_boundary
+from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure
+from reident.plotting.rumap import plot_ru_panels
+from reident.studies.study import Results
+
+__all__ = ["FIGURES"]
+
+# The precision above which the paper calls the risk too high.
+_RISK_LIMIT = 0.25
+
+_NAMES = {"england": "hospitals in England", "germany": "persons in Germany"}
+
+
+def _source(results: Results, scenario: str) -> str:
+    """Say what the points are: a simulated stand-in must never pass for the real list."""
+    files = results.frames["files"]
+    source = files.loc[files["scenario"] == scenario, "source"].iloc[0]
+    if source == "real":
+        return "NHS list of 2020"
+    return "SIMULATED stand-in" if scenario == "england" else "simulated"
+
+
+def _outline(ax: Axes, country: str) -> None:
+    load_boundary(country).boundary.plot(ax=ax, color="0.5", linewidth=0.7)
+    middle = {"germany": 51.0, "england": 52.8, "united_kingdom": 55.0}[country]
+    # One degree of longitude is shorter than one of latitude.
+    ax.set_aspect(1 / np.cos(np.radians(middle)))
+    ax.set_xlabel("longitude, degrees")
+    ax.set_ylabel("latitude, degrees")
+
+
+def figure_1(results: Results) -> Figure:
+    """Draw one Lipschitz coordinate: the distance from p to the nearest of three reference points."""
+    points = results.frames["coordinate"]
+    figure, ax = new_figure(size=(4.2, 5.2))
+    _outline(ax, "united_kingdom")
+    p, others = points.iloc[0], points.iloc[1:]
+    nearest = others["distance_km"].idxmin()
+    for row in others.itertuples():
+        chosen = row.Index == nearest
+        ax.plot([p["lon_deg"], row.lon_deg], [p["lat_deg"], row.lat_deg], color=COLOURS[3] if chosen else "0.6",
+                linewidth=1.8 if chosen else 1.0, linestyle="-" if chosen else "--", zorder=2)  # fmt: skip
+        ax.plot(row.lon_deg, row.lat_deg, "o", color=COLOURS[3] if chosen else COLOURS[0], zorder=3)
+        place = offset_copy(ax.transData, figure, 6, 4, units="points")
+        ax.text(row.lon_deg, row.lat_deg, f"{row.role}: {row.distance_km:.1f} km", fontsize=8, transform=place,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1}, zorder=4)  # fmt: skip
+    ax.plot(p["lon_deg"], p["lat_deg"], "s", color="black", markersize=8, zorder=5)
+    place = offset_copy(ax.transData, figure, -6, -14, units="points")
+    ax.text(p["lon_deg"], p["lat_deg"], "p", fontsize=10, transform=place, zorder=5)
+    ax.set_title(f"f(p) = {p['distance_km']:.1f} km, the distance\nto the nearest of three reference points")
+    return figure
+
+
+def city_pairs(results: Results) -> Figure:
+    """Draw the densities of the released distances of three pairs of cities."""
+    cities = results.frames["cities"]
+    pairs = {
+        "Liverpool-Manchester": "liverpool_manchester_km",
+        "London-Sheffield": "london_sheffield_km",
+        "Plymouth-Newcastle": "plymouth_newcastle_km",
+    }
+    figure, axes = new_figure(3, 3, size=(10.0, 7.5))
+    true = results.frames["city_pairs"]["distance_km"]
+    for row, (title, column), distance in zip(axes, pairs.items(), true, strict=True):
+        shortest, longest = float(cities[column].min()) * 0.97, float(distance)
+        for ax, d in zip(row, (20, 100, 500), strict=True):
+            for i, k in enumerate((1, 3, 5)):
+                drawn = cities.loc[
+                    (cities["n_reference_sets"] == d) & (cities["reference_set_size"] == k), column
+                ].to_numpy()
+                at = np.linspace(shortest, longest, 600)
+                # Scaled to one height: a nearly exact distance is a spike beside which the others would vanish.
+                density = _density(drawn, at)
+                ax.plot(at, density / max(density.max(), 1e-12), color=COLOURS[i], linestyle=LINES[i], label=f"k = {k}")
+            ax.axvline(distance, color="0.4", linewidth=0.8, linestyle=":")
+            ax.set_ylim(bottom=0)
+            ax.set_yticks([])
+            ax.set_title(f"{title}, d = {d}")
+    for ax in axes[-1]:
+        ax.set_xlabel("released distance, km")
+    axes[0, 0].legend(loc="upper left")
+    figure.suptitle("dotted: the true distance, never exceeded", fontsize=9)
+    axes[1, 0].set_ylabel("density over embeddings, scaled to equal height")
+    return figure
+
+
+def _density(drawn: np.ndarray, at: np.ndarray) -> np.ndarray:
+    if drawn.size < 2 or np.ptp(drawn) < 1e-6:
+        return np.zeros_like(at)
+    return np.asarray(gaussian_kde(drawn)(at))
+
+
+def figure_2(results: Results) -> Figure:
+    """Draw nearest neighbours and rank correlations against k for each d."""
+    utility = results.frames["utility"]
+    mean = utility.groupby(["n_reference_sets", "reference_set_size"], as_index=False).mean(numeric_only=True)
+    figure, axes = new_figure(1, 2, size=(9.0, 3.8), sharex=True)
+    for i, (d, part) in enumerate(mean.groupby("n_reference_sets")):
+        look = {"linestyle": LINES[i], "marker": MARKERS[i], "markersize": 4}
+        size = part["reference_set_size"]
+        axes[0].plot(size, part["nearest_neighbour"], color=COLOURS[i], label=f"d = {d}", **look)
+        axes[1].plot(size, part["spearman_centre"], color="black", label=f"d = {d}, centre", **look)
+        axes[1].plot(size, part["spearman_border"], color="0.6", label=f"d = {d}, north", **look)
+    axes[0].set_ylabel("share of correct nearest neighbours")
+    axes[1].set_ylabel("Spearman correlation with true distances")
+    for ax in axes:
+        ax.set_xlabel("points in a reference set, k")
+        ax.set_ylim(top=1.02)
+    axes[0].legend(loc="lower left")
+    axes[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False)
+    figure.suptitle(f"400 hospitals in England ({_source(results, 'england')})", fontsize=9)
+    return figure
+
+
+def uses(results: Results) -> Figure:
+    """Draw the utilities of the uses that the paper names."""
+    utility = results.frames["utility"]
+    mean = utility.groupby(["n_reference_sets", "reference_set_size"], as_index=False).mean(numeric_only=True)
+    shown = {
+        "clusters_ari": "adjusted Rand index of 10 clusters",
+        "gwr_overlap": "overlap of GWR weights (100 km)",
+        "moran_contiguity_error": "error of Moran's I, 6 nearest",
+        "moran_band_error": "error of Moran's I, 60 km band",
+        "geary_contiguity_error": "error of Geary's C, 6 nearest",
+        "small_error_km": "error of distances below 25 km, km",
+    }
+    figure, axes = new_figure(2, 3, size=(10.5, 6.0), sharex=True)
+    for ax, (column, name) in zip(axes.ravel(), shown.items(), strict=True):
+        for i, (d, part) in enumerate(mean.groupby("n_reference_sets")):
+            ax.plot(part["reference_set_size"], part[column], color=COLOURS[i], linestyle=LINES[i], marker=MARKERS[i],
+                    markersize=4, label=f"d = {d}")  # fmt: skip
+        ax.set_title(name)
+        ax.set_ylim(bottom=0)
+    for ax in axes[1]:
+        ax.set_xlabel("points in a reference set, k")
+    axes[0, 0].legend(loc="lower left")
+    figure.suptitle(f"400 hospitals in England ({_source(results, 'england')}), simulated attribute", fontsize=9)
+    return figure
+
+
+def files(results: Results, *, scenario: str) -> Figure:
+    """Draw both files of a scenario on the outline."""
+    points = results.frames["files"]
+    points = points[points["scenario"] == scenario]
+    figure, axes = new_figure(1, 2, size=(8.0, 4.8), sharey=True)
+    for ax, name in zip(axes, ("target", "identification"), strict=True):
+        part = points[points["file"] == name]
+        _outline(ax, scenario)
+        for common, marker, colour, label in (
+            (False, "o", "0.55", "in this file only"),
+            (True, "^", COLOURS[3], "in both"),
+        ):
+            shown = part[part["common"] == common]
+            ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
+                       label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
+        ax.set_title(f"{name} file, {len(part)} {_NAMES[scenario].split()[0]}")
+    axes[0].legend(loc="upper left", fontsize=7)
+    axes[1].set_ylabel("")
+    figure.suptitle(f"{_NAMES[scenario]} ({_source(results, scenario)})", fontsize=9)
+    return figure
+
+
+def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> Figure:
+    """Draw precision and recall of the clique attack against k, a line for each d; the paper's limit at 25 %."""
+    summary = results.frames[f"{frame}_summary"]
+    summary = summary[(summary["scenario"] == scenario) & (summary["alpha"] == alpha)]
+    figure, axes = new_figure(1, 2, size=(9.0, 3.6), sharey=True)
+    for ax, measure in zip(axes, ("precision", "recall"), strict=True):
+        for i, (d, part) in enumerate(summary[summary["measure"] == measure].groupby("n_reference_sets")):
+            part = part.sort_values("reference_set_size")
+            # Points of one k side by side, so that their bars can be read.
+            size = part["reference_set_size"] + 0.12 * (i - 1)
+            look = {"color": COLOURS[i], "linestyle": LINES[i], "marker": MARKERS[i], "markersize": 4, "linewidth": 1.2}
+            bars = part["se"].fillna(0.0)
+            ax.errorbar(size, part["mean"], yerr=bars, elinewidth=0.7, capsize=2, label=f"d = {d}", **look)
+            unproven = part["share_proven"] < 1
+            ax.plot(size[unproven], part.loc[unproven, "mean"], "o", markersize=9, markerfacecolor="none",
+                    markeredgecolor=COLOURS[i], markeredgewidth=0.7)  # fmt: skip
+        ax.axhline(_RISK_LIMIT, color="0.4", linewidth=0.8, linestyle=(0, (6, 3)))
+        ax.set_xlabel("points in a reference set, k")
+        ax.set_ylabel(measure)
+        ax.set_ylim(-0.03, 1.03)
+        ax.yaxis.set_tick_params(labelleft=True)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    place = axes[0].get_yaxis_transform()
+    axes[0].text(
+        0.99,
+        _RISK_LIMIT + 0.015,
+        "the paper's limit, 25 %",
+        transform=place,
+        ha="right",
+        va="bottom",
+        fontsize=7,
+        color="0.4",
+    )
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    repetitions = int(summary["n"].max()) if len(summary) else 0
+    figure.suptitle(
+        f"{_NAMES[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}; bars: standard error of the mean of "
+        f"{repetitions}; ring: clique not proven maximum",
+        fontsize=8,
+    )
+    return figure
+
+
+def locating(results: Results) -> Figure:
+    """Draw how closely both attacks place all records of a release, by method."""
+    located = results.frames["locating"]
+    by = ["label", "size"]
+    order = located[by].drop_duplicates().itertuples(index=False)
+    names = [tuple(row) for row in order]
+    figure, axes = new_figure(1, 3, size=(11.5, 0.34 * len(names) + 1.6), sharey=True)
+    rows = np.arange(len(names))[::-1]
+    for i, attack in enumerate(("multilateration", "registration")):
+        for ax, measure in zip(axes, ("median_km", "within_5km", "precision"), strict=True):
+            part = located.groupby(by, sort=False)[f"{attack}_{measure}"]
+            middle, low, high = part.median(), part.quantile(0.05), part.quantile(0.95)
+            floor = 1e-3 if measure == "median_km" else 0.0
+            y = rows + (0.14 if i == 0 else -0.14)
+            at = np.maximum(middle.loc[names].to_numpy(), floor)
+            bars = np.stack([at - np.maximum(low.loc[names].to_numpy(), floor), high.loc[names].to_numpy() - at])
+            label = ("from the clique attack's matches", "without any match")[i]
+            look = {"fmt": MARKERS[i], "color": COLOURS[i], "markersize": 5, "elinewidth": 0.8}
+            ax.errorbar(at, y, xerr=np.clip(bars, 0, None), label=label, **look)
+    axes[0].set_xscale("log")
+    axes[0].set_xlabel("median position error, km")
+    axes[1].set_xlabel("share located within 5 km")
+    axes[2].set_xlabel("precision of the second round")
+    axes[0].set_yticks(rows, [", ".join(filter(None, name)) for name in names])
+    for ax in axes:
+        ax.grid(axis="y", color="0.92", linewidth=0.6)
+        ax.set_axisbelow(True)
+    for ax in axes[1:]:
+        ax.set_xlim(-0.03, 1.03)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    n = int(located.groupby(by).size().min())
+    figure.suptitle(f"simulated persons in Germany; median and 5-95 % of {n} releases", fontsize=8)
+    return figure
+
+
+def ru_map(results: Results) -> Figure:
+    """Draw risk against utility for every method that releases distances."""
+    return plot_ru_panels(results.frames["ru_map"], risk_limit=_RISK_LIMIT)
+
+
+def _panels() -> dict[str, Callable[[Results], Figure]]:
+    panels: dict[str, Callable[[Results], Figure]] = {}
+    number = 5
+    for scenario in ("england", "germany"):
+        for frame, alphas in (("first", (0.1, 0.5, 0.9)), ("second", (0.1, 0.5))):
+            for alpha in alphas:
+                name = f"figure-{number}-{scenario}-{frame}-alpha-{alpha:g}"
+                panels[name] = partial(experiment, frame=frame, scenario=scenario, alpha=alpha)
+                number += 1
+    return panels
+
+
+FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
+    {
+        "figure-1-one-coordinate": figure_1,
+        "appendix-city-pairs": city_pairs,
+        "figure-2-utility": figure_2,
+        "uses": uses,
+        "figure-3-england-files": partial(files, scenario="england"),
+        "figure-4-germany-files": partial(files, scenario="germany"),
+        **_panels(),
+        "locating": locating,
+        "ru-map": ru_map,
+    }
+)

@@ -1,0 +1,196 @@
+"""From the plan of the study to its sweeps, and from their trials to the frames that figures and pages show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reident.data.simulate import points_in_area
+from reident.methods import find
+from reident.places.distances import great_circle_cross_km, great_circle_km
+from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.studies.kroll2016 import SCENARIOS, Profile, statements
+from reident.studies.kroll2016 import trials as work
+from reident.studies.kroll2016.scenarios import Scenario, scenario
+from reident.studies.study import Sweep
+from reident.sweep import grid
+
+__all__ = ["claims", "frames", "sweeps"]
+
+
+def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
+    """Return the sweeps of both experiments and of the attacks that locate."""
+    searched = {"n_simulations": [plan.n_simulations], "time_limit_s": [plan.time_limit_s]}
+    chosen: dict[str, Sweep] = {
+        "cities": {
+            "grid": {"n_reference_sets": [20, 100, 500], "reference_set_size": [1, 3, 5]},
+            "trial": work.city_trial,
+            "repetitions": plan.n_embeddings,
+        },
+        "utility": {
+            "grid": {**plan.utility, "dataset": [seed]},
+            "trial": work.utility_trial,
+            "repetitions": plan.utility_repetitions,
+        },
+    }
+    asked = {
+        "scenario": plan.scenario,
+        "n_reference_sets": plan.n_reference_sets,
+        "reference_set_size": plan.reference_set_sizes,
+        "alpha": plan.alphas,
+    }
+    given = {name: values for name, values in asked.items() if values is not None}
+    conditions = {"area": [plan.area], "search": [plan.search], "step_limit": [plan.published_steps]}
+    datasets = [seed + i for i in range(plan.datasets)]
+    for name, own in (("first", plan.first), ("second", plan.second)):
+        settings = own | given
+        # Alpha varies fastest and shares its embeddings, so that a setting's intervals are simulated once.
+        chosen[name] = {
+            "grid": {"dataset": datasets, **searched, **conditions, "alphas": [settings["alpha"]], **settings},
+            "trial": work.linkage_trial,
+            "repetitions": plan.releases,
+            "shared": ["alpha", "alphas", "time_limit_s", "n_simulations", *conditions],
+        }
+    chosen["as_published"] = {
+        "grid": {"dataset": [seed], **searched, "step_limit": [plan.published_steps], **plan.published},
+        "trial": work.published_trial,
+        "repetitions": plan.published_repetitions,
+        "shared": ["step_limit", "time_limit_s", "n_simulations"],
+    }
+    common = {"n_simulations": plan.n_simulations, "time_limit_s": plan.time_limit_s, "n_pairs": plan.n_pairs}
+    chosen["locating"] = {
+        "grid": [
+            {"method": method, "options": options, "dataset": seed, **common}
+            for method, several in plan.methods.items()
+            for options in several
+        ],
+        "trial": work.locating_trial,
+        "repetitions": plan.locating_repetitions,
+    }
+    # Files that share nobody: how often does chance look like a registration?
+    chosen["certificate"] = {
+        "grid": [
+            {"method": ORIGINAL, "options": {}, "dataset": seed + 1 + i, "n_common": 0, **common}
+            for i in range(plan.locating_repetitions)
+        ],
+        "trial": work.locating_trial,
+    }
+    recommended = {"n_reference_sets": [20], "reference_set_size": [30], "dataset": [seed]}
+    chosen["pieces"] = {
+        "grid": {**recommended, "sure_km": [6.0, 12.0], "n_pairs": [plan.n_pairs]},
+        "trial": work.piece_trial,
+        "repetitions": plan.locating_repetitions,
+        "shared": ["sure_km"],
+    }
+    chosen["arrangement"] = {
+        "grid": {
+            **recommended,
+            "n_simulations": [100],
+            "n_sweeps": [plan.n_sweeps],
+            "n_starts": [plan.n_starts],
+        },
+        "trial": work.arrangement_trial,
+        "repetitions": plan.arrangement_repetitions,
+    }
+    return chosen
+
+
+def frames(_plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the trials of every sweep, summaries of both experiments, the map, and what figures 1, 3 and 4 show."""
+    made = _shown(seed) | trials
+    for name in ("first", "second"):
+        made[name] = trials[name].drop(columns=["alphas", "area", "search", "step_limit"])
+        made[f"{name}_summary"] = _summary(made[name])
+    for name in ("locating", "certificate"):
+        made[name] = _labelled(trials[name])
+    return made | {"ru_map": _ru_map(made["locating"])}
+
+
+def claims(_plan: Profile, _seed: int, frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the ledger: every claim beside what was found."""
+    return statements.comparison(frames)
+
+
+_BY = ["scenario", "alpha", "n_reference_sets", "reference_set_size"]
+
+
+def _summary(frame: pd.DataFrame) -> pd.DataFrame:
+    measures = ["precision", "recall", "n_links", "precision_lowest", "precision_mean", "precision_highest", "density"]
+    tidy = grid.summarise(frame[[*_BY, "repetition", "seed_key", *measures]], _BY)
+    proven = frame.groupby(_BY, as_index=False)["is_optimal"].mean().rename(columns={"is_optimal": "share_proven"})
+    return tidy.merge(proven, on=_BY)
+
+
+def _labelled(located: pd.DataFrame) -> pd.DataFrame:
+    """Add what figures say of a release: the method's label, and its options in words."""
+    told = [
+        (ORIGINAL, "") if method == ORIGINAL else (find(method).label, find(method).told_options(options))
+        for method, options in zip(located["method"], located["options"], strict=True)
+    ]
+    return located.drop(columns="options").assign(label=[label for label, _ in told], size=[size for _, size in told])
+
+
+def _ru_map(located: pd.DataFrame) -> pd.DataFrame:
+    located = located.assign(
+        small_distances_kept=1 - (located["small_error_km"] / 25.0).clip(upper=1.0),
+        moran_kept=1 - located["moran_band_error"],
+    )
+    neighbours = ("nearest_neighbour", "correct nearest neighbours")
+    small = ("small_distances_kept", "1 - mean error of distances below 25 km / 25 km")
+    moran = ("moran_kept", "1 - error of Moran's I in a 60 km band")
+    clique = ("clique_precision", "precision of the clique attack, alpha 0.5")
+    matched = ("multilateration_within_1km", "located within 1 km from clique matches")
+    unmatched = ("registration_within_1km", "located within 1 km without a match")
+    # A rigid motion keeps every distance: it is the anchor "original" by another name.
+    methods = located[~located["method"].isin([ORIGINAL, "rigid_motion"])]
+    frames = []
+    for (risk, attack), (utility, analysis) in [
+        (clique, neighbours),
+        (matched, neighbours),
+        (unmatched, neighbours),
+        (unmatched, small),
+        (unmatched, moran),
+        (clique, moran),
+    ]:
+        frame = ru_frame(
+            methods,
+            method="label",
+            parameter="size",
+            risk=risk,
+            utility=utility,
+            attack=attack,
+            analysis=analysis,
+        )
+        exact_risk = located.loc[located["method"] == ORIGINAL, risk].mean()
+        frames.append(anchor(anchor(frame, ORIGINAL, risk=exact_risk, utility=1.0), NOTHING, risk=0.0, utility=0.0))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _shown(seed: int) -> dict[str, pd.DataFrame]:
+    """Return what figures 1, 3 and 4 show: one coordinate of a point, and the files of both scenarios."""
+    rng = np.random.default_rng([seed, 1])
+    lat, lon = points_in_area(work.united_kingdom(), 4, rng=rng)
+    distances = great_circle_cross_km(lat[:1], lon[:1], lat[1:], lon[1:])[0]
+    coordinate = pd.DataFrame(
+        {
+            "role": ["p", "r1", "r2", "r3"],
+            "lat_deg": lat,
+            "lon_deg": lon,
+            "distance_km": [distances.min(), *distances],
+        }
+    )
+    files = [_points(scenario(name, seed)) for name in SCENARIOS]
+    places = work.city_pairs()
+    between = great_circle_km(places["lat_deg"], places["lon_deg"])
+    pairs = pd.DataFrame({"pair": work.PAIRS, "distance_km": [between[i, i + 1] for i in (0, 2, 4)]})
+    return {"coordinate": coordinate, "city_pairs": pairs, "files": pd.concat(files, ignore_index=True)}
+
+
+def _points(files: Scenario) -> pd.DataFrame:
+    parts = [
+        table[["lat_deg", "lon_deg"]].assign(
+            scenario=files.name, source=files.source, file=name, common=table.index.isin(files.truth[column])
+        )
+        for name, table, column in (("target", files.original, "release"), ("identification", files.known, "known"))
+    ]
+    return pd.concat(parts, ignore_index=True)

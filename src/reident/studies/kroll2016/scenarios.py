@@ -1,0 +1,155 @@
+"""The two scenarios: hospitals in England, and persons in Germany; what the intruder knows in each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray
+from reident.data.datasets import (
+    load_boundary,
+    load_census_shares,
+    load_nhs_hospitals,
+    load_nhs_trust_prefixes,
+    load_places,
+)
+from reident.data.simulate import overlapping_files, population
+from reident.places.distances import great_circle_km
+from reident.places.lipschitz_embedding import embed_distances
+from reident.places.tolerance_intervals import ToleranceIntervals, simulate_intervals
+from reident.studies.kroll2016 import SCENARIOS
+
+#: Hospitals of the paper's list, which is no longer to be had.
+N_HOSPITALS = 847
+
+#: Standard deviation, km, of simulated places around their town's centre. Germany: as calibrated for kroll2015.
+#: England: a hospital stands in its town.
+JITTER_KM = {"germany": 11.0, "england": 2.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """Two overlapping files in one area.
+
+    Attributes
+    ----------
+    name, source : str
+        The scenario, and ``"real"`` or ``"simulated"``.
+    original, known, truth : DataFrame
+        The custodian's file, the intruder's, and who is who.
+    quasi : list of str
+        What both files say about a record.
+    area : GeoDataFrame
+        Where reference places are drawn.
+    d_original, d_known : ndarray
+        Distances, km.
+    """
+
+    name: str
+    source: str
+    original: pd.DataFrame
+    known: pd.DataFrame
+    truth: pd.DataFrame
+    quasi: list[str]
+    area: Any
+    d_original: FloatArray
+    d_known: FloatArray
+
+
+def hospitals(seed: int) -> tuple[pd.DataFrame, str]:
+    """Return 847 places with a trust prefix: the NHS list where it is at hand, else a stand-in; and which it is.
+
+    A file that is there but is not the right one is an error, never silently replaced.
+    """
+    rng = np.random.default_rng([seed, 847])
+    folder = os.environ.get("REIDENT_DATA")
+    if folder and (Path(folder) / "hospitals_england" / "nhs_choices_hospital.csv").is_file():
+        listed = load_nhs_hospitals()
+        chosen = np.sort(rng.choice(len(listed), N_HOSPITALS, replace=False))
+        return listed.loc[chosen, ["trust_prefix", "lat_deg", "lon_deg"]].reset_index(drop=True), "real"
+    prefixes = load_nhs_trust_prefixes()
+    shares = prefixes[["trust_prefix"]].assign(share=prefixes["hospitals"] / prefixes["hospitals"].sum())
+    stand_in = population(
+        load_places("england"),
+        N_HOSPITALS,
+        jitter_km=JITTER_KM["england"],
+        shares=shares,
+        area=load_boundary("england"),
+        rng=rng,
+    )
+    return stand_in, "simulated"
+
+
+@lru_cache(maxsize=8)
+def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | None = None) -> Scenario:
+    """Return the files of a scenario: 400 + 400 hospitals with 40 in common, or 500 + 500 persons with 50.
+
+    The data sets are fixed as in the paper; repetitions draw new embeddings only. `n_common` changes the overlap,
+    `area` where reference places are drawn.
+    """
+    rng = np.random.default_rng([seed, SCENARIOS.index(name)])
+    if name == "england":
+        people, source = hospitals(seed)
+        size, common, quasi = 400, 40, ["trust_prefix"]
+        if n_common == 0:
+            size = len(people) // 2
+    else:
+        people = population(
+            load_places("germany"),
+            1000,
+            jitter_km=JITTER_KM["germany"],
+            shares=load_census_shares(),
+            area=load_boundary("germany"),
+            rng=rng,
+        )
+        source, size, common, quasi = "simulated", 500, 50, ["sex", "age_class"]
+    common = common if n_common is None else n_common
+    files = overlapping_files(people, n_original=size, n_known=size, n_common=common, rng=rng)
+    d_original, d_known = (
+        great_circle_km(table["lat_deg"], table["lon_deg"]) for table in (files.original, files.known)
+    )
+    within = load_boundary(area or name)
+    return Scenario(name, source, files.original, files.known, files.truth, quasi, within, d_original, d_known)
+
+
+def release(files: Scenario, n_reference_sets: int, reference_set_size: int, rng: np.random.Generator) -> FloatArray:
+    """Return the custodian's distances through a new embedding."""
+    return embed_distances(
+        files.original["lat_deg"],
+        files.original["lon_deg"],
+        n_reference_sets=n_reference_sets,
+        reference_set_size=reference_set_size,
+        area=files.area,
+        rng=rng,
+    )
+
+
+@lru_cache(maxsize=3)
+def intervals(
+    name: str,
+    seed: int,
+    n_reference_sets: int,
+    reference_set_size: int,
+    alphas: tuple[float, ...],
+    n_simulations: int,
+    area: str | None = None,
+) -> dict[float, ToleranceIntervals]:
+    """Return the intruder's tolerance intervals by alpha: simulated once for all repetitions of a setting."""
+    files = scenario(name, seed, area=area)
+    found = simulate_intervals(
+        files.known["lat_deg"],
+        files.known["lon_deg"],
+        n_reference_sets=n_reference_sets,
+        reference_set_size=reference_set_size,
+        area=files.area,
+        alphas=alphas,
+        n_simulations=n_simulations,
+        rng=np.random.default_rng([seed, SCENARIOS.index(name), n_reference_sets, reference_set_size]),
+    )
+    return dict(zip(alphas, found, strict=True))

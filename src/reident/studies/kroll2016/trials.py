@@ -1,0 +1,381 @@
+"""The trials of the study: linkage by cliques, utilities, and attacks that locate everybody."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from reident._check import encode_labels
+from reident._types import FloatArray
+from reident.data.datasets import load_boundary, load_census_shares, load_places
+from reident.data.simulate import population
+from reident.errors import SearchLimitWarning
+from reident.methods import find
+from reident.methods.forms import NONE, tolerance
+from reident.methods.forms import release as make_release
+from reident.methods.release import Release
+from reident.places import spatial
+from reident.places.arrangement import Arrangement, simulate_pairs
+from reident.places.calibration import calibrate_distances
+from reident.places.common_subgraph import Linkage, common_subgraph_attack
+from reident.places.distances import great_circle_pairs_km
+from reident.places.linkage_quality import linkage_quality
+from reident.places.lipschitz_embedding import embed_distances
+from reident.places.localisation import Localisation
+from reident.places.multilateration import multilateration_attack
+from reident.places.neighbours import Neighbours
+from reident.places.registration import registration_attack
+from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
+from reident.places.tolerance_intervals import ToleranceIntervals
+from reident.studies.kroll2016.scenarios import Scenario, intervals, release, scenario
+from reident.workbench.microdata import Microdata, microdata
+
+_MAX_CLIQUES = 2_000
+_BAND_KM = 60.0
+
+
+def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, link by a maximum clique under tolerance intervals, compare with the truth."""
+    files, known = _setting(params, tuple(params["alphas"]))
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    limits: dict[str, Any] = {"limit": _MAX_CLIQUES, "time_limit_s": params["time_limit_s"]}
+    if params["search"] == "published":
+        limits = {"search": "published", "ties": "first", "node_limit": params["step_limit"]}
+    found = _linked(files, released, known, **limits, rng=rng)
+    quality = linkage_quality(found.links, files.truth)
+    tied = precision_of_ties(found, files.truth)
+    return {
+        "precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+        "recall": quality.recall,
+        "n_links": len(found),
+        "is_optimal": found.is_optimal,
+        "n_max_cliques": found.n_max_cliques,
+        "precision_lowest": tied.min(),
+        "precision_mean": tied.mean(),
+        "precision_highest": tied.max(),
+        "n_candidates": found.n_candidates,
+        "density": _density(found),
+        "coverage": known.coverage,
+    }
+
+
+def published_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, and link by both searches in the same graph: the paper's, cut off by steps, and ours, by time."""
+    files, known = _setting(params, (params["alpha"],))
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    row: dict[str, Any] = {}
+    for search, limit in (
+        ("published", {"node_limit": params["step_limit"]}),
+        ("strong", {"time_limit_s": params["time_limit_s"]}),
+    ):
+        found = _linked(files, released, known, search=search, ties="first", rng=rng, **limit)
+        quality = linkage_quality(found.links, files.truth)
+        row |= {
+            "density": _density(found),
+            f"{search}_n_links": len(found),
+            f"{search}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+            f"{search}_is_optimal": found.is_optimal,
+        }
+        if search == "published":
+            row["steps"] = found.clique.n_nodes
+    return row
+
+
+def _setting(params: dict[str, Any], alphas: tuple[float, ...]) -> tuple[Scenario, ToleranceIntervals]:
+    """Return the files of a setting and the intruder's intervals."""
+    name, seed = params["scenario"], params["dataset"]
+    shape, area = (params["n_reference_sets"], params["reference_set_size"]), params.get("area")
+    known = intervals(name, seed, *shape, alphas, params["n_simulations"], area)
+    return scenario(name, seed, area=area), known[params["alpha"]]
+
+
+def _linked(files: Scenario, released: FloatArray, known: ToleranceIntervals, **options: Any) -> Linkage:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        return common_subgraph_attack(
+            (files.original[files.quasi], released),
+            (files.known[files.quasi], files.d_known),
+            quasi=files.quasi,
+            intervals_km=(known.lo, known.hi),
+            **options,
+        )
+
+
+def _density(found: Linkage) -> float:
+    return 2 * found.n_edges / max(found.n_candidates * (found.n_candidates - 1), 1)
+
+
+def precision_of_ties(found: Linkage, truth: pd.DataFrame) -> FloatArray:
+    """Return the precision of each maximum clique that was listed."""
+    if found.all_links.empty:
+        return np.zeros(1)
+    right = found.all_links.merge(truth, on=["release", "known"], how="left", indicator=True)["_merge"] == "both"
+    return right.groupby(found.all_links["clique"].to_numpy()).mean().to_numpy(dtype=np.float64)
+
+
+def utility_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed the hospitals of the custodian's file and measure what the paper's figure 2 and the named uses need."""
+    files = scenario("england", params["dataset"])
+    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    centre, border = fixed_points(files)
+    row = {
+        "spearman_centre": spatial.rank_correlation(files.d_original, released, record=centre),
+        "spearman_border": spatial.rank_correlation(files.d_original, released, record=border),
+    }
+    values = smooth_values(files.original)
+    return row | spatial.distance_utilities(files.d_original, released, values=values, band_km=_BAND_KM)
+
+
+def fixed_points(files: Scenario) -> tuple[int, int]:
+    """Return the records nearest to the middle of England and to its northern end."""
+    lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
+    centre = great_circle_pairs_km(lat, lon, np.full(lat.size, 52.6), np.full(lon.size, -1.5))
+    return int(centre.argmin()), int(lat.argmax())
+
+
+def smooth_values(places: pd.DataFrame) -> FloatArray:
+    """Return an attribute with a spatial pattern and noise: what autocorrelation is measured on."""
+    lat, lon = places["lat_deg"].to_numpy(), places["lon_deg"].to_numpy()
+    noise = np.random.default_rng(7).normal(size=lat.size)
+    return np.asarray(np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * noise)
+
+
+def city_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed the paper's three pairs of cities in the United Kingdom."""
+    cities = city_pairs()
+    released = embed_distances(
+        cities["lat_deg"],
+        cities["lon_deg"],
+        n_reference_sets=params["n_reference_sets"],
+        reference_set_size=params["reference_set_size"],
+        area=united_kingdom(),
+        rng=rng,
+    )
+    return {f"{name}_km": released[i, i + 1] for i, name in zip((0, 2, 4), PAIRS, strict=True)}
+
+
+PAIRS = ("liverpool_manchester", "london_sheffield", "plymouth_newcastle")
+
+
+@lru_cache(maxsize=1)
+def united_kingdom() -> Any:
+    """Return the outline that figure 1 and the city pairs draw reference places in."""
+    return load_boundary("united_kingdom")
+
+
+@lru_cache(maxsize=1)
+def city_pairs() -> pd.DataFrame:
+    """Return the six cities in the order of `PAIRS`."""
+    places = load_places("england").drop_duplicates("name").set_index("name")
+    names = ["Liverpool", "Manchester", "London", "Sheffield", "Plymouth", "Newcastle upon Tyne"]
+    return places.loc[names, ["lat_deg", "lon_deg"]].reset_index()
+
+
+#: The share of deviations that the clique attack of the comparison tolerates.
+_ALPHA = 0.5
+
+
+def locating_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Release by one method; link by cliques, locate from those matches, and locate without any."""
+    files = scenario("germany", params["dataset"], n_common=params.get("n_common"))
+    made = make_release(described(files, "original", params["method"]), params["method"], params["options"], rng=rng)
+    calibrated = _calibrated(files, made.distances(), made.options, rng)
+    row = _clique_and_multilateration(files, made, calibrated, params, rng)
+    found = registration_attack(
+        (made.table, calibrated[0]), files.known, quasi=files.quasi, sd_km=calibrated[1], n_pairs=params["n_pairs"],
+        rng=rng,
+    )  # fmt: skip
+    row |= _located(found, files, "registration")
+    kept = files.original.index.get_indexer(made.table.index)
+    utility = spatial.distance_utilities(
+        files.d_original[np.ix_(kept, kept)],
+        made.distances(),
+        values=smooth_values(files.original.iloc[kept]),
+        band_km=_BAND_KM,
+    )
+    return row | utility | {"n_released": len(made.table)}
+
+
+def described(files: Scenario, file: str, method: str) -> Microdata:
+    """Return the "original" or the "known" file as data of the workbench, with the public inputs of a method."""
+    needed = {} if method == NONE else find(method, "anonymiser").public
+    public = {name: files.area if name == "area" else _addresses() for name in needed}
+    return microdata(getattr(files, file), quasi=files.quasi, kind="places", public=public)
+
+
+@lru_cache(maxsize=8)
+def _window(dataset: int, n_common: int | None, method: str, options: str, n_simulations: int) -> dict[str, Any]:
+    """Return what the intruder tolerates, by the house's rule for the method: once for all repetitions of a setting."""
+    files, chosen = scenario("germany", dataset, n_common=n_common), json.loads(options)
+    known = described(files, "known", method)
+    # What the intruder learns depends on the method and the own file only: any release of it will do.
+    made = make_release(known, method, chosen, rng=dataset)
+    return tolerance(known, made, alpha=_ALPHA, n_simulations=n_simulations, rng=np.random.default_rng([dataset, 1]))
+
+
+@lru_cache(maxsize=1)
+def _addresses() -> pd.DataFrame:
+    """Return 20,000 homes of the same population, to swap locations with."""
+    return population(
+        load_places("germany"),
+        20_000,
+        jitter_km=11.0,
+        shares=load_census_shares(),
+        area=load_boundary("germany"),
+        rng=1,
+    )
+
+
+def _clique_and_multilateration(
+    files: Scenario,
+    made: Release,
+    calibrated: tuple[FloatArray, FloatArray | None],
+    params: dict[str, Any],
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    setting = json.dumps(made.options, sort_keys=True)
+    window = _window(params["dataset"], params.get("n_common"), made.method, setting, params["n_simulations"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        linked = common_subgraph_attack(
+            (made.table[files.quasi], made.distances()),
+            (files.known[files.quasi], files.d_known),
+            quasi=files.quasi,
+            ties="first",
+            time_limit_s=params["time_limit_s"],
+            rng=rng,
+            **window,
+        )
+    quality = linkage_quality(linked.links, files.truth)
+    found = multilateration_attack(
+        (made.table, calibrated[0]), linked, files.known, quasi=files.quasi, sd_km=calibrated[1], rng=rng
+    )
+    first = {
+        "clique_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+        "clique_recall": quality.recall,
+    }
+    return first | _located(found, files, "multilateration")
+
+
+def piece_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, keep the largest piece of records that sure distances chain, and locate that piece without a match."""
+    files = scenario("germany", params["dataset"])
+    lipschitz = {name: params[name] for name in ("n_reference_sets", "reference_set_size")}
+    distances, sd = _calibrated(files, release(files, **lipschitz, rng=rng), lipschitz, rng)
+    assert sd is not None
+    sure = (sd <= params["sure_km"]) & ~np.eye(len(sd), dtype=bool)
+    _, part = connected_components(csr_array(sure), directed=False)
+    members = np.flatnonzero(part == np.bincount(part).argmax())
+    table = files.original[files.quasi].iloc[members]
+    if members.size < 4:
+        nothing = {"shape_median_km": 20_015.0, "registration_median_km": 20_015.0, "registration_within_5km": 0.0}
+        return {"n_records": members.size, **nothing, "registration_p_value": 1.0}
+    piece = np.ix_(members, members)
+    found = registration_attack(
+        (table, distances[piece]), files.known, quasi=files.quasi, sd_km=sd[piece], n_pairs=params["n_pairs"], rng=rng
+    )
+    located = _located(found, files, "registration")
+    true = unit_vectors(*(files.original[name].to_numpy()[members] for name in ("lat_deg", "lon_deg")))
+    shape = recover_shape(distances[piece], sd[piece])
+    return {
+        "n_records": members.size,
+        # What is left of the error when the piece is laid on the true places: the shape's own.
+        "shape_median_km": float(np.median(gaps_km(shape @ procrustes(shape, true).T, true))),
+        **{name: located[name] for name in _PIECE_MEASURES},
+    }
+
+
+_PIECE_MEASURES = ("registration_median_km", "registration_within_5km", "registration_p_value")
+
+
+def arrangement_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, and arrange the records on the known places by simulated embeddings; compare with truth and chance."""
+    files = scenario("germany", params["dataset"])
+    shape = params["n_reference_sets"], params["reference_set_size"]
+    pairs = simulate_pairs(
+        release(files, *shape, rng),
+        files.known["lat_deg"],
+        files.known["lon_deg"],
+        n_reference_sets=shape[0],
+        reference_set_size=shape[1],
+        area=files.area,
+        n_simulations=params["n_simulations"],
+        rng=rng,
+    )
+    true, known = (
+        unit_vectors(table["lat_deg"].to_numpy(), table["lon_deg"].to_numpy())
+        for table in (files.original, files.known)
+    )
+    found = max(
+        (pairs.arrange(n_sweeps=params["n_sweeps"], rng=rng) for _ in range(params["n_starts"])),
+        key=lambda arrangement: arrangement.score,
+    )
+    # Begun at the truth, the same search shows whether the truth is what it looks for, and how closely.
+    begun_at_truth = pairs.arrange(n_sweeps=20, start=(true @ known.T).argmax(axis=1), rng=rng)
+    placed = unit_vectors(found.positions["lat_deg"].to_numpy(), found.positions["lon_deg"].to_numpy())
+    neighbours = _labelled(files, known)
+    return {
+        "median_km": _median_km(found, true),
+        # The same places, given to the records at random.
+        "chance_median_km": float(np.median([gaps_km(rng.permutation(placed), true) for _ in range(20)])),
+        "from_truth_median_km": _median_km(begun_at_truth, true),
+        "score": found.score,
+        "from_truth_score": begun_at_truth.score,
+        "p_value": neighbours.certificate(placed, 10.0, rng)[1],
+    }
+
+
+def _labelled(files: Scenario, known: FloatArray) -> Neighbours:
+    codes, known_codes = encode_labels([files.original, files.known], files.quasi, ["original", "known"])
+    return Neighbours(codes, known, known_codes)
+
+
+def _median_km(arrangement: Arrangement, true: FloatArray) -> float:
+    places = arrangement.positions
+    return float(np.median(gaps_km(unit_vectors(places["lat_deg"].to_numpy(), places["lon_deg"].to_numpy()), true)))
+
+
+def _calibrated(
+    files: Scenario, released: FloatArray, options: Mapping[str, Any], rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray | None]:
+    """Undo the contraction of an embedding on average; other methods' distances are taken as they are."""
+    if "n_reference_sets" not in options:
+        return released, None
+    return calibrate_distances(
+        released,
+        files.known["lat_deg"],
+        files.known["lon_deg"],
+        **options,
+        area=files.area,
+        rng=rng,
+    )
+
+
+def _located(found: Localisation, files: Scenario, attack: str) -> dict[str, Any]:
+    """Measure an attack's map: position errors over all released records, and the second round's links."""
+    places = files.original.loc[found.positions.index]
+    if found.positions["lat_deg"].isna().any():
+        error = np.full(len(places), 20_015.0)
+    else:
+        error = great_circle_pairs_km(
+            found.positions["lat_deg"], found.positions["lon_deg"], places["lat_deg"], places["lon_deg"]
+        )
+    quality = linkage_quality(found.links, files.truth)
+    return {
+        f"{attack}_median_km": float(np.median(error)),
+        f"{attack}_p90_km": float(np.quantile(error, 0.9)),
+        f"{attack}_within_1km": float((error <= 1).mean()),
+        f"{attack}_within_5km": float((error <= 5).mean()),
+        f"{attack}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+        f"{attack}_recall": 0.0 if np.isnan(quality.recall) else quality.recall,
+        f"{attack}_z": float(np.nan_to_num(found.z_score)),
+        f"{attack}_p_value": found.p_value,
+    }

@@ -1,0 +1,104 @@
+"""Figures: km against the size of the file, located against noise and rounding, the certificate's level, a map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from reident.plotting import draw_lines, new_figure
+from reident.studies.released_maps.trials import FITTING, LEVELS, WRONG_KM, country, errors_km, located_people
+
+__all__ = ["level_figure", "map_figure", "noise_figure", "size_figure"]
+
+_KNOWN = {
+    ("towns", -1): "towns and outline",
+    ("outline", -1): "outline only",
+    ("file", 50): "file, 50 shared",
+    ("file", 5): "file, 5 shared",
+    ("file", 0): "file, 0 shared",
+}
+
+
+def size_figure(frame: pd.DataFrame) -> Figure:
+    """Draw the median error of all records against the number of records, a line for what the intruder knows."""
+    exact = frame[(frame["sigma_km"] == 0) & (frame["step_km"] == 0)]
+    figure, ax = new_figure(size=(5.2, 3.6))
+    sizes = sorted(exact["n"].unique())
+    lines = {}
+    for (knowledge, common), name in _KNOWN.items():
+        part = exact[(exact["knowledge"] == knowledge) & (exact["n_common"] == common)]
+        if len(part):
+            lines[name] = part.groupby("n")["median_km"].median().reindex(sizes)
+    draw_lines(ax, sizes, lines)
+    ax.set(xscale="log", yscale="log", xlabel="released records", ylabel="error, km (median record, median data set)")
+    ax.set_xticks(sizes, [str(n) for n in sizes])
+    ax.minorticks_off()
+    ax.legend()
+    return figure
+
+
+def noise_figure(frame: pd.DataFrame) -> Figure:
+    """Draw the error against noise on distances and against rounding, with towns and outline known."""
+    towns = frame[frame["knowledge"] == "towns"]
+    n = towns.loc[(towns["sigma_km"] > 0) | (towns["step_km"] > 0), "n"].iloc[0]
+    figure, axes = new_figure(1, 2, size=(7.2, 3.2), sharey=True)
+    labels = {"sigma_km": "noise on each distance, km (standard deviation)", "step_km": "distances rounded to, km"}
+    for ax, (column, label) in zip(axes, labels.items(), strict=True):
+        other = "step_km" if column == "sigma_km" else "sigma_km"
+        part = towns[(towns["n"] == n) & (towns[other] == 0)]
+        by = part.groupby(column)["median_km"]
+        draw_lines(ax, range(by.ngroups), {"median data set": by.median(), "worst data set": by.max()})
+        ax.set_xticks(range(by.ngroups), [f"{value:g}" for value in by.groups])
+        ax.set(xlabel=label, yscale="log")
+    axes[0].set_ylabel("error of the median record, km")
+    axes[0].legend()
+    figure.suptitle(f"{n} records, towns and outline known")
+    return figure
+
+
+def level_figure(runs: pd.DataFrame) -> Figure:
+    """Draw the share of wrongly placed records that the certificate passes against its nominal level; its power."""
+    failing = runs[runs["median_km"] > WRONG_KM]
+    right = runs[runs["kind"].isin(FITTING)]
+    figure, axes = new_figure(1, 2, size=(7.2, 3.4))
+    actual = [failing[f"wrong_{level:g}"].sum() / failing["n_wrong"].sum() for level in LEVELS]
+    any_wrong = [(failing[f"wrong_{level:g}"] > 0).mean() for level in LEVELS]
+    # A logarithmic axis has no zero: where nobody was wrongly certified there is no point.
+    shown = {"records": np.where(actual, actual, np.nan), "runs with any": np.where(any_wrong, any_wrong, np.nan)}
+    draw_lines(axes[0], LEVELS, shown)
+    axes[0].plot(LEVELS, LEVELS, color="0.5", linewidth=0.8, linestyle=":")
+    axes[0].annotate("actual = nominal", (LEVELS[1], LEVELS[1]), (12, -8), textcoords="offset points", fontsize=7)
+    axes[0].set(xscale="log", yscale="log", xlabel="nominal level", ylabel="wrongly certified")
+    axes[0].set_title(f"{len(failing)} failing runs")
+    axes[0].legend()
+    sizes = right.groupby("n")
+    power = {
+        f"{n} records": [part[f"certified_{level:g}"].sum() / (n * len(part)) for level in LEVELS] for n, part in sizes
+    }
+    draw_lines(axes[1], LEVELS, power)
+    axes[1].set(xscale="log", xlabel="nominal level", ylabel="share of records certified", ylim=(0, 1.03))
+    axes[1].set_title(f"{len(right)} files that the map fits")
+    axes[1].legend(loc="lower right")
+    return figure
+
+
+def map_figure(**params: Any) -> Figure:
+    """Draw one file on its country: where people live, where the attack puts them, and lines between."""
+    homes, found = located_people(params)
+    _, area = country(params["country"])
+    off = errors_km(found.positions, homes)
+    figure, ax = new_figure(size=(4.6, 5.4))
+    for part in getattr(area, "geoms", [area]):
+        ax.plot(*part.exterior.xy, color="0.6", linewidth=0.7)
+    true, placed = (frame[["lon_deg", "lat_deg"]].to_numpy().T for frame in (homes, found.positions))
+    ax.plot([true[0], placed[0]], [true[1], placed[1]], color="0.3", linewidth=0.5)
+    ax.plot(*true, "o", markersize=3, color="#0072B2", label="home")
+    ax.plot(*placed, "x", markersize=3, color="#D55E00", label="placed by the attack")
+    ax.set(xlabel="longitude, degrees", ylabel="latitude, degrees")
+    ax.set_aspect(1 / np.cos(np.radians(homes["lat_deg"].mean())))
+    ax.set_title(f"{len(homes)} records, median error {np.median(off):.1f} km")
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

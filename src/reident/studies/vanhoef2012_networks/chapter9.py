@@ -1,0 +1,267 @@
+"""The thesis's statements about figures 9.6 to 9.18, each judged on the graphs that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from reident.studies.comparison import Reading, exact, stand_in
+
+__all__ = ["same_runs", "statements"]
+
+Frames = Mapping[str, pd.DataFrame]
+Verdict = tuple[bool, str]
+
+_SIMUL, _RELAXED, _SUPER = "simultaneous", "relaxed", "supergraph"
+_SOCIAL = ("caltech36", "bowdoin47")
+_ALL = ("enron", "powergrid", *_SOCIAL)
+
+
+def statements(frames: Frames) -> list[Reading]:
+    """Return a reading a statement: judged where its graphs were run, else not comparable."""
+    rows = []
+    for item, frame, graphs, judge in _STATEMENTS:
+        if set(graphs) <= set(frames[frame]["graph"]):
+            holds, note = judge(frames[frame])
+            rows.append(exact(item, "holds", "holds" if holds else "does not hold", note))
+        else:
+            note = f"needs {', '.join(graphs)} (REIDENT_DATA, profile full)"
+            rows.append(stand_in(exact(item, "holds", "not run", note)))
+    return rows
+
+
+def same_runs(probing: pd.DataFrame) -> pd.DataFrame:
+    """Keep the graphs and k at which every run of every scheme finished: averages compare over the same runs."""
+    return probing[probing.groupby(["graph", "k"])["finished"].transform("all")]
+
+
+def _told(values: Mapping[str, float], digits: int = 3) -> str:
+    return ", ".join(f"{name} {value:.{digits}g}" for name, value in values.items())
+
+
+# -- figures 9.6 and 9.7: cost of the degree programme ---------------------------------------------------------------
+
+
+def _deletions_help(costs: pd.DataFrame) -> Verdict:
+    wide = costs.pivot_table(index=["graph", "k"], columns="deletions", values="l1")
+    share = (wide[True].groupby("graph").sum() / wide[False].groupby("graph").sum()).to_dict()
+    return max(share.values()) <= 0.5, f"cost with deletions over cost without: {_told(share)}; greatly: half at most"
+
+
+def _power_grid_is_easier(costs: pd.DataFrame) -> Verdict:
+    both = costs[costs["deletions"]].pivot_table(index="k", columns="graph", values="l1")
+    grid, american = both["powergrid"], both["american75"]
+    return bool((grid < american).all()), f"mean cost {grid.mean():.0f} against {american.mean():.0f}, at every k"
+
+
+# -- figures 9.8 to 9.13: probing schemes ----------------------------------------------------------------------------
+
+
+def _excess(probing: pd.DataFrame, *graphs: str) -> pd.DataFrame:
+    """Return the mean L1 above the optimum: graph and k by scheme."""
+    chosen = same_runs(probing)
+    return chosen[chosen["graph"].isin(graphs)].pivot_table(
+        index=["graph", "k"], columns="scheme", values="l1_above_optimum"
+    )
+
+
+def _rise(probing: pd.DataFrame, graph: str) -> float:
+    """Return scheme 1's mean excess at the larger half of k over that at the smaller half; k = 2 and 3 left out."""
+    excess = _excess(probing, graph)["1"].loc[graph]
+    excess = excess[excess.index > 3]
+    half = len(excess) // 2
+    return float(excess.iloc[half:].mean() / max(excess.iloc[:half].mean(), 1.0))
+
+
+def _little_effect_of_k(probing: pd.DataFrame) -> Verdict:
+    rises = {graph: _rise(probing, graph) for graph in ("enron", "powergrid")}
+    return max(rises.values()) < 2, f"excess at the larger k over that at the smaller: {_told(rises)}; little: below 2"
+
+
+def _grows_with_k(probing: pd.DataFrame) -> Verdict:
+    rise = _rise(probing, "caltech36")
+    return rise >= 2, f"Caltech: excess at the larger k is {rise:.2g} times that at the smaller; grows: at least 2"
+
+
+def _scheme_2_at_2_and_3(probing: pd.DataFrame) -> Verdict:
+    low = _excess(probing, "enron", "powergrid", "caltech36").query("k <= 3")
+    return bool((low["2"] > low["1"]).all()), "; ".join(
+        f"{graph} k = {k}: {row['2']:.0f} against {row['1']:.0f}" for (graph, k), row in low.iterrows()
+    )
+
+
+def _scheme_2_now_better_now_worse(probing: pd.DataFrame) -> Verdict:
+    excess = _excess(probing, "powergrid", "caltech36")
+    better = (excess["2"] < excess["1"]).groupby("graph").sum()
+    worse = (excess["2"] > excess["1"]).groupby("graph").sum()
+    return bool(
+        (better > 0).all() and (worse > 0).all()
+    ), f"better at {_told(better)} values of k, worse at {_told(worse)}"
+
+
+def _spread(probing: pd.DataFrame) -> pd.Series:
+    deviations = same_runs(probing).pivot_table(
+        index=["graph", "k"], columns="scheme", values="l1_above_optimum", aggfunc="std"
+    )
+    return deviations.mean()
+
+
+def _scheme_3_varies_least(probing: pd.DataFrame) -> Verdict:
+    spread = _spread(probing)[["1", "2", "3", "4"]]
+    return spread.idxmin() == "3", f"mean standard deviation by scheme: {_told(spread)}"
+
+
+def _scheme_4_between(probing: pd.DataFrame) -> Verdict:
+    spread = _spread(probing)[["1", "2", "3", "4"]]
+    return bool(spread["3"] <= spread["4"] <= spread[["1", "2"]].min()), f"by scheme: {_told(spread)}"
+
+
+def _scheme_3_adds_fewer(probing: pd.DataFrame) -> Verdict:
+    mean = _excess(probing, "powergrid", "caltech36").groupby("graph").mean()
+    return bool((mean["3"] < mean["1"]).all()), "; ".join(
+        f"{graph}: {row['3']:.0f} against {row['1']:.0f}" for graph, row in mean.iterrows()
+    )
+
+
+def _scheme_3_has_outliers(probing: pd.DataFrame) -> Verdict:
+    excess = _excess(probing, "caltech36").loc["caltech36"]
+    worse = excess[excess["3"] > excess["1"]]
+    return len(worse) > 0, f"worse than scheme 1 at k = {', '.join(map(str, worse.index)) or 'none'} of {len(excess)}"
+
+
+def _scheme_3_probes_more(probing: pd.DataFrame) -> Verdict:
+    probes = same_runs(probing).groupby("scheme")["n_probes"].mean()
+    return probes["3"] > probes["1"], f"mean number of probes: {_told(probes[['1', '3']])}"
+
+
+def _scheme_4_on_caltech(probing: pd.DataFrame) -> Verdict:
+    excess = _excess(probing, "caltech36")
+    mean = excess.mean()
+    outliers = {name: int((excess[name] > excess["1"]).sum()) for name in ("3", "4")}
+    holds = mean["4"] < mean[["1", "2"]].min() and outliers["4"] <= outliers["3"]
+    return bool(
+        holds
+    ), f"mean excess {_told(mean[['1', '2', '3', '4']])}; worse than scheme 1 at {outliers} values of k"
+
+
+# -- figures 9.14 to 9.18: properties of the releases ----------------------------------------------------------------
+
+
+def _errors(releases: pd.DataFrame, measure: str, *, low: int = 2, high: int = 98) -> pd.DataFrame:
+    """Return the mean absolute error of a property over k (of the mean over the runs): graph by method."""
+    untouched = releases["method"] == "original"
+    before = releases[untouched].groupby("graph")[measure].mean()
+    runs = releases[~untouched & releases["k"].between(low, high)].groupby(["graph", "method", "k"])[measure].mean()
+    gap = (runs - before.reindex(runs.index.get_level_values("graph")).to_numpy()).abs()
+    return gap.groupby(["graph", "method"]).mean().unstack("method")  # noqa: PD010
+
+
+def _compared(errors: pd.DataFrame, first: str, second: str) -> str:
+    literal = f"{first}, literal swaps"
+    told = "; ".join(
+        f"{graph} {row[first]:.3g} against {row[second]:.3g}"
+        + (f" (literal swaps {row[literal]:.3g})" if literal in row else "")
+        for graph, row in errors.iterrows()
+    )
+    return f"mean error, {first} against {second}: {told}"
+
+
+def _best(measure: str, *graphs: str) -> Callable[[pd.DataFrame], Verdict]:
+    """Judge that SimulSwap has the least error of the three methods on each of the graphs."""
+
+    def judge(releases: pd.DataFrame) -> Verdict:
+        errors = _errors(releases, measure).loc[list(graphs)]
+        holds = (errors[_SIMUL] <= errors[[_RELAXED, _SUPER]].min(axis=1) + 1e-12).all()
+        return bool(holds), _compared(errors, _SIMUL, _SUPER)
+
+    return judge
+
+
+def _diameter_varies(releases: pd.DataFrame) -> Verdict:
+    runs = releases[releases["graph"].isin(["powergrid", "bowdoin47"])]
+    variance = runs.groupby(["method", "graph", "k"])["diameter"].var().groupby("method").mean()
+    holds = variance[_SIMUL] >= variance[[_RELAXED, _SUPER]].max()
+    return bool(holds), f"mean variance {_told(variance[[_SIMUL, _RELAXED, _SUPER]])}"
+
+
+def _supergraph_at_low_k(releases: pd.DataFrame) -> Verdict:
+    errors = _errors(releases, "average_path_length", high=10).loc[["powergrid"]]
+    return bool(errors[_SUPER].iloc[0] < errors[_SIMUL].iloc[0]), (f"k up to 10; {_compared(errors, _SIMUL, _SUPER)}")
+
+
+def _simul_at_high_k(releases: pd.DataFrame) -> Verdict:
+    errors = _errors(releases, "average_path_length", low=50).loc[["powergrid"]]
+    return bool(errors[_SIMUL].iloc[0] < errors[_SUPER].iloc[0]), f"k from 50; {_compared(errors, _SIMUL, _SUPER)}"
+
+
+def _relaxed_is_slightly_better(releases: pd.DataFrame) -> Verdict:
+    errors = _errors(releases, "density").loc[list(_ALL)]
+    return bool((errors[_RELAXED] <= errors[_SUPER] + 1e-9).all()), _compared(errors, _RELAXED, _SUPER)
+
+
+def _coincide(graph: str, first: str, second: str, tolerance: float) -> Callable[[pd.DataFrame], Verdict]:
+    """Judge that the exponents under two methods are alike: `tolerance` is a line's width in the printed figure."""
+
+    def judge(releases: pd.DataFrame) -> Verdict:
+        part = releases[(releases["graph"] == graph) & releases["method"].isin([first, second])]
+        wide = part.pivot_table(index="k", columns="method", values="exponent")
+        gap = (wide[first] - wide[second]).abs()
+        return bool(gap.mean() <= tolerance), f"mean gap {gap.mean():.4f}, largest {gap.max():.4f}"
+
+    return judge
+
+
+def _supergraph_keeps_clustering(releases: pd.DataFrame) -> Verdict:
+    errors = _errors(releases, "clustering").loc[["powergrid"]]
+    holds = (errors[_SUPER] <= errors[[_RELAXED, _SIMUL]].min(axis=1) + 1e-12).all()
+    return bool(holds), _compared(errors, _SIMUL, _SUPER)
+
+
+def _simul_wins_clustering_late(releases: pd.DataFrame) -> Verdict:
+    errors = _errors(releases, "clustering", low=80).loc[list(_SOCIAL)]
+    return bool(
+        (errors[_SIMUL] < errors[_SUPER]).any()
+    ), f"k from 80, on either graph; {_compared(errors, _SIMUL, _SUPER)}"
+
+
+_THREE = ("enron", "caltech36", "bowdoin47")
+_PROBED = ("enron", "powergrid", "caltech36")
+
+#: Statement, frame, graphs that it is about, judge.
+_STATEMENTS: tuple[tuple[str, str, tuple[str, ...], Callable[[pd.DataFrame], Verdict]], ...] = (
+    ("figure 9.6: deletions greatly lower the cost", "costs", _ALL, _deletions_help),
+    ("figure 9.7: the power grid is easier to anonymise than American", "costs", ("powergrid", "american75"),
+     _power_grid_is_easier),
+    ("figure 9.8: k has little effect on Enron and the power grid", "probing", ("enron", "powergrid"),
+     _little_effect_of_k),
+    ("figure 9.8: on Caltech the excess grows with k", "probing", ("caltech36",), _grows_with_k),
+    ("figure 9.9: scheme 2 is much worse at k = 2 and 3", "probing", _PROBED, _scheme_2_at_2_and_3),
+    ("figure 9.10: scheme 2 is now better, now worse than scheme 1", "probing", ("powergrid", "caltech36"),
+     _scheme_2_now_better_now_worse),
+    ("figure 9.11: scheme 3 varies least", "probing", _PROBED, _scheme_3_varies_least),
+    ("figure 9.11: scheme 3 adds fewer edges than scheme 1 on average", "probing", ("powergrid", "caltech36"),
+     _scheme_3_adds_fewer),
+    ("figure 9.11: scheme 3 takes longer than scheme 1", "probing", _PROBED, _scheme_3_probes_more),
+    ("figure 9.11: on Caltech scheme 3 has outliers that are worse", "probing", ("caltech36",), _scheme_3_has_outliers),
+    ("figure 9.12: scheme 4 varies more than 3 and less than 1 and 2", "probing", _PROBED, _scheme_4_between),
+    ("figure 9.13: on Caltech scheme 4 beats 1 and 2 and has fewer outliers than 3", "probing", ("caltech36",),
+     _scheme_4_on_caltech),
+    ("figure 9.14: SimulSwap keeps the diameter best", "releases", _ALL, _best("diameter", *_ALL)),
+    ("figure 9.14: the diameter varies most under SimulSwap", "releases", ("powergrid", "bowdoin47"),
+     _diameter_varies),
+    ("figure 9.15: SimulSwap keeps the path length best on the three others", "releases", _THREE,
+     _best("average_path_length", *_THREE)),
+    ("figure 9.15: SuperGraph is better at low k on the power grid", "releases", ("powergrid",), _supergraph_at_low_k),
+    ("figure 9.15: SimulSwap is better at high k on the power grid", "releases", ("powergrid",), _simul_at_high_k),
+    ("figure 9.16: SimulSwap keeps the density best", "releases", _ALL, _best("density", *_ALL)),
+    ("figure 9.16: Relaxed is slightly better than SuperGraph", "releases", _ALL, _relaxed_is_slightly_better),
+    ("figure 9.17: Relaxed and SuperGraph coincide on the power grid", "releases", ("powergrid",),
+     _coincide("powergrid", _RELAXED, _SUPER, 0.01)),
+    ("figure 9.17: SimulSwap and Relaxed coincide on Bowdoin", "releases", ("bowdoin47",),
+     _coincide("bowdoin47", _SIMUL, _RELAXED, 0.01)),
+    ("figure 9.18: SuperGraph keeps the clustering of the power grid best", "releases", ("powergrid",),
+     _supergraph_keeps_clustering),
+    ("figure 9.18: SimulSwap might win on Caltech or Bowdoin at very large k", "releases", _SOCIAL,
+     _simul_wins_clustering_late),
+)  # fmt: skip

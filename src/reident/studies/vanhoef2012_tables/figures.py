@@ -1,0 +1,365 @@
+"""Figures of Vanhoef (2012), chapters 3, 5, 6 and 7.4, drawn from the study's frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from reident.plotting._style import COLOURS, MARKERS, draw_lines, in_house_style, new_figure
+from reident.plotting.rumap import plot_ru_panels
+from reident.studies.study import Results
+
+__all__ = ["FIGURES"]
+
+_CRITERIA = {"k": "k-anonymity, k", "l": "and l-diversity, l", "t": "and t-closeness, t"}
+
+
+def _means(frame: pd.DataFrame, rows: str, columns: str, value: str) -> pd.DataFrame:
+    return frame.groupby([rows, columns], sort=False)[value].mean().unstack(columns, sort=False)  # noqa: PD010
+
+
+def _bars(values: pd.DataFrame) -> np.ndarray:
+    """Return how far the 5 % and 95 % quantiles lie from the mean: the spread over repetitions."""
+    mean = values.mean()
+    return np.abs(np.stack([mean - values.quantile(0.05), values.quantile(0.95) - mean]))
+
+
+def class_attacks(results: Results) -> Figure:
+    """Section 3.3: prior and posterior of the records that each attack breaches."""
+    frame = results.frames["breaches"]
+    groups = frame.groupby(["example", "attack", "value"], sort=False)
+    listed = groups[["prior", "posterior"]].mean().assign(records=groups["record"].nunique()).reset_index()
+    figure, ax = new_figure(size=(6.6, 0.55 * len(listed) + 1.3))
+    for place, row in listed.iterrows():
+        ax.annotate(
+            "", (row["posterior"], place), (row["prior"], place), arrowprops={"arrowstyle": "->", "color": "0.4"}
+        )
+    ax.plot(listed["prior"], listed.index, "o", color=COLOURS[0], label="among all records")
+    ax.plot(listed["posterior"], listed.index, "s", color=COLOURS[3], label="in the person's class")
+    names = [
+        f"{row.example}: {row.attack}\n{row.value}, {row.records} record{'s' if row.records != 1 else ''}"
+        for row in listed.itertuples()
+    ]
+    ax.set_yticks(listed.index, names)
+    ax.set(xlim=(-0.03, 1.05), ylim=(len(listed) - 0.5, -0.5), xlabel="probability of the sensitive value")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.16), ncols=2)
+    return figure
+
+
+def intersection_releases(results: Results) -> Figure:
+    """Section 3.4: how severe the intersection attack is against the number of releases and the criterion."""
+    frame = results.frames["intersection"]
+    figure, axes = new_figure(1, 3, size=(11, 4.2), sharey=True)
+    raw = frame[frame["criterion"] == "none"].groupby("n_releases")["perfect"].mean()
+    for ax, (criterion, name) in zip(axes, _CRITERIA.items(), strict=True):
+        part = frame[frame["criterion"] == criterion]
+        wide = _means(part, "n_releases", "strength", "perfect")
+        draw_lines(ax, wide.index, {f"{strength:g}": 100 * wide[strength] for strength in wide})
+        ax.plot(raw.index, 100 * raw, color="0.6", linewidth=1, label="released as they are")
+        base = part["k"].min()
+        title = name if criterion == "k" else f"k = {base:g} {name}"
+        ax.set(xlabel="independent releases", title=title, xticks=list(wide.index))
+        ax.set_yscale("symlog", linthresh=0.1)
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
+    axes[0].set_ylabel("occupation disclosed for certain, % of people")
+    axes[0].set_ylim(bottom=0)
+    return figure
+
+
+def intersection_entropy(results: Results) -> Figure:
+    """Section 3.4.2: what further releases add, where only the domain's size differs, and for five attributes."""
+    frames = results.frames
+    figure, axes = new_figure(1, 2, size=(9.6, 3.8))
+    domain = frames["domain"].assign(kind=frames["domain"]["sensitive"].str.rsplit(" ", n=1).str[0])
+    last = domain["n_releases"].max()
+    for place, (kind, part) in enumerate(domain.groupby("kind", sort=False)):
+        gain = _added(part, last).groupby("entropy_bits")["added"]
+        _with_spread(axes[0], gain, place, f"{kind} 2, 4, 7, 14 {'groups' if 'in' in str(kind) else 'values'}")
+    axes[0].set_title("only the number of values differs")
+    axes[0].legend(loc="upper left")
+    real = frames["entropy"][~frames["entropy"]["shuffled"]]
+    for place, (name, part) in enumerate(real.groupby("sensitive", sort=False)):
+        added = _added(part, last)
+        _with_spread(axes[1], added.assign(at=added["entropy_bits"].mean()).groupby("at")["added"], place, str(name))
+    axes[1].set_title("attributes of Adult: skew differs, too")
+    axes[1].legend()
+    for ax in axes:
+        ax.set(xlabel="entropy of the sensitive attribute, bits", ylabel=f"confidence added by releases 2 to {last}")
+    return figure
+
+
+def _added(frame: pd.DataFrame, last: int) -> pd.DataFrame:
+    """Return by how much each run's confidence rose from the first release to the last."""
+    keys = ["sensitive", "repetition"]
+    first, end = (frame[frame["n_releases"] == n].set_index(keys) for n in (1, last))
+    added = (end["confidence"] - first["confidence"]).rename("added")
+    # The runs of one attribute differ a little in entropy: one place on the axis for all.
+    bits = end["entropy_bits"].groupby("sensitive").transform("mean").round(3)
+    return pd.concat([added, bits], axis=1).reset_index()
+
+
+def _with_spread(ax: Axes, groups: Any, place: int, label: str) -> None:
+    """Draw means and the spread from the 5 % to the 95 % quantile over the runs."""
+    mean, low, high = groups.mean(), groups.quantile(0.05), groups.quantile(0.95)
+    bars = np.abs(np.stack([mean - low, high - mean]))
+    ax.errorbar(mean.index, mean, yerr=bars, color=COLOURS[place], marker=MARKERS[place], capsize=2, label=label)
+
+
+def randomised_responses(results: Results) -> Figure:
+    """Section 3.2: the estimates under randomised response, and their variance against its formula."""
+    frame = results.frames["responses"]
+    figure, axes = new_figure(1, 2, size=(8.6, 3.5))
+    groups = frame.groupby("truth_probability")
+    for place, (probability, part) in enumerate(groups):
+        spread = (np.arange(len(part)) / len(part) - 0.5) * 0.06
+        axes[0].plot(
+            probability + spread,
+            part["estimate"],
+            MARKERS[place],
+            color=COLOURS[place],
+            markersize=2,
+            alpha=0.6,
+            rasterized=True,
+        )
+    axes[0].axhline(frame["share"].iloc[0], color="0.3", linewidth=0.8, linestyle="--")
+    axes[0].set(xlabel="probability of the truth", ylabel="estimated share (true: dashed)", title="one dot a survey")
+    measured = groups["error"].apply(lambda error: (error**2).mean())
+    draw_lines(
+        axes[1],
+        measured.index,
+        {"measured": measured, "formula": groups["variance_formula"].mean(), "estimated": groups["variance"].mean()},
+    )
+    axes[1].set(yscale="log", xlabel="probability of the truth", ylabel="variance of the estimate")
+    axes[1].legend()
+    top = axes[1].secondary_xaxis("top")
+    top.set_xticks(list(measured.index), [f"{loss:.1f}" for loss in groups["epsilon"].first()])
+    top.set_xlabel("local privacy loss", fontsize=8)
+    return figure
+
+
+def query_systems(results: Results) -> Figure:
+    """Section 3.2: what refusals, samples and repeated answers give away."""
+    frames = results.frames
+    figure, axes = new_figure(1, 3, size=(11.4, 3.4))
+    auditing = frames["auditing"].groupby("group_size")
+    mean = auditing["learned_share"].mean()
+    spread = auditing["learned_share"].apply(lambda share: share.quantile([0.05, 0.95])).to_numpy().reshape(-1, 2)
+    axes[0].errorbar(
+        mean.index, mean, yerr=np.abs(spread - mean.to_numpy()[:, None]).T, fmt="o", color=COLOURS[0], label="measured"
+    )
+    axes[0].plot(mean.index, auditing["expected_share"].first(), color=COLOURS[3], label="1 / group size")
+    axes[0].set(xlabel="records in a group", ylabel="groups with a value learned", title="auditing: refusals alone")
+    axes[0].set_ylim(bottom=0)
+    axes[0].legend()
+    sampling = frames["sampling"]
+    draw_lines(
+        axes[1],
+        100 * sampling["rate"],
+        {
+            "of the sampled": 100 * sampling["unique_in_table"],
+            "of all people": 100 * sampling["exposed_share"],
+        },
+    )
+    axes[1].set(xscale="log", xlabel="sampled, %", ylabel="unique and exposed, %", title="sampling")
+    axes[1].legend()
+    averaging = frames["averaging"]
+    axes[2].plot(averaging["n_answers"], averaging["estimate"], color=COLOURS[0], marker=".", markersize=3)
+    axes[2].axhline(averaging["truth"].iloc[0], color="0.3", linewidth=0.8, linestyle="--")
+    axes[2].set(xscale="log", xlabel="answers averaged", ylabel="estimate (true: dashed)", title="independent noise")
+    top = axes[2].secondary_xaxis("top", functions=(lambda n: n * 0.1, lambda loss: loss / 0.1))
+    top.set_xlabel("privacy loss in all", fontsize=8)
+    return figure
+
+
+def laplace_noise(results: Results) -> Figure:
+    """Figure 5.1: the noise of a counting query at epsilon = ln 2, on the line and on the whole numbers."""
+    noise, grid = results.frames["noise"], results.frames["grid_noise"]
+    figure, ax = new_figure(size=(5.4, 3.4))
+    ax.plot(noise["noise"], noise["density"], color=COLOURS[0], label="density on the line (as printed)")
+    ax.vlines(grid["noise"], 0, grid["probability"], color=COLOURS[3], linewidth=1)
+    ax.plot(grid["noise"], grid["probability"], "s", color=COLOURS[3], markersize=4, label="probability on the grid")
+    ax.set(xlabel="noise added to the count", ylabel="density or probability", ylim=(0, None))
+    ax.legend(loc="upper right", fontsize=7)
+    return figure
+
+
+def neighbouring_counts(results: Results) -> Figure:
+    """Figure 5.2: the answers of two neighbouring tables, and the ratio of their densities."""
+    frame = results.frames["neighbours"]
+    figure, axes = new_figure(2, 1, size=(5.4, 4.8), sharex=True, height_ratios=[2, 1])
+    for place, true in enumerate((100, 101)):
+        axes[0].plot(
+            frame["answer"], frame[f"density_{true}"], color=COLOURS[3 * place], linestyle="-" if not place else "--",
+            label=f"true count {true}",
+        )  # fmt: skip
+    axes[0].set(ylabel="density of the answer", ylim=(0, None))
+    axes[0].legend()
+    axes[1].plot(frame["answer"], frame["ratio"], color="black")
+    for bound in (0.5, 2):
+        axes[1].axhline(bound, color="0.5", linewidth=0.8, linestyle=":")
+    axes[1].set(yscale="log", xlabel="answer", ylabel="ratio", yticks=[0.5, 1, 2], yticklabels=["1/2", "1", "2"])
+    axes[1].minorticks_off()
+    return figure
+
+
+def privacy_losses(results: Results) -> Figure:
+    """Section 5.2: the privacy loss that samples prove, against the one that is promised."""
+    frame = results.frames["losses"].reset_index(drop=True)
+    names = list(dict.fromkeys(frame["mechanism"]))
+    figure, ax = new_figure(size=(7.2, 3.9))
+    epsilons = sorted(frame["epsilon"].unique())
+    for place, epsilon in enumerate(epsilons):
+        part = frame[frame["epsilon"] == epsilon].set_index("mechanism").loc[names]
+        rows = np.arange(len(names)) + (place - 0.5 * (len(epsilons) - 1)) * 0.3
+        ax.plot(part["promised"], rows, "|", color=COLOURS[3 * place], markersize=16, markeredgewidth=2)
+        broken = part["shown"] > part["promised"]
+        ax.plot(part["shown"], rows, MARKERS[place], color=COLOURS[3 * place], label=f"epsilon = {epsilon:g}")
+        ax.plot(
+            part["shown"][broken], rows[broken.to_numpy()], "o", markersize=13, markerfacecolor="none",
+            markeredgecolor="black",
+        )  # fmt: skip
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set(
+        xlabel="privacy loss: promised (bar), at least the marked value at level .99",
+        title="ringed: the promise is broken",
+    )
+    ax.axvline(0, color="0.7", linewidth=0.6)
+    ax.legend(loc="upper right")
+    return figure
+
+
+def kmeans(results: Results) -> Figure:
+    """Section 5.6: mean squared distance to the nearest centre against epsilon, by variant."""
+    frame = results.frames["kmeans"]
+    figure, ax = new_figure(size=(6.6, 4.2))
+    wide = _means(frame, "epsilon", "variant", "inertia")
+    draw_lines(ax, wide.index, {name: wide[name] for name in wide})
+    ax.axhline(frame["inertia_without_noise"].mean(), color="0.3", linestyle="--", linewidth=0.8, label="without noise")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="epsilon",
+        ylabel="mean squared distance (unit square)",
+        title=f"{frame['n'].iloc[0]:,} simulated points, four blobs; {frame['repetition'].nunique()} data sets",
+    )
+    ax.legend(fontsize=7)
+    return figure
+
+
+def hyperplane(results: Results) -> Figure:
+    """Figure 6.1: points with two labels, and how well each method of choosing a line does."""
+    points, frame = results.frames["hyperplane_points"], results.frames["hyperplane"]
+    figure, axes = new_figure(1, 2, size=(9.6, 4))
+    for place, (label, part) in enumerate(points.groupby("label")):
+        axes[0].plot(
+            part["x"], part["y"], MARKERS[place], color=COLOURS[3 * place], markersize=3, label=f"label {label}"
+        )
+    axes[0].axvline(0, color="black", linewidth=1, label="best line")
+    axes[0].axhline(0, color="0.5", linewidth=1, linestyle="--", label="robust line")
+    axes[0].set(xlim=(-2.1, 2.1), ylim=(-2.1, 2.1), aspect="equal", title="simulated after the description")
+    axes[0].legend(fontsize=7, loc="upper right")
+    wide = _means(frame, "epsilon", "method", "accuracy")
+    draw_lines(axes[1], wide.index, {name: wide[name] for name in wide})
+    expected = frame.dropna(subset=["expected"]).groupby(["method", "epsilon"])["expected"].first()
+    for place, name in enumerate(expected.index.unique("method")):
+        axes[1].plot(
+            expected[name].index, expected[name], color="0.6", linewidth=0.8, zorder=0,
+            label="exact expectation" if not place else None,
+        )  # fmt: skip
+    axes[1].axhline(frame["best"].iloc[0], color="0.3", linestyle="--", linewidth=0.8)
+    axes[1].set(xscale="log", xlabel="epsilon", ylabel="points classified correctly", ylim=(0, 1.05))
+    axes[1].legend(fontsize=7, loc="lower right")
+    return figure
+
+
+def density_loss(results: Results) -> Figure:
+    """Section 6.2: the exact loss of memory and answer together, corrected and as printed."""
+    frame = results.frames["density_losses"]
+    figure, ax = new_figure(size=(5.4, 3.8))
+    wide = _means(frame, "epsilon", "variant", "loss")
+    draw_lines(ax, wide.index, {name: wide[name] for name in wide}, marker="")
+    ax.plot(wide.index, 2 * wide.index, color="black", linestyle="--", linewidth=0.9, label="promised: 2 epsilon")
+    ax.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="privacy loss of memory and answer")
+    ax.legend()
+    return figure
+
+
+def density_error(results: Results) -> Figure:
+    """Section 6.2: the error of the estimated density, with its bound."""
+    frame = results.frames["density"]
+    figure, ax = new_figure(size=(6.0, 4))
+    quantile = frame.groupby(["epsilon", "universe"])["error"].quantile(0.95).unstack()  # noqa: PD010
+    draw_lines(ax, quantile.index, {f"universe of {size:,}": quantile[size] for size in quantile})
+    bounds = _means(frame, "epsilon", "universe", "bound")
+    for place, size in enumerate(bounds):
+        ax.plot(
+            bounds.index, bounds[size], color=COLOURS[place], linewidth=0.8, linestyle=":",
+            label="bound, .05" if not place else None,
+        )  # fmt: skip
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="epsilon",
+        ylabel="error of the density, 95 % quantile",
+        title=f"true density .3; {frame['repetition'].nunique()} simulated streams a point",
+    )
+    ax.legend(fontsize=7)
+    return figure
+
+
+def degrees(results: Results) -> Figure:
+    """Section 7.4: the error of degree sequences with and without isotonic regression."""
+    frame = results.frames["degrees"]
+    names = list(dict.fromkeys(frame["graph"]))
+    figure, axes = new_figure(1, len(names), size=(2.6 * len(names) + 0.6, 3.4), sharey=True)
+    for ax, name in zip(axes, names, strict=True):
+        part = frame[frame["graph"] == name]
+        for place, k in enumerate(sorted(part["k"].unique())):
+            mean = part[part["k"] == k].groupby("epsilon")[["error_noisy", "error_isotonic"]].mean()
+            for column, line in (("error_noisy", ":"), ("error_isotonic", "-")):
+                ax.plot(
+                    mean.index, mean[column], line, color=COLOURS[3 * place], marker=MARKERS[place], markersize=3,
+                    label=f"k = {k:g}, {'as drawn' if line == ':' else 'isotonic'}",
+                )  # fmt: skip
+        ax.set(xscale="log", yscale="log", xlabel="epsilon", title=f"{name}\n{part['n_nodes'].iloc[0]:,} nodes")
+    axes[0].set_ylabel("mean absolute error of a degree")
+    axes[-1].legend(fontsize=7)
+    return figure
+
+
+def ru_map_k_anonymity(results: Results) -> Figure:
+    """Risk-utility map of the k-anonymity family under the intersection attack."""
+    return plot_ru_panels(results.frames["ru_k_anonymity"])
+
+
+def ru_map_mechanisms(results: Results) -> Figure:
+    """Risk-utility map of the mechanisms over epsilon."""
+    return plot_ru_panels(results.frames["ru_mechanisms"])
+
+
+#: Every figure of the study, in the order of the document.
+FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
+    {
+        "section-3-2-query-systems": query_systems,
+        "section-3-2-randomised-response": randomised_responses,
+        "section-3-3-class-attacks": class_attacks,
+        "section-3-4-intersection-releases": intersection_releases,
+        "section-3-4-intersection-entropy": intersection_entropy,
+        "ru-map-k-anonymity": ru_map_k_anonymity,
+        "figure-5-1-laplace-noise": laplace_noise,
+        "figure-5-2-neighbouring-counts": neighbouring_counts,
+        "section-5-2-privacy-loss": privacy_losses,
+        "section-5-6-k-means": kmeans,
+        "figure-6-1-hyperplane": hyperplane,
+        "section-6-2-density-loss": density_loss,
+        "section-6-2-density-error": density_error,
+        "section-7-4-degrees": degrees,
+        "ru-map-mechanisms": ru_map_mechanisms,
+    }
+)

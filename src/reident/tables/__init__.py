@@ -1,0 +1,1 @@
+"""Tables: classes, hierarchies, k-anonymity, masking, disclosure inside classes, record linkage."""

@@ -1,0 +1,132 @@
+"""Anonymiser. What a class must satisfy beside its size: l-diversity and t-closeness, as the kernels take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_choice, check_columns, check_integer, check_real
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.errors import DataError, ParameterError
+from reident.kernels.tables import mondrian as rules_of
+from reident.tables._runs import Runs, ordered_codes
+from reident.tables.classes import encode_column
+
+__all__ = ["Criteria", "read_criteria"]
+
+_DIVERSITY = {"distinct": rules_of.DISTINCT, "entropy": rules_of.ENTROPY, "recursive": rules_of.RECURSIVE}
+_DISTANCE = {"equal": rules_of.EQUAL_DISTANCE, "ordered": rules_of.ORDERED_DISTANCE}
+_HAIR = 1e-12
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """The size k and any further rules.
+
+    Attributes
+    ----------
+    k : int
+    codes : ndarray of int64, shape (n,)
+        The sensitive value of each record, in its order; all zero without further rules.
+    rules : ndarray of int64, shape (r,)
+        Codes of `reident.kernels.tables.mondrian`.
+    ells, limits : ndarray of float64, shape (r,)
+        The l of each rule, and its c or t.
+    """
+
+    k: int
+    codes: IntArray
+    rules: IntArray
+    ells: FloatArray
+    limits: FloatArray
+
+    @property
+    def monotone_with_suppression(self) -> bool:
+        """Whether generalising further can never break what holds, even when failing classes are suppressed.
+
+        True of k and of distinct l. Not of the others: merging a class that passes with one that fails may fail, and
+        then more records are suppressed than before.
+        """
+        return all(rule == rules_of.DISTINCT for rule in self.rules)
+
+    @property
+    def depends_on_others(self) -> bool:
+        """Whether a class passes or fails by what the other classes hold (t-closeness)."""
+        return bool(np.isin(self.rules, (rules_of.EQUAL_DISTANCE, rules_of.ORDERED_DISTANCE)).any())
+
+    def overall(self) -> FloatArray:
+        """Return the distribution of the sensitive value in the table."""
+        counts = np.bincount(self.codes)
+        return counts / counts.sum()
+
+    def passing(self, runs: Runs) -> BoolArray:
+        """Tell which classes satisfy the rules (their size apart)."""
+        passing = np.ones(runs.sizes.size, dtype=bool)
+        for rule, ell, limit in zip(self.rules, self.ells, self.limits, strict=True):
+            if rule == rules_of.DISTINCT:
+                passing &= runs.distinct() >= ell
+            elif rule == rules_of.ENTROPY:
+                passing &= runs.entropy() >= np.log(ell) - _HAIR
+            elif rule == rules_of.RECURSIVE:
+                passing &= runs.recursive_c(int(ell)) < limit
+            elif rule == rules_of.EQUAL_DISTANCE:
+                passing &= runs.equal_distance() <= limit + _HAIR
+            else:
+                passing &= runs.ordered_distance() <= limit + _HAIR
+        return passing
+
+
+def read_criteria(
+    table: pd.DataFrame,
+    quasi: list[str],
+    *,
+    k: int,
+    sensitive: str | None,
+    ell: float | None,
+    diversity: str,
+    c: float,
+    t: float | None,
+    distance: str,
+) -> Criteria:
+    """Check the arguments of an anonymiser that say what a class must satisfy."""
+    n = len(table)
+    if isinstance(k, int | np.integer) and k > n:
+        raise ParameterError(f"`k` must be at most the number of records ({n}), got {k}: no class could hold k records")
+    k = check_integer(k, "k", low=1)
+    check_choice(diversity, "diversity", tuple(_DIVERSITY))
+    check_choice(distance, "distance", tuple(_DISTANCE))
+    c = check_real(c, "c", low=0, open_low=True)
+    if sensitive is None:
+        if ell is not None or t is not None:
+            raise ParameterError("`sensitive` must name the sensitive attribute where `ell` or `t` is given, got None")
+        none = np.zeros(0)
+        return Criteria(k, np.zeros(n, dtype=np.int64), none.astype(np.int64), none, none)
+    if not isinstance(sensitive, str):
+        raise ParameterError(f"`sensitive` must be the name of one column, got {sensitive!r}")
+    check_columns(table, sensitive, "sensitive")
+    if sensitive in quasi:
+        raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r} in both roles")
+    if ell is None and t is None:
+        raise ParameterError(f"`ell` or `t` must be given with `sensitive` ({sensitive!r}), got neither")
+    column = table[sensitive]
+    if column.isna().any():
+        raise DataError(
+            f"`table` must not have missing values in the sensitive attribute {sensitive!r}, got "
+            f"{int(column.isna().sum())}: give them a label of their own, or leave the records out"
+        )
+    chosen: list[tuple[int, float, float]] = []
+    if ell is not None:
+        low_ell = check_real(ell, "ell", low=1)
+        if diversity != "entropy":
+            # A whole number stays one as a float: the signature says "float", for entropy.
+            whole = int(low_ell) if low_ell.is_integer() else ell
+            low_ell = float(check_integer(whole, "ell", low=1, why="only entropy l-diversity takes a fraction"))
+        chosen.append((_DIVERSITY[diversity], low_ell, c))
+    if t is not None:
+        chosen.append((_DISTANCE[distance], 0.0, check_real(t, "t", low=0, high=1)))
+    ordered = t is not None and distance == "ordered"
+    codes = ordered_codes(column) if ordered else encode_column(column)[0]
+    rules, ells, limits = (np.array(part) for part in zip(*chosen, strict=True))
+    return Criteria(k, codes, rules.astype(np.int64), ells.astype(np.float64), limits.astype(np.float64))

@@ -1,0 +1,129 @@
+"""Anonymiser. The information losses of generalisation, each in [0, 1]: 0 for the original, 1 for nothing said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray, IntArray
+
+__all__ = ["LOSSES", "LevelLosses", "bit_losses"]
+
+LOSSES = ("precision", "discernibility", "bits", "column_bits", "ncp")
+
+
+def bit_losses(lost: FloatArray, everything: FloatArray) -> dict[str, float]:
+    """Return the share of all bits that is lost, and of each column's bits, averaged over the columns.
+
+    A constant column has none to lose.
+    """
+    shares = np.divide(lost, everything, out=np.zeros_like(lost), where=everything > 1e-9)
+    total = float(everything.sum())
+    return {
+        "bits": float(np.clip(lost.sum() / total, 0.0, 1.0)) if total > 1e-9 else 0.0,
+        "column_bits": float(np.clip(shares, 0.0, 1.0).mean()),
+    }
+
+
+class LevelLosses:
+    """What each value of each attribute loses on each level.
+
+    Parameters
+    ----------
+    maps : int32 array, shape (q, levels, values)
+        The label of each value on each level.
+    n_levels : int64 array, shape (q,)
+    counts : list of int64 arrays
+        The records of each value of each attribute.
+    values : list of Index
+        The values.
+    """
+
+    def __init__(
+        self, maps: np.ndarray, n_levels: IntArray, counts: list[IntArray], values: list[pd.Index], n: int
+    ) -> None:
+        self.n, self.n_levels, self.counts = n, n_levels, counts
+        self.bits = [self._bits(maps[j, :levels, : len(counts[j])], counts[j]) for j, levels in enumerate(n_levels)]
+        self.widths = [self._widths(maps[j, :levels, : len(counts[j])], values[j]) for j, levels in enumerate(n_levels)]
+        self.most_bits = [np.log2(n / count) for count in counts]
+
+    @staticmethod
+    def _bits(maps: np.ndarray, counts: IntArray) -> FloatArray:
+        """Return log2(records with the label / records with the value), levels x values."""
+        return np.array([np.log2(np.bincount(labels, weights=counts)[labels] / counts) for labels in maps])
+
+    @staticmethod
+    def _widths(maps: np.ndarray, values: pd.Index) -> FloatArray:
+        """Return the normalised width of what a label covers among the table's values, levels x values."""
+        if values.dtype.kind in "iuf" and len(values) > 1:
+            numbers = values.to_numpy(dtype=np.float64)
+            frames = [pd.Series(numbers).groupby(labels) for labels in maps]
+            spans = [(frame.transform("max") - frame.transform("min")).to_numpy() for frame in frames]
+            return np.array(spans) / (numbers.max() - numbers.min())
+        covered = np.array([np.bincount(labels)[labels] for labels in maps])
+        return (covered - 1) / max(len(values) - 1, 1)
+
+    def bound(self, loss: str, *, charged: bool, most: int) -> FloatArray:
+        """Return for every node what it loses at least, whatever up to `most` records are suppressed."""
+        total: FloatArray = np.zeros(tuple(self.n_levels))
+        if loss == "discernibility":
+            return total
+        all_bits = float(sum(most @ counts for most, counts in zip(self.most_bits, self.counts, strict=True)))
+        spare_bits = 0.0 if charged else most * float(sum(bits.max() for bits in self.most_bits))
+        for j, levels in enumerate(self.n_levels):
+            shape = [1] * self.n_levels.size
+            shape[j] = int(levels)
+            if loss == "precision":
+                least = np.arange(levels) / max(levels - 1, 1)
+            elif loss == "bits":
+                total += (self.bits[j] @ self.counts[j]).reshape(shape)
+                continue
+            else:
+                cells, everything, worst = self.widths[j] @ self.counts[j], float(self.n), 1.0
+                if loss == "column_bits":
+                    cells, everything = self.bits[j] @ self.counts[j], float(self.most_bits[j] @ self.counts[j])
+                    worst = float(self.most_bits[j].max())
+                spared = 0.0 if charged else min(most * worst, everything)
+                rest = everything - spared
+                least = np.maximum(cells - spared, 0.0) / rest if rest > 1e-9 else np.zeros(levels)
+            total += np.clip(least, 0.0, 1.0).reshape(shape)
+        if loss == "bits":
+            rest = all_bits - min(spare_bits, all_bits)
+            return (
+                np.clip(np.maximum(total - spare_bits, 0.0) / rest, 0.0, 1.0) if rest > 1e-9 else np.zeros_like(total)
+            )
+        return total / self.n_levels.size
+
+    def at(
+        self, node: tuple[int, ...], kept: int, squares: float, suppressed: list[IntArray], *, charged: bool
+    ) -> dict[str, float]:
+        """Return all losses of a node.
+
+        Parameters
+        ----------
+        node : tuple of int
+        kept : int
+            The records of the classes that are kept.
+        squares : float
+            The sum of the squares of the sizes of these classes.
+        suppressed : list of ndarray
+            The suppressed records of each value of each attribute.
+        charged : bool
+            Whether a suppressed record loses everything, or is left out.
+        """
+        gone = self.n - kept
+        base = float(np.mean(np.asarray(node) / np.maximum(self.n_levels - 1, 1)))
+        n_charged = self.n if charged else kept
+        widths, lost, everything = [], [], []
+        for j, level in enumerate(node):
+            remaining = self.counts[j] - suppressed[j]
+            forfeited = float(self.most_bits[j] @ suppressed[j]) if charged else 0.0
+            widths.append((float(self.widths[j][level] @ remaining) + (gone if charged else 0)) / n_charged)
+            lost.append(float(self.bits[j][level] @ remaining) + forfeited)
+            everything.append(float(self.most_bits[j] @ remaining) + forfeited)
+        return {
+            "precision": (kept * base + gone) / self.n if charged else base,
+            "discernibility": (squares + gone * self.n) / self.n**2 if charged else squares / kept**2,
+            **bit_losses(np.array(lost), np.array(everything)),
+            "ncp": float(np.mean(widths)),
+        }

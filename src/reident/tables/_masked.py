@@ -1,0 +1,96 @@
+"""Anonymiser. What the masking of numeric columns returns, and what all of these maskings check and measure alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_columns, check_numeric, check_real, check_table
+from reident._types import FloatArray
+from reident.errors import ParameterError
+
+__all__ = ["MaskedTable", "masked_table", "numeric_columns", "per_column"]
+
+
+@dataclass(frozen=True)
+class MaskedTable:
+    """A table whose numeric columns were masked.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The protected table: same index, columns and order as the original; the masked columns are floats.
+    columns : list of str
+        The masked columns.
+    sse : float
+        Sum of squared differences between original and masked values over all masked columns, in the columns' units
+        (squared); on standardised columns where the masking worked on these.
+    information_loss : float
+        Mean over the masked columns of SSE / SST, where SST is the column's sum of squares about its mean: 0 if
+        nothing changed, 1 if each value became the column's mean, above 1 if noise outweighs the data. A constant
+        column counts as 0 if it stayed as it was, else as 1.
+    loss_by_column : Series
+        SSE / SST of each masked column.
+    """
+
+    table: pd.DataFrame
+    columns: list[str]
+    sse: float
+    information_loss: float
+    loss_by_column: pd.Series
+
+
+def numeric_columns(table: pd.DataFrame, columns: str | list[str] | None, *, name: str = "columns") -> list[str]:
+    """Return the columns to mask: those named, or every column of the table for None; all numeric and complete."""
+    check_table(table, "table")
+    listed = list(table.columns) if columns is None else check_columns(table, columns, name)
+    if not listed:
+        raise ParameterError(f"`{name}` must name at least one column, the table has none")
+    check_numeric(table, listed, "table")
+    return listed
+
+
+def per_column(
+    value: float | Mapping[str, float], columns: list[str], name: str, *, low: float, open_low: bool = False
+) -> FloatArray:
+    """Return one number a column from a number for all of them or a mapping column -> number."""
+    if isinstance(value, Mapping):
+        lacking = [column for column in columns if column not in value]
+        if lacking:
+            raise ParameterError(f"`{name}` must have an entry for each masked column, got none for {lacking!r}")
+        return np.array([check_real(value[c], f"{name}[{c!r}]", low=low, open_low=open_low) for c in columns])
+    return np.full(len(columns), check_real(value, name, low=low, open_low=open_low))
+
+
+def measure_loss(original: FloatArray, masked: FloatArray, columns: list[str], scales: FloatArray) -> dict[str, object]:
+    """Measure what masking cost: the fields `sse`, `information_loss` and `loss_by_column` of a `MaskedTable`."""
+    errors = ((masked - original) ** 2).sum(axis=0)
+    totals = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
+    constant = original.min(axis=0) == original.max(axis=0)
+    shares = np.where(constant, (errors > 0).astype(float), errors / np.where(constant, 1.0, totals))
+    return {
+        "sse": float((errors / scales**2).sum()),
+        "information_loss": float(shares.mean()),
+        "loss_by_column": pd.Series(shares, index=pd.Index(columns, name="column"), name="information_loss"),
+    }
+
+
+def masked_table(table: pd.DataFrame, columns: list[str], masked: FloatArray) -> MaskedTable:
+    """Put masked values into a copy of the table and measure the loss, in the columns' own units."""
+    original = table[columns].to_numpy(np.float64)
+    return MaskedTable(
+        table=with_columns(table, columns, masked),
+        columns=columns,
+        **measure_loss(original, masked, columns, np.ones(len(columns))),  # type: ignore[arg-type]
+    )
+
+
+def with_columns(table: pd.DataFrame, columns: list[str], values: FloatArray) -> pd.DataFrame:
+    """Return a copy of the table with new float values in some columns, the order of the columns kept."""
+    changed = table.copy()
+    for place, column in enumerate(columns):
+        changed[column] = values[:, place]
+    return changed

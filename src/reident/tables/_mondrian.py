@@ -1,0 +1,147 @@
+"""Anonymiser. Mondrian for tables: attributes coded in an order, parts turned into labels and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from reident._types import IntArray
+from reident.errors import DataError
+from reident.kernels.tables.mondrian import mondrian, passes
+from reident.tables._criteria import Criteria
+from reident.tables._losses import bit_losses
+from reident.tables.hierarchy import Hierarchy
+from reident.tables.order import OrderedColumn, code_matrix, has_scale, order_column, ranked
+
+__all__ = ["Partition", "partition"]
+
+#: Categories that a label lists one by one; of more, a label has the first and the last, in the order of the cuts.
+_MOST_LISTED = 50
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The parts of a table: which record lies in which, and what is released of each.
+
+    Attributes
+    ----------
+    classes : ndarray of int64, shape (n,)
+    columns : mapping of str to Series
+        The released quasi-identifiers.
+    losses : mapping of str to float
+    column_losses : mapping of str to float
+        The precision loss of each column.
+    """
+
+    classes: IntArray
+    columns: Mapping[str, pd.Series]
+    losses: Mapping[str, float]
+    column_losses: Mapping[str, float]
+
+
+def partition(
+    table: pd.DataFrame,
+    quasi: list[str],
+    hierarchies: Mapping[str, Hierarchy],
+    criteria: Criteria,
+    *,
+    relaxed: bool,
+) -> Partition:
+    """Partition the records of a table; every part satisfies the criteria."""
+    attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
+    n = len(table)
+    codes, places, n_codes = code_matrix(attributes)
+    _check_root(criteria, n)
+    order, starts = mondrian(
+        codes, places, n_codes, criteria.k, relaxed, criteria.codes.copy(), criteria.rules, criteria.ells,
+        criteria.limits, criteria.overall(),
+    )  # fmt: skip
+    sizes = np.diff(starts)
+    classes = np.empty(n, dtype=np.int64)
+    classes[order] = np.repeat(np.arange(sizes.size), sizes)
+    low = np.minimum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
+    high = np.maximum.reduceat(codes, starts[:-1], axis=0).astype(np.int64)
+    columns = {
+        name: pd.Series(_labels(attribute, low[:, j], high[:, j], classes), index=table.index)
+        for j, (name, attribute) in enumerate(zip(quasi, attributes, strict=True))
+    }
+    widths = _widths(attributes, low, high, sizes)
+    losses = _losses(attributes, low, high, sizes, float(np.mean(widths)))
+    return Partition(classes, columns, losses, dict(zip(quasi, widths, strict=True)))
+
+
+def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
+    """Code a column in its order; categories without one as their hierarchy lists them from the top down."""
+    has_order = column.dtype.kind in "iufbmM" or (isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered)
+    if hierarchy is None or has_order:
+        return order_column(column)
+    name = str(column.name)
+    codes, values = pd.factorize(column)
+    rows = hierarchy.rows_of(pd.Index(values), name)
+    order = np.lexsort([hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels)])
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return ranked(name, rank[codes].astype(np.int64, copy=False), pd.Index(values).take(order))
+
+
+def _check_root(criteria: Criteria, n: int) -> None:
+    """Refuse a table that does not satisfy the criteria even as one class."""
+    counts = np.bincount(criteria.codes)
+    for rule, ell, limit in zip(criteria.rules, criteria.ells, criteria.limits, strict=True):
+        if not passes(counts, n, rule, ell, limit, criteria.overall()):
+            raise DataError(
+                f"`ell` must be reached by the table as a whole, it is not (l = {ell:g}): no partition of it can "
+                "be that diverse"
+            )
+
+
+def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
+    """Return each record's label: made once for each pair of ends, then looked up."""
+    names = [str(value) for value in attribute.known]
+    pairs, unique = pd.factorize(low * len(names) + high)
+    scaled = has_scale(attribute.known)
+    labels = [_label(names, *divmod(int(pair), len(names)), scaled=scaled) for pair in unique]
+    return pd.Index(labels, dtype="str").take(pairs[classes])
+
+
+def _label(names: list[str], low: int, high: int, *, scaled: bool) -> str:
+    if low == high:
+        return names[low]
+    if scaled:
+        return f"[{names[low]}, {names[high]}]"
+    if high - low >= _MOST_LISTED:
+        return f"{{{names[low]}, ..., {names[high]}}}"
+    return "{" + ", ".join(names[low : high + 1]) + "}"
+
+
+def _widths(attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray) -> list[float]:
+    """Return the mean width of each attribute's ranges, as a share of the table's."""
+    widths = []
+    for j, attribute in enumerate(attributes):
+        scale = attribute.places[-1] - attribute.places[0]
+        spans = attribute.places[high[:, j]] - attribute.places[low[:, j]]
+        widths.append(float((spans * sizes).sum() / scale / sizes.sum()) if scale > 0 else 0.0)
+    return widths
+
+
+def _losses(
+    attributes: list[OrderedColumn], low: IntArray, high: IntArray, sizes: IntArray, certainty: float
+) -> dict[str, float]:
+    n = int(sizes.sum())
+    bits_lost, bits_all = [], []
+    for j, attribute in enumerate(attributes):
+        counts = np.bincount(attribute.codes, minlength=attribute.places.size)
+        before = np.r_[0, np.cumsum(counts)]
+        covered = before[high[:, j] + 1] - before[low[:, j]]
+        own = float((counts * np.log2(np.maximum(counts, 1))).sum())
+        bits_lost.append(float((sizes * np.log2(covered)).sum()) - own)
+        bits_all.append(float(n * np.log2(n)) - own)
+    return {
+        "precision": certainty,
+        "discernibility": float((sizes.astype(np.float64) ** 2).sum() / n**2),
+        **bit_losses(np.array(bits_lost), np.array(bits_all)),
+        "ncp": certainty,
+    }

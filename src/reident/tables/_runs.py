@@ -1,0 +1,126 @@
+"""Metric. How often each sensitive value occurs in each class, and what follows from it for every class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray, IntArray
+from reident.errors import DataError
+from reident.kernels.tables.disclosure import ordered_distances, sort_by_class
+from reident.tables.classes import sorted_codes
+
+__all__ = ["Runs", "ordered_codes", "sensitive_runs"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The non-zero counts of (class, value), sorted by class and value.
+
+    Attributes
+    ----------
+    starts : ndarray of int64, shape (n_classes + 1,)
+        Where the runs of each class start, and the end.
+    values, counts : ndarray of int64, shape (n_runs,)
+    sizes : ndarray of int64, shape (n_classes,)
+        Records of each class.
+    totals : ndarray of int64, shape (m,)
+        Records of each value in all classes together.
+    """
+
+    starts: IntArray
+    values: IntArray
+    counts: IntArray
+    sizes: IntArray
+    totals: IntArray
+
+    def _owner(self) -> IntArray:
+        return np.repeat(np.arange(self.sizes.size), np.diff(self.starts))
+
+    def _shares(self) -> FloatArray:
+        return self.counts / self.sizes[self._owner()]
+
+    def _per_class(self, terms: FloatArray) -> FloatArray:
+        return np.add.reduceat(terms, self.starts[:-1])
+
+    def _descending(self) -> tuple[IntArray, IntArray]:
+        """Return counts sorted downwards inside each class, and for each the sum from it to its class's end."""
+        owner = self._owner()
+        counts = self.counts[np.lexsort((-self.counts, owner))]
+        before = np.r_[0, np.cumsum(counts)]
+        return counts, before[self.starts[1:]][owner] - before[:-1]
+
+    def distinct(self) -> IntArray:
+        """Return the number of distinct values of each class."""
+        return np.diff(self.starts)
+
+    def entropy(self) -> FloatArray:
+        """Return the entropy of each class, in nats."""
+        shares = self._shares()
+        return -self._per_class(shares * np.log(shares))
+
+    def recursive_l(self, c: float) -> IntArray:
+        """Return the largest l for which each class is recursive (c, l)-diverse."""
+        counts, tails = self._descending()
+        owner = self._owner()
+        diverse = counts[self.starts[:-1]][owner] < c * tails
+        # The tail shrinks from place to place, so the places that pass are the first ones.
+        return np.bincount(owner, weights=diverse, minlength=self.sizes.size).astype(np.int64)
+
+    def recursive_c(self, ell: int) -> FloatArray:
+        """Return the c that each class does not reach, but every greater c does; infinite below l values."""
+        counts, tails = self._descending()
+        least = np.full(self.sizes.size, np.inf)
+        enough = self.distinct() >= ell
+        first = self.starts[:-1][enough]
+        least[enough] = counts[first] / tails[first + ell - 1]
+        return least
+
+    def equal_distance(self) -> FloatArray:
+        """Return the total variation distance between each class and all of them together."""
+        overall = self.totals / self.totals.sum()
+        # Both distributions sum to one, so what a class has too much of is what it has too little of.
+        return self._per_class(np.maximum(self._shares() - overall[self.values], 0.0))
+
+    def ordered_distance(self) -> FloatArray:
+        """Return the ordered earth mover's distance between each class and all of them together."""
+        m = self.totals.size
+        if m < 2:
+            return np.zeros(self.sizes.size)
+        cumulative = np.cumsum(self.totals / self.totals.sum())
+        sums = np.r_[0.0, np.cumsum(cumulative)]
+        distances = ordered_distances(self.starts, self.values, self.counts, self.sizes, cumulative, sums)
+        return np.asarray(distances, dtype=np.float64) / (m - 1)
+
+
+def sensitive_runs(ids: IntArray, codes: IntArray, weights: IntArray | None = None) -> Runs:
+    """Return the runs of entries with class `ids` and sensitive value `codes`, both without gaps from 0.
+
+    An entry stands for one record, or for as many as `weights` says.
+    """
+    n_classes, n_codes = int(ids.max()) + 1, int(codes.max()) + 1
+    order = sort_by_class(ids, n_classes, codes, n_codes)
+    ids, codes = ids[order], codes[order]
+    first = np.flatnonzero(np.r_[True, (ids[1:] != ids[:-1]) | (codes[1:] != codes[:-1])])
+    if weights is None:
+        counts = np.diff(np.r_[first, ids.size]).astype(np.int64)
+    else:
+        counts = np.add.reduceat(weights[order], first)
+    starts = np.r_[0, np.cumsum(np.bincount(ids[first], minlength=n_classes))].astype(np.int64)
+    sizes = np.add.reduceat(counts, starts[:-1])
+    totals = np.bincount(codes[first], weights=counts, minlength=n_codes).astype(np.int64)
+    return Runs(starts, codes[first], counts, sizes, totals)
+
+
+def ordered_codes(column: pd.Series, name: str = "sensitive") -> IntArray:
+    """Code values in their order: an ordered Categorical's own, else the sorted one."""
+    if column.isna().any():
+        raise DataError(
+            f"`{name}` must not have missing values for an ordered distance, got {int(column.isna().sum())} in "
+            f"{column.name!r}: a missing value has no place in the order (use missing='drop')"
+        )
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
+        return np.unique(column.cat.codes, return_inverse=True)[1].astype(np.int64, copy=False)
+    return sorted_codes(column, f"`{name}`")[0]

@@ -1,0 +1,248 @@
+"""Attack. Combinatorial Benders: which blocks to give up, found between conflicts and a covering problem."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.kernels.tables.hitting_set import cheap_hitting_set
+from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
+from reident.tables.choquet._weight_cells import divide_weights
+
+__all__ = ["Solution", "solve_benders"]
+
+#: Rounds after which a weighted mean's bound is sought cell by cell: what conflicts prove quickly they have by then.
+#: With more weights than these there are too many cells, and conflicts are the better way.
+_ROUNDS_BEFORE_CELLS = 8
+_MOST_WEIGHTS_IN_CELLS = 5
+
+#: Exchanges of the local search for a pick: few, and many before the covering problem must tell that there is none.
+_STEPS = (1_000, 50_000)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a search found, in places of `LearningProblem.blocks`.
+
+    Attributes
+    ----------
+    x : ndarray of float64
+        The best weights or measure found.
+    given_up : int
+        Blocks that miss eps at x, the impossible ones not counted.
+    lower_bound : int
+        No x gives up fewer.
+    conflicts : list of tuple of int
+        Irreducible sets of blocks that cannot all reach eps.
+    """
+
+    x: FloatArray
+    given_up: int
+    lower_bound: int
+    conflicts: list[tuple[int, ...]]
+
+
+def solve_benders(
+    problem: LearningProblem,
+    deadline: float,
+    rng: np.random.Generator,
+    *,
+    costs: IntArray | None = None,
+    conflicts: Iterable[tuple[int, ...]] = (),
+) -> Solution:
+    """Find the x that gives up the fewest blocks, and prove it, or return the best at the deadline.
+
+    `costs` counts a block several times or not at all, as a resample does; `conflicts` known from an earlier search of
+    the same rows are taken over.
+
+    Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
+    each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
+    best x is the covering problem solved by HiGHS, which gives the lower bound. The search ends where the bound meets
+    the best x. A weighted mean of few columns that is not proven after a few rounds is searched cell by cell; the
+    conflicts then say why each block given up at the best x cannot be taken back, but do not prove the bound.
+    """
+    each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
+    return _Search(problem, deadline, rng, each, conflicts).run()
+
+
+class _Search:
+    def __init__(
+        self,
+        problem: LearningProblem,
+        deadline: float,
+        rng: np.random.Generator,
+        costs: IntArray,
+        conflicts: Iterable[tuple[int, ...]],
+    ) -> None:
+        self.problem = problem
+        self.costs = costs
+        self.deadline = deadline
+        self.rng = rng
+        self.n = problem.blocks.size
+        self.best_x = problem.even()
+        self.best = int(costs.sum()) + 1
+        self.lower = 0
+        self.conflicts: list[tuple[int, ...]] = []
+        self.known: set[tuple[int, ...]] = set()
+        self.cover = _Cover(costs)
+        self.oracle = MarginOracle(problem, deadline, self.watch)
+        self.watch(self.best_x, problem.margins(self.best_x)[0])
+        for conflict in conflicts:
+            self.remember(conflict)
+
+    def watch(self, x: FloatArray, margins: FloatArray) -> None:
+        """Keep the best x seen, whatever it was computed for."""
+        missed = int(self.costs[margins < self.problem.eps].sum())
+        if missed < self.best:
+            self.best, self.best_x = missed, x.copy()
+
+    def run(self) -> Solution:
+        try:
+            if self.best > 0:
+                self.explore(self.costs == 0)
+            for rounds in itertools.count():
+                if self.lower >= self.best:
+                    break
+                if rounds == _ROUNDS_BEFORE_CELLS and self.few_weights():
+                    self.divide()
+                    continue
+                pick = self.cheap_pick()
+                if self.costs[pick].sum() >= self.best:
+                    self.lower, pick = self.cover.solve(self.best, self.lower, self.deadline)
+                if self.lower < self.best:
+                    self.explore(pick)
+            self.widen()
+        except OutOfTimeError:
+            self.lower = max(self.lower, self.cover.relaxed())
+        return Solution(self.best_x, self.best, self.lower, self.conflicts)
+
+    def few_weights(self) -> bool:
+        return self.problem.model == "weighted_mean" and self.problem.n_variables <= _MOST_WEIGHTS_IN_CELLS
+
+    def divide(self) -> None:
+        """Search the simplex of weights cell by cell, for half of the time left."""
+        now = time.perf_counter()
+        found = divide_weights(self.problem, self.costs, self.try_out, now + (self.deadline - now) / 2)
+        self.lower = max(self.lower, found)
+        self.take_back(self.problem.margins(self.best_x)[0] >= self.problem.eps)
+
+    def try_out(self, x: FloatArray) -> int:
+        """Look at x, and return the least cost given up so far."""
+        self.watch(x, self.problem.margins(x)[0])
+        return self.best
+
+    def explore(self, dropped: BoolArray) -> None:
+        """Drop more blocks until the others hold together, then take back all that fit: every refusal is a conflict."""
+        active = ~dropped
+        while True:
+            answer = self.oracle.test(active)
+            if not isinstance(answer, list):
+                break
+            conflict = self.learn(answer)
+            active[list(conflict)] = False
+        self.take_back(answer[1] >= self.problem.eps)
+
+    def take_back(self, held: BoolArray) -> None:
+        """Add to the blocks that hold together all that fit: every refusal is a conflict."""
+        for block in self.rng.permutation(np.flatnonzero(~held & (self.costs > 0))):
+            if held[block]:
+                continue
+            trial = held.copy()
+            trial[block] = True
+            answer = self.oracle.test(trial)
+            if isinstance(answer, list):
+                self.learn(answer)
+            else:
+                held = (answer[1] >= self.problem.eps) | trial
+
+    def learn(self, blocks: list[int]) -> tuple[int, ...]:
+        """Shrink a conflict until every block in it is needed, and remember it."""
+        oracle = self.oracle.narrowed(blocks)
+        for block in self.rng.permutation(blocks):
+            if block not in blocks or len(blocks) == 1:
+                continue
+            active = np.zeros(self.n, dtype=bool)
+            active[[other for other in blocks if other != block]] = True
+            answer = oracle.test(active)
+            if isinstance(answer, list):
+                blocks = answer
+        conflict = tuple(sorted(blocks))
+        self.remember(conflict)
+        return conflict
+
+    def remember(self, conflict: tuple[int, ...]) -> None:
+        """Add a conflict to the covering problem, once."""
+        if conflict not in self.known:
+            self.known.add(conflict)
+            self.conflicts.append(conflict)
+            self.cover.add(conflict)
+
+    def cheap_pick(self) -> BoolArray:
+        """Hit all conflicts at a low cost, below the best known one if a long local search finds that."""
+        sizes = [len(conflict) for conflict in self.conflicts]
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        members = np.fromiter(itertools.chain.from_iterable(self.conflicts), np.int64, starts[-1])
+        for steps in _STEPS:
+            pick = cheap_hitting_set(starts, members, self.costs, steps, self.rng)
+            if self.costs[pick].sum() < self.best:
+                break
+        return pick
+
+    def widen(self) -> None:
+        """Replace the best x by the one with the widest margin among those that link the same blocks."""
+        held = self.problem.margins(self.best_x)[0] >= self.problem.eps
+        x = self.oracle.widest(held)
+        if (self.problem.margins(x)[0][held] >= self.problem.eps).all():
+            self.best_x = x
+
+
+class _Cover:
+    """The fewest blocks that hit every conflict."""
+
+    def __init__(self, costs: IntArray) -> None:
+        self.n = n = costs.size
+        self.model = quiet_solver()
+        for cost in costs:
+            self.model.addCol(float(cost), 0.0, 1.0, 0, np.array([], np.int32), np.array([]))
+        kinds = np.full(n, highspy.HighsVarType.kInteger)
+        self.model.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
+
+    def add(self, conflict: tuple[int, ...]) -> None:
+        blocks = np.array(conflict, np.int32)
+        self.model.addRow(1.0, highspy.kHighsInf, blocks.size, blocks, np.ones(blocks.size))
+
+    def relaxed(self) -> int:
+        """Return the bound that shares of blocks give, in a fraction of the time."""
+        self.model.setOptionValue("solve_relaxation", True)
+        self.model.setOptionValue("time_limit", highspy.kHighsInf)
+        self.model.run()
+        if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return 0
+        return math.ceil(self.model.getInfo().objective_function_value - 1e-6)
+
+    def solve(self, best: int, lower: int, deadline: float) -> tuple[int, BoolArray]:
+        """Return a lower bound, and a pick below `best` if there is one.
+
+        A pick below the best known number is enough to go on with, so the search for a smaller one stops there.
+        """
+        left = deadline - time.perf_counter()
+        if left <= 0:
+            raise OutOfTimeError
+        self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
+        self.model.setOptionValue("objective_target", best - 1.0)
+        self.model.run()
+        bound = self.model.getInfo().mip_dual_bound
+        if math.isfinite(bound):
+            lower = max(lower, math.ceil(bound - 1e-6))
+        values = np.array(self.model.getSolution().col_value)
+        if values.size != self.n or not self.model.getInfo().primal_solution_status:
+            raise OutOfTimeError
+        return lower, values > 0.5

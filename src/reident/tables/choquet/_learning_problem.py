@@ -1,0 +1,114 @@
+"""Attack. The learning problem as arrays: blocks, the rows that matter, and the polytope of weights or measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reident._types import FloatArray, IntArray
+from reident.kernels.tables.linkage_rows import block_margins, choquet_rows, mean_rows, rivals
+
+__all__ = ["MODELS", "LearningProblem", "build_problem", "tidy_solution"]
+
+MODELS = ("weighted_mean", "choquet")
+
+
+@dataclass(frozen=True)
+class LearningProblem:
+    """Rows g(x) of the blocks that are neither always nor never linked.
+
+    Attributes
+    ----------
+    model : {"weighted_mean", "choquet"}
+        What x is: p weights, or the 2**p values of a measure by bit mask.
+    n_variables, n_records : int
+        p, and the number of all blocks.
+    eps : float
+        Margin that a row must reach; rows are divided by their largest absolute value over all x, so it is relative.
+    blocks : ndarray of int64
+        Records whose blocks have rows here, ascending.
+    impossible : ndarray of int64
+        Records with a row that no x brings to eps: never linked.
+    starts : ndarray of int64, shape (blocks + 1,)
+        First row of each block.
+    index, value : ndarray, shape (rows, width)
+        Sparse rows of fixed width.
+    """
+
+    model: str
+    n_variables: int
+    n_records: int
+    eps: float
+    blocks: IntArray
+    impossible: IntArray
+    starts: IntArray
+    index: IntArray
+    value: FloatArray
+
+    @property
+    def n_columns(self) -> int:
+        """Return the length of x."""
+        return self.n_variables if self.model == "weighted_mean" else 2**self.n_variables
+
+    def margins(self, x: FloatArray, wanted: IntArray | None = None) -> tuple[FloatArray, IntArray]:
+        """Return each block's least row value at x and its row; infinity for blocks that are not `wanted`."""
+        margins, worst = np.full(self.blocks.size, np.inf), np.full(self.blocks.size, -1, np.int64)
+        wanted = np.arange(self.blocks.size) if wanted is None else wanted
+        block_margins(self.index, self.value, self.starts, wanted, x, margins, worst)
+        return margins, worst
+
+    def block_of(self, row: int) -> int:
+        """Return the block (its place in `blocks`) that a row belongs to."""
+        return int(np.searchsorted(self.starts, row, side="right")) - 1
+
+    def even(self) -> FloatArray:
+        """Return the x of the simple mean."""
+        if self.model == "weighted_mean":
+            return np.full(self.n_variables, 1.0 / self.n_variables)
+        return np.array([mask.bit_count() / self.n_variables for mask in range(self.n_columns)])
+
+    def order_pairs(self) -> list[tuple[int, int]]:
+        """Return the covering pairs (smaller set, larger set) that monotonicity is about; none for a mean."""
+        if self.model == "weighted_mean":
+            return []
+        bits = [1 << bit for bit in range(self.n_variables)]
+        return [(mask, mask | bit) for mask in range(1, self.n_columns) for bit in bits if not mask & bit]
+
+
+def build_problem(release: FloatArray, known: FloatArray, model: str, eps: float) -> LearningProblem:
+    """Set up the rows: standardised records in one order in, undominated rivals' rows out.
+
+    A row that reaches `eps` for every x is left out; a block with a row that reaches it for no x is impossible.
+    """
+    n, p = release.shape
+    block, rival = rivals(release, known, np.arange(n))
+    rows = mean_rows if model == "weighted_mean" else choquet_rows
+    index, value, low, high = rows(release, known, block, rival)
+    never = np.zeros(n, dtype=bool)
+    never[block[high < eps]] = True
+    keep = (low < eps) & ~never[block]
+    blocks = np.unique(block[keep])
+    return LearningProblem(
+        model=model,
+        n_variables=p,
+        n_records=n,
+        eps=eps,
+        blocks=blocks,
+        impossible=np.flatnonzero(never),
+        starts=np.searchsorted(block[keep], np.append(blocks, n)).astype(np.int64),
+        index=np.ascontiguousarray(index[keep]),
+        value=np.ascontiguousarray(value[keep]),
+    )
+
+
+def tidy_solution(x: FloatArray, model: str) -> FloatArray:
+    """Remove a solver's rounding: weights that are not negative and sum to 1, or a monotone measure from 0 to 1."""
+    x = np.clip(x, 0.0, 1.0)
+    if model == "weighted_mean":
+        return np.asarray(x / x.sum())
+    x[0], x[-1] = 0.0, 1.0
+    for bit in range(x.size.bit_length() - 1):
+        pairs = x.reshape(-1, 2, 2**bit)
+        pairs[:, 1, :] = np.maximum(pairs[:, 0, :], pairs[:, 1, :])
+    return x

@@ -1,0 +1,179 @@
+"""Attack. Can these blocks all be linked at once? A linear programme answers with an x or with blocks that cannot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import highspy
+import numpy as np
+
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.tables.choquet._learning_problem import LearningProblem
+
+__all__ = ["MarginOracle", "OutOfTimeError"]
+
+_ROWS_AT_ONCE = 30
+
+
+class OutOfTimeError(Exception):
+    """The time limit was reached inside the search."""
+
+
+class MarginOracle:
+    """Maximise the least margin t of a set of blocks, adding rows only when an x violates them.
+
+    Rows once added stay in the model; those of blocks that are not asked for are made free, so that the simplex basis
+    of one question serves the next.
+
+    Parameters
+    ----------
+    problem : LearningProblem
+        Rows, structure and eps.
+    deadline : float
+        Value of `time.perf_counter` at which `OutOfTimeError` is raised.
+    watch : callable
+        Called with (x, margins) for every x seen: any of them may link more blocks than were asked for.
+    """
+
+    def __init__(
+        self,
+        problem: LearningProblem,
+        deadline: float,
+        watch: Callable[[FloatArray, FloatArray], None],
+        template: highspy.HighsLp | None = None,
+    ) -> None:
+        self.problem = problem
+        self.deadline = deadline
+        self.watch = watch
+        self._template = structure(problem) if template is None else template
+        self._model = lp_solver(self._template)
+        self._t = problem.n_columns
+        self._first_row = self._model.getNumRow()
+        self._pool: list[int] = []
+        self._pooled: set[int] = set()
+        self._known: list[list[int]] = [[] for _ in problem.blocks]
+        self._rows_of: list[list[int]] = [[] for _ in problem.blocks]
+        self._active = np.zeros(problem.blocks.size, dtype=bool)
+
+    def narrowed(self, blocks: list[int]) -> MarginOracle:
+        """Return an oracle that knows the rows of these blocks only: questions about few blocks are cheaper."""
+        oracle = MarginOracle(self.problem, self.deadline, self.watch, self._template)
+        oracle._add(np.array([row for block in blocks for row in self._known[block]], np.int64), limit=None)
+        return oracle
+
+    def test(self, active: BoolArray) -> tuple[FloatArray, FloatArray] | list[int]:
+        """Return (x, margins of all blocks) if the active blocks reach eps together, else a set of them that cannot."""
+        eps = self.problem.eps
+        self._activate(active)
+        asked = np.flatnonzero(active)
+        while True:
+            x, t, dual = self._solve()
+            if t <= eps:
+                return self._conflict(dual)
+            margins, worst = self.problem.margins(x, asked)
+            short = asked[margins[asked] < eps]
+            # A row that is in the model already misses eps by the solver's tolerance only; t says it is as good as met.
+            if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
+                margins, _ = self.problem.margins(x)
+                self.watch(x, margins)
+                return x, margins
+
+    def widest(self, active: BoolArray) -> FloatArray:
+        """Return the x at which the least margin of the active blocks is greatest."""
+        self._activate(active)
+        while True:
+            x, t, _ = self._solve()
+            margins, worst = self.problem.margins(x)
+            short = np.flatnonzero(active & (margins < t - 1e-8))
+            if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
+                return x
+
+    def extreme(self, active: BoolArray, objective: FloatArray) -> FloatArray:
+        """Return the x that minimises a linear objective among those at which all active blocks reach eps.
+
+        The oracle then answers no other question: its t stands at eps.
+        """
+        self._activate(active)
+        self._model.changeColBounds(self._t, self.problem.eps, self.problem.eps)
+        for column, cost in enumerate([*objective, 0.0]):
+            self._model.changeColCost(column, float(cost))
+        while True:
+            x, _, _ = self._solve()
+            margins, worst = self.problem.margins(x)
+            short = np.flatnonzero(active & (margins < self.problem.eps * (1 - 1e-2)))
+            if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
+                return x
+
+    def _solve(self) -> tuple[FloatArray, float, FloatArray]:
+        if time.perf_counter() > self.deadline:
+            raise OutOfTimeError
+        self._model.run()
+        solution = self._model.getSolution()
+        values = np.array(solution.col_value)
+        return values[: self._t].copy(), float(values[self._t]), np.array(solution.row_dual)
+
+    def _conflict(self, dual: FloatArray) -> list[int]:
+        """Return the blocks of the rows in the dual's support: their combination bounds t, whatever the others do."""
+        support = np.flatnonzero(np.abs(dual[self._first_row :]) > 1e-9)
+        return sorted({self._pool[row] for row in support})
+
+    def _activate(self, active: BoolArray) -> None:
+        for block in np.flatnonzero(active != self._active):
+            for row in self._rows_of[block]:
+                self._model.changeRowBounds(row, 0.0 if active[block] else -highspy.kHighsInf, highspy.kHighsInf)
+        self._active = active.copy()
+
+    def _add(self, rows: IntArray, limit: int | None = _ROWS_AT_ONCE) -> bool:
+        new = [int(row) for row in rows[:limit] if int(row) not in self._pooled]
+        for row in new:
+            block = self.problem.block_of(row)
+            used = self.problem.value[row] != 0.0
+            columns = np.append(self.problem.index[row][used], self._t).astype(np.int32)
+            values = np.append(self.problem.value[row][used], -1.0)
+            self._rows_of[block].append(self._model.getNumRow())
+            low = 0.0 if self._active[block] else -highspy.kHighsInf
+            self._model.addRow(low, highspy.kHighsInf, columns.size, columns, values)
+            self._pool.append(block)
+            self._known[block].append(row)
+            self._pooled.add(row)
+        return bool(new)
+
+
+def quiet_solver() -> highspy.Highs:
+    """Return a HiGHS instance that prints nothing and uses one thread: the same answer on every machine."""
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("threads", 1)
+    return model
+
+
+def lp_solver(template: highspy.HighsLp) -> highspy.Highs:
+    """Return a solver of a copy of `template` that keeps its basis from one run to the next."""
+    model = quiet_solver()
+    for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+        model.setOptionValue(name, 1e-10)
+    model.setOptionValue("presolve", "off")
+    model.setOptionValue("solver", "simplex")
+    model.passModel(template)
+    return model
+
+
+def structure(problem: LearningProblem) -> highspy.HighsLp:
+    """Return "maximise t" over the polytope of x, without rows: a simplex of weights, or the monotone measures."""
+    model = quiet_solver()
+    none, no_values = np.array([], np.int32), np.array([])
+    size = problem.n_columns
+    choquet = problem.model == "choquet"
+    for column in range(size):
+        low = 1.0 if choquet and column == size - 1 else 0.0
+        high = 0.0 if choquet and column == 0 else 1.0
+        model.addCol(0.0, low, high, 0, none, no_values)
+    if not choquet:
+        model.addRow(1.0, 1.0, size, np.arange(size, dtype=np.int32), np.ones(size))
+    for small, large in problem.order_pairs():
+        if large != size - 1:
+            pair = np.array([large, small], np.int32)
+            model.addRow(0.0, highspy.kHighsInf, 2, pair, np.array([1.0, -1.0]))
+    model.addCol(-1.0, -2.0, 1.0, 0, none, no_values)
+    return model.getLp()

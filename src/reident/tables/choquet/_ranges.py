@@ -1,0 +1,237 @@
+"""Attack. What the data determine of the learned weights: the optimum is a polytope, not a point.
+
+All measures that link the same records form a polytope; every value of a measure, Shapley value and interaction is
+linear on it, so its smallest and largest value are linear programmes whose rows are added when an x violates them.
+Other sets of equally many records may be linked, too; they are enumerated with the conflicts that exclude the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import highspy
+import numpy as np
+import pandas as pd
+
+from reident._types import BoolArray, FloatArray
+from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
+from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
+
+__all__ = ["LinkageRanges", "find_ranges"]
+
+#: Differences of Shapley values below this are the solver's rounding.
+_ROUNDING = 1e-7
+
+
+@dataclass(frozen=True)
+class LinkageRanges:
+    """The smallest and the largest value of what is learned, over all measures that link as many records.
+
+    Attributes
+    ----------
+    measure : DataFrame
+        Columns `low` and `high`, one row a non-empty set of columns, indexed by the tuple of its names.
+    shapley : DataFrame
+        Columns `low` and `high`, indexed by column: each value is attained by some optimal measure.
+    interaction : DataFrame
+        Columns `low` and `high`, indexed by the tuple of two columns; 0 for a weighted mean.
+    ahead : DataFrame of bool
+        Whether the row's Shapley value is above the column's in every optimal measure: only then does one lead.
+    n_sets : int
+        Optimal sets of linked records that the ranges cover.
+    is_complete : bool
+        Whether these are all there are. If not, the ranges are those of the sets found, and may be wider.
+    """
+
+    measure: pd.DataFrame
+    shapley: pd.DataFrame
+    interaction: pd.DataFrame
+    ahead: pd.DataFrame
+    n_sets: int
+    is_complete: bool
+
+    @property
+    def leader(self) -> str | None:
+        """The column whose Shapley value is the largest in every optimal measure covered, None if there is none."""
+        leads = self.ahead.sum(axis=1) == len(self.ahead) - 1
+        return str(leads.idxmax()) if leads.any() else None
+
+
+def find_ranges(
+    problem: LearningProblem,
+    x: FloatArray,
+    conflicts: Sequence[tuple[int, ...]],
+    columns: Sequence[str],
+    used: BoolArray,
+    *,
+    enumerate_sets: bool,
+    max_sets: int,
+    time_limit_s: float,
+) -> LinkageRanges:
+    """Return the ranges over the polytopes of all optimal sets found within the limits; x is one optimal point."""
+    deadline = time.perf_counter() + time_limit_s
+    first = problem.margins(x)[0] >= problem.eps
+    sets, complete = [first], not problem.blocks.size
+    if enumerate_sets and problem.blocks.size:
+        try:
+            for linked in _other_sets(problem, first, conflicts, deadline):
+                if len(sets) == max_sets:
+                    break
+                sets.append(linked)
+            else:
+                complete = True
+        except OutOfTimeError:
+            complete = False
+    names = [column for column, keep in zip(columns, used, strict=True) if keep]
+    functionals = _functionals(problem, names)
+    low, high = np.full(len(functionals), np.inf), np.full(len(functionals), -np.inf)
+    for linked in sets:
+        oracle = MarginOracle(problem, np.inf, _ignore)
+        for row, functional in enumerate(functionals):
+            low[row] = min(low[row], oracle.extreme(linked, functional) @ functional)
+            high[row] = max(high[row], oracle.extreme(linked, -functional) @ functional)
+    return _frames(low, high, columns, names, len(sets), complete)
+
+
+def _other_sets(
+    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], deadline: float
+) -> Iterator[BoolArray]:
+    """Yield the other sets of as many blocks that can be linked together: what covers of all conflicts leave."""
+    given_up = int((~first).sum())
+    cover = _Covers(problem.blocks.size, given_up)
+    for conflict in conflicts:
+        cover.forbid(conflict)
+    cover.exclude(~first)
+    oracle = MarginOracle(problem, deadline, _ignore)
+    while (pick := cover.next(deadline)) is not None:
+        answer = oracle.test(~pick)
+        if isinstance(answer, list):
+            cover.forbid(tuple(answer))
+        else:
+            cover.exclude(pick)
+            yield ~pick
+
+
+def _ignore(x: FloatArray, margins: FloatArray) -> None:
+    """Take no note of an x that the oracle saw."""
+
+
+class _Covers:
+    """Sets of exactly so many blocks that hit every conflict, one after the other."""
+
+    def __init__(self, n: int, size: int) -> None:
+        self.n = n
+        self.model = quiet_solver()
+        none, values = np.array([], np.int32), np.array([])
+        for column in range(n):
+            self.model.addCol(0.0, 0.0, 1.0, 0, none, values)
+            self.model.changeColIntegrality(column, highspy.HighsVarType.kInteger)
+        self.size = size
+        self.model.addRow(float(size), float(size), n, np.arange(n, dtype=np.int32), np.ones(n))
+
+    def forbid(self, conflict: tuple[int, ...]) -> None:
+        """One block of a conflict must be given up."""
+        self.model.addRow(1.0, highspy.kHighsInf, len(conflict), np.array(conflict, np.int32), np.ones(len(conflict)))
+
+    def exclude(self, pick: BoolArray) -> None:
+        """Do not return this set again."""
+        places = np.flatnonzero(pick).astype(np.int32)
+        self.model.addRow(-highspy.kHighsInf, float(self.size - 1), places.size, places, np.ones(places.size))
+
+    def next(self, deadline: float) -> BoolArray | None:
+        left = deadline - time.perf_counter()
+        if left <= 0:
+            raise OutOfTimeError
+        if not self.size:
+            return None
+        self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
+        self.model.run()
+        status = self.model.getModelStatus()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return None
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise OutOfTimeError
+        return np.asarray(np.array(self.model.getSolution().col_value) > 0.5)
+
+
+def _functionals(problem: LearningProblem, names: Sequence[str]) -> FloatArray:
+    """Return linear functions of x, one a row: measures of sets, Shapley values, their differences, interactions."""
+    p = len(names)
+    masks = np.arange(1, 2**p)
+    if problem.model == "weighted_mean":
+        measures = ((masks[:, None] >> np.arange(p)) & 1).astype(float)
+        shapley = np.eye(p)
+        interactions = np.zeros((p * (p - 1) // 2, p))
+    else:
+        measures = np.eye(2**p)[1:]
+        shapley, interactions = _indices(p)
+    differences = [shapley[i] - shapley[j] for i in range(p) for j in range(p) if i != j]
+    return np.vstack([measures, shapley, np.reshape(differences, (-1, shapley.shape[1])), interactions])
+
+
+def _indices(p: int) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients of Shapley values and of pairs' interactions on the 2**p values of a measure.
+
+    Both are linear: the coefficient of a set is the index of the function that is 1 on this set alone. It is read off
+    two monotone measures whose difference is that function, scaled.
+    """
+    names = [str(i) for i in range(p)]
+    sizes = np.array([mask.bit_count() for mask in range(2**p)])
+    even, step = sizes / p, 0.5 / p
+    base = FuzzyMeasure(even, names)
+    pairs = list(combinations(range(p), 2))
+    shapley, interactions = np.zeros((p, 2**p)), np.zeros((len(pairs), 2**p))
+    plain, crossed = base.shapley().to_numpy(), base.interaction().to_numpy()
+    for mask in range(1, 2**p - 1):
+        values = even.copy()
+        values[mask] += step
+        raised = FuzzyMeasure(values, names)
+        shapley[:, mask] = (raised.shapley().to_numpy() - plain) / step
+        gained = (raised.interaction().to_numpy() - crossed) / step
+        interactions[:, mask] = [gained[i, j] for i, j in pairs]
+    # The two ends are fixed: what they add follows from the base.
+    shapley[:, -1] = plain - shapley[:, :-1] @ even[:-1]
+    interactions[:, -1] = [crossed[i, j] for i, j in pairs] - interactions[:, :-1] @ even[:-1]
+    return shapley, interactions
+
+
+def _frames(
+    low: FloatArray, high: FloatArray, columns: Sequence[str], names: Sequence[str], n_sets: int, complete: bool
+) -> LinkageRanges:
+    p = len(names)
+    ends = np.cumsum([2**p - 1, p, p * (p - 1)])
+    measures, shapley, differences, interactions = (
+        np.column_stack([part_low, part_high])
+        for part_low, part_high in zip(np.split(low, ends), np.split(high, ends), strict=True)
+    )
+    by_set: dict[tuple[str, ...], FloatArray] = {}
+    for size in range(1, len(columns) + 1):
+        for chosen in combinations(columns, size):
+            mask = sum(1 << names.index(name) for name in chosen if name in names)
+            by_set[chosen] = measures[mask - 1] if mask else np.zeros(2)
+    by_column = pd.DataFrame(shapley, index=list(names), columns=["low", "high"])
+    ahead = pd.DataFrame(False, index=list(names), columns=list(names))
+    pairs = [(i, j) for i in range(p) for j in range(p) if i != j]
+    for (i, j), (least, _) in zip(pairs, differences, strict=True):
+        ahead.iloc[i, j] = least > _ROUNDING
+    crossed: dict[tuple[str, ...], FloatArray] = {
+        (names[i], names[j]): interactions[row] for row, (i, j) in enumerate(combinations(range(p), 2))
+    }
+    return LinkageRanges(
+        measure=_indexed(by_set),
+        shapley=by_column.reindex(list(columns), fill_value=0.0).rename_axis("variable"),
+        interaction=_indexed(crossed),
+        ahead=ahead,
+        n_sets=n_sets,
+        is_complete=complete,
+    )
+
+
+def _indexed(rows: dict[tuple[str, ...], FloatArray]) -> pd.DataFrame:
+    values = np.array(list(rows.values())).reshape(-1, 2)
+    index = pd.Index(list(rows), tupleize_cols=False, name="variables")
+    return pd.DataFrame(values, index=index, columns=["low", "high"])

@@ -1,0 +1,86 @@
+"""Attack. Branch and bound over the simplex of weights: exact for a weighted mean of few columns."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from reident._types import FloatArray, IntArray
+from reident.kernels.tables.weight_cells import cut, held_at_most, settle, where_to_cut
+from reident.tables.choquet._learning_problem import LearningProblem
+
+__all__ = ["divide_weights"]
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A part of the simplex: its corners in columns, the rows it does not decide, and what it gives up at least."""
+
+    corners: FloatArray
+    rows: FloatArray
+    owner: IntArray
+    lost: int
+    bound: int
+
+
+def divide_weights(
+    problem: LearningProblem, costs: IntArray, try_out: Callable[[FloatArray], int], deadline: float
+) -> int:
+    """Cut the simplex of weights into cells until none can hold more blocks than the best point, or until the deadline.
+
+    Parameters
+    ----------
+    problem : LearningProblem
+        Of the model "weighted_mean".
+    costs : ndarray of int64
+        What it costs to give up each block.
+    try_out : callable
+        Given weights; returns the least cost given up by any weights seen so far, these included.
+    deadline : float
+        Value of `time.perf_counter`.
+
+    Returns
+    -------
+    int
+        No weights give up less. It is the cost of the best weights if the search ended in time.
+
+    Notes
+    -----
+    A cell decides most blocks outright; the concave envelope of the others bounds it, and it is cut where the rows
+    cross its edges. What conflicts of few blocks prove badly, because every block is only half in their way, many small
+    cells prove well. The number of cells grows exponentially with the columns.
+    """
+    p = problem.n_variables
+    owner = np.repeat(np.arange(problem.blocks.size), np.diff(problem.starts))
+    best = try_out(np.full(p, 1.0 / p))
+    cells = [_Cell(np.eye(p), problem.value - problem.eps, owner, 0, 0)]
+    rounded = best  # the least that a cell gives up whose points miss a margin by rounding only
+    while cells and time.perf_counter() < deadline:
+        cell = cells.pop()
+        if cell.bound >= best:
+            continue
+        rows, owner, lost, undecided = settle(cell.rows, cell.owner, costs)
+        lost += cell.lost
+        total = lost + undecided
+        bound, place, held, seen = held_at_most(rows, owner, costs, total - best + 1 - 1e-6)
+        if total - held < best:
+            best = try_out(cell.corners @ seen)
+        at_least = max(cell.bound, total - math.floor(bound + 1e-6))
+        if at_least >= best:
+            continue
+        if not rows.size:
+            rounded = min(rounded, at_least)
+            continue
+        one, other, share = where_to_cut(rows, owner, place)
+        halves = [
+            _Cell(corners, values, owner, lost, at_least)
+            for corners, values in zip(cut(cell.corners, one, other, share), cut(rows, one, other, share), strict=True)
+        ]
+        # The part where the relaxation is greatest comes first: good weights lie there more often.
+        first = 0 if place[other] * (1 - share) <= place[one] * share else 1
+        cells += [halves[1 - first], halves[first]]
+    return min([best, rounded, *(cell.bound for cell in cells)])

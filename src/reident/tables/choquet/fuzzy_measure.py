@@ -1,0 +1,248 @@
+"""Attack. Fuzzy measures (capacities): the weights that the Choquet integral gives to sets of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident._check import check_integer, check_mapping, check_real, check_vector
+from reident._types import FloatArray
+from reident.errors import DataError, ParameterError
+from reident.kernels.tables.choquet import choquet_integral, zeta_transform
+
+__all__ = ["FuzzyMeasure"]
+
+_TOLERANCE = 1e-9
+_MOST_VARIABLES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class FuzzyMeasure:
+    """A monotone set function with measure 0 for the empty set and 1 for all variables.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (2**n,)
+        Measure of each set of variables; set s holds variable v (counted from 0) if bit v of s is 1.
+    variables : sequence of str
+        Names of the n variables, n from 1 to 20.
+
+    Raises
+    ------
+    ParameterError
+        If the number of values does not fit, the ends are not 0 and 1, or the measure is not monotone (tolerance 1e-9).
+
+    Notes
+    -----
+    Abril et al. (2012), definition 1. Their section 3.3 counts the bits of a set's code from the right; their tables 3
+    to 5 print the first variable leftmost, and so does `table` (erratum 5).
+
+    Examples
+    --------
+    >>> measure = FuzzyMeasure([0, 0.2, 0.5, 1], ["pay", "tax"])
+    >>> measure[["tax"]]
+    0.5
+    >>> measure.choquet([[3.0, 1.0]]).round(3)
+    array([1.4])
+    >>> measure.shapley().round(3).to_dict()
+    {'pay': 0.35, 'tax': 0.65}
+    """
+
+    values: FloatArray
+    variables: tuple[str, ...]
+
+    def __init__(self, values: ArrayLike, variables: Sequence[str]) -> None:
+        names = _check_variables(variables)
+        vector = check_vector(values, "values", length=2 ** len(names)).copy()
+        if abs(vector[0]) > _TOLERANCE or abs(vector[-1] - 1.0) > _TOLERANCE:
+            raise ParameterError(
+                f"`values` must be 0 for the empty set and 1 for all variables, got {vector[0]:g} and {vector[-1]:g}"
+            )
+        vector[0], vector[-1] = 0.0, 1.0
+        for bit in range(len(names)):
+            pairs = vector.reshape(-1, 2, 2**bit)
+            drop = pairs[:, 0, :] - pairs[:, 1, :]
+            if drop.max() > _TOLERANCE:
+                high, low = np.unravel_index(int(drop.argmax()), drop.shape)
+                smaller = _names_of(int(high) * 2 ** (bit + 1) + int(low), names)
+                raise ParameterError(
+                    f"`values` must be monotone, got a measure that falls by {drop.max():g} when {names[bit]!r} joins "
+                    f"{set(smaller) or '{}'}"
+                )
+        vector.setflags(write=False)
+        object.__setattr__(self, "values", vector)
+        object.__setattr__(self, "variables", names)
+
+    @classmethod
+    def from_weights(cls, weights: Mapping[str, float] | pd.Series) -> FuzzyMeasure:
+        """Return the additive measure of non-negative weights (scaled to sum 1): its Choquet integral is their mean."""
+        if not isinstance(weights, pd.Series):
+            check_mapping(weights, "weights")
+        given = pd.Series(weights)
+        vector = check_vector(given.to_numpy(), "weights")
+        if (vector < 0).any() or vector.sum() <= 0:
+            raise ParameterError(f"`weights` must not be negative and not all 0, got {vector.tolist()}")
+        moebius = np.zeros(2**vector.size)
+        moebius[1 << np.arange(vector.size)] = vector / vector.sum()
+        return cls.from_moebius(moebius, list(given.index))
+
+    @classmethod
+    def from_moebius(cls, moebius: ArrayLike, variables: Sequence[str]) -> FuzzyMeasure:
+        """Return the measure with this Moebius transform (indexed like `values`)."""
+        names = _check_variables(variables)
+        return cls(zeta_transform(check_vector(moebius, "moebius", length=2 ** len(names)), 1.0), names)
+
+    @classmethod
+    def from_sets(cls, sets: Mapping[Collection[str], float], variables: Sequence[str]) -> FuzzyMeasure:
+        """Return the smallest measure that has at least these values on the named sets (and 1 on all variables)."""
+        names = _check_variables(variables)
+        vector = np.zeros(2 ** len(names))
+        vector[-1] = 1.0
+        for members, value in check_mapping(sets, "sets").items():
+            check_real(value, f"sets[{members!r}]", low=0, high=1)
+            mask = _mask_of([members] if isinstance(members, str) else members, names)
+            vector[mask] = max(vector[mask], float(value))
+        return cls(monotone_closure(vector), names)
+
+    def __getitem__(self, subset: str | Iterable[str]) -> float:
+        """Return the measure of a set of variables, given by name."""
+        return float(self.values[_mask_of([subset] if isinstance(subset, str) else subset, self.variables)])
+
+    def __eq__(self, other: object) -> bool:
+        """Compare variables and values."""
+        if not isinstance(other, FuzzyMeasure):
+            return NotImplemented
+        return self.variables == other.variables and bool(np.array_equal(self.values, other.values))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        lead = ", ".join(f"{name}: {value:.3g}" for name, value in self.shapley().items())
+        return f"FuzzyMeasure({len(self.variables)} variables; Shapley {lead})"
+
+    def moebius(self) -> FloatArray:
+        """Return the Moebius transform, indexed like `values`: what each set adds to what its subsets have."""
+        return np.asarray(zeta_transform(self.values, -1.0))
+
+    def choquet(self, matrix: ArrayLike) -> FloatArray:
+        """Return the Choquet integral of each row of non-negative values, shape (m, n), as an array of shape (m,)."""
+        try:
+            rows = np.ascontiguousarray(matrix, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"`matrix` must hold numbers only: {error}") from None
+        if rows.ndim == 1:
+            rows = rows[None, :]
+        n = len(self.variables)
+        if rows.ndim != 2 or rows.shape[1] != n or not np.isfinite(rows).all() or (rows < 0).any():
+            raise ParameterError(
+                f"`matrix` must have {n} columns of finite, non-negative values, got shape {rows.shape}: "
+                "the Choquet integral here aggregates distances"
+            )
+        return np.asarray(choquet_integral(rows, self.values))
+
+    def shapley(self) -> pd.Series:
+        """Return each variable's Shapley value: its average contribution over all orders of joining; sums to 1."""
+        n = len(self.variables)
+        sizes = np.array([int(mask).bit_count() for mask in range(2**n)])
+        weight = np.array([factorial(n - s - 1) * factorial(s) / factorial(n) if s < n else 0.0 for s in range(n + 1)])
+        masks = np.arange(2**n)
+        shares = []
+        for bit in range(n):
+            without = masks[masks & (1 << bit) == 0]
+            gains = self.values[without | (1 << bit)] - self.values[without]
+            shares.append(float((weight[sizes[without]] * gains).sum()))
+        return pd.Series(shares, index=pd.Index(self.variables, name="variable"), name="shapley")
+
+    def interaction(self) -> pd.DataFrame:
+        """Return the interaction index of each pair: positive if two variables together tell more than apart.
+
+        Between -1 (either will do) and 1 (only both together count); 0 for an additive measure. Murofushi and
+        Soneda's index. The diagonal is NaN.
+        """
+        n = len(self.variables)
+        table = np.full((n, n), np.nan)
+        sizes = np.array([int(mask).bit_count() for mask in range(2**n)])
+        masks = np.arange(2**n)
+        for i in range(n):
+            for j in range(i):
+                a, b = 1 << i, 1 << j
+                rest = masks[masks & (a | b) == 0]
+                weight = np.array(
+                    [factorial(n - s - 2) * factorial(s) / factorial(n - 1) for s in sizes[rest]], dtype=float
+                )
+                gains = self.values[rest | a | b] - self.values[rest | a] - self.values[rest | b] + self.values[rest]
+                table[i, j] = table[j, i] = float((weight * gains).sum())
+        return pd.DataFrame(table, index=list(self.variables), columns=list(self.variables))
+
+    def is_additive(self, tolerance: float = 1e-9) -> bool:
+        """Tell whether the measure is a weighted mean: no set counts for more or less than its members."""
+        singles = self.values[1 << np.arange(len(self.variables))]
+        masks = np.arange(self.values.size)[:, None]
+        sums = ((masks >> np.arange(len(self.variables))) & 1) @ singles
+        return bool(np.abs(sums - self.values).max() <= tolerance)
+
+    def table(self) -> pd.DataFrame:
+        """Return one row a set: its code (the first variable leftmost), its names, size, measure, Moebius value."""
+        n = len(self.variables)
+        codes = ["".join("1" if mask >> bit & 1 else "0" for bit in range(n)) for mask in range(2**n)]
+        frame = pd.DataFrame(
+            {
+                "code": codes,
+                "variables": [" ".join(_names_of(mask, self.variables)) for mask in range(2**n)],
+                "size": [mask.bit_count() for mask in range(2**n)],
+                "measure": self.values,
+                "moebius": self.moebius(),
+            }
+        )
+        return frame.sort_values("code", ignore_index=True)
+
+    def lattice(self, threshold: float = 0.0) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
+        """Return the sets with at least this measure, and the covering pairs among them (codes, smaller set first).
+
+        A pair covers if no other set of the selection lies between: with a threshold, lines skip what is not shown.
+        """
+        nodes = self.table().loc[lambda frame: frame["measure"] >= threshold].reset_index(drop=True)
+        masks = [sum(1 << bit for bit, digit in enumerate(code) if digit == "1") for code in nodes["code"]]
+        edges = []
+        for i, small in enumerate(masks):
+            above = [j for j, large in enumerate(masks) if small != large and small & large == small]
+            for j in above:
+                if not any(h != j and masks[h] & masks[j] == masks[h] for h in above):
+                    edges.append((nodes["code"][i], nodes["code"][j]))
+        return nodes, edges
+
+
+def monotone_closure(values: FloatArray) -> FloatArray:
+    """Return the smallest monotone set function above `values`: each set gets the maximum over its subsets."""
+    out = np.array(values, dtype=np.float64)
+    n = check_integer(out.size, "the number of values", low=1).bit_length() - 1
+    for bit in range(n):
+        pairs = out.reshape(-1, 2, 2**bit)
+        pairs[:, 1, :] = np.maximum(pairs[:, 0, :], pairs[:, 1, :])
+    return out
+
+
+def _check_variables(variables: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(variables)
+    check_integer(len(names), "the number of variables", low=1, high=_MOST_VARIABLES, why="there are 2**n sets")
+    if len(set(names)) != len(names):
+        raise ParameterError(f"`variables` must be distinct, got {list(names)!r}")
+    return names
+
+
+def _mask_of(subset: Iterable[str], variables: tuple[str, ...]) -> int:
+    mask = 0
+    for name in subset:
+        if name not in variables:
+            raise ParameterError(f"a set must hold variables of the measure {list(variables)!r}, got {name!r}")
+        mask |= 1 << variables.index(name)
+    return mask
+
+
+def _names_of(mask: int, variables: tuple[str, ...]) -> list[str]:
+    return [str(name) for bit, name in enumerate(variables) if mask >> bit & 1]

@@ -1,0 +1,308 @@
+"""Attack. What the classes of a release give away: homogeneity, background knowledge, skewness, similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_columns, check_mapping, check_real, check_table
+from reident._types import FloatArray, IntArray
+from reident.errors import DataError, ParameterError
+from reident.options import Real
+from reident.tables.classes import class_ids, encode_column, suppressed_rows
+
+__all__ = [
+    "Breaches",
+    "background_knowledge_attack",
+    "homogeneity_attack",
+    "similarity_attack",
+    "skewness_attack",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Breaches:
+    """The records whose sensitive value an attack gives away, and by how much.
+
+    Attributes
+    ----------
+    attack : str
+    records : DataFrame, one row a breached record and value, indexed as the release
+        ``equivalence_class`` (number of the class, in order of appearance), ``value`` (what is learned), ``prior``
+        (its probability before the class was known: its share of the released records), ``posterior`` (within the
+        class), ``gain`` (posterior - prior).
+    n_records : int
+        Records of the release that are in a class.
+    """
+
+    attack: str
+    records: pd.DataFrame
+    n_records: int = field(repr=False)
+
+    @property
+    def n_breached(self) -> int:
+        """The number of records breached."""
+        return int(self.records.index.nunique())
+
+    @property
+    def share(self) -> float:
+        """The share of the records in classes that is breached."""
+        return self.n_breached / self.n_records if self.n_records else 0.0
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """A release as counts: records' classes, and how often each sensitive value occurs in each class."""
+
+    index: pd.Index
+    ids: IntArray
+    counts: FloatArray
+    domain: list[Any]
+
+    @property
+    def prior(self) -> FloatArray:
+        total: FloatArray = self.counts.sum(axis=0)
+        return total / total.sum()
+
+    @property
+    def posterior(self) -> FloatArray:
+        shares: FloatArray = self.counts / self.counts.sum(axis=1, keepdims=True)
+        return shares
+
+    def breaches(
+        self, attack: str, hit: Any, prior: FloatArray, posterior: FloatArray, names: Sequence[Any]
+    ) -> Breaches:
+        """Name the records of the (class, value) pairs where `hit` is True."""
+        classes, learned = np.nonzero(hit)
+        order = np.argsort(self.ids, kind="stable")
+        starts = np.searchsorted(self.ids[order], np.arange(len(self.counts) + 1))
+        members = [order[starts[c] : starts[c + 1]] for c in classes]
+        sizes = [len(part) for part in members]
+        rows = np.concatenate(members) if members else np.empty(0, dtype=np.int64)
+        before = np.broadcast_to(prior, posterior.shape)[classes, learned]
+        after = posterior[classes, learned]
+        frame = pd.DataFrame(
+            {
+                "equivalence_class": np.repeat(classes, sizes),
+                "value": pd.Series([names[int(place)] for place in learned], dtype=object).repeat(sizes).to_numpy(),
+                "prior": np.repeat(before, sizes),
+                "posterior": np.repeat(after, sizes),
+                "gain": np.repeat(after - before, sizes),
+            },
+            index=self.index.take(rows),
+        )
+        return Breaches(attack, frame.iloc[np.argsort(rows, kind="stable")], len(self.ids))
+
+
+def _read(release: Any, quasi: str | Sequence[str], sensitive: str) -> _Classes:
+    table = check_table(getattr(release, "table", release), "release")
+    quasi = check_columns(table, quasi, "quasi", table_name="release")
+    check_columns(table, sensitive, "sensitive", table_name="release")
+    if sensitive in quasi:
+        raise ParameterError(f"`sensitive` must not be a quasi-identifier, got {sensitive!r}")
+    table = table.loc[~suppressed_rows(table, quasi, "*")]
+    if table[sensitive].isna().any():
+        raise DataError(f"`release` must have no missing {sensitive!r}, got {int(table[sensitive].isna().sum())}")
+    ids, n_classes = class_ids([encode_column(table[column])[0] for column in quasi])
+    codes, values = encode_column(table[sensitive])
+    counts = np.zeros((n_classes, len(values)))
+    np.add.at(counts, (ids, codes), 1)
+    return _Classes(table.index, ids, counts, list(values))
+
+
+def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: str) -> Breaches:
+    """Find the records whose whole class has one sensitive value: whoever is in the class has it.
+
+    Parameters
+    ----------
+    release : DataFrame, or a result with a `table`
+        The anonymised records; suppressed ones are in no class.
+    quasi : str or sequence of str
+    sensitive : str
+
+    Returns
+    -------
+    Breaches
+        Posterior 1 for every record named.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If the table is empty, a column is absent or used twice, or a sensitive value is missing.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2. l-diversity with l > 1 prevents it.
+
+    Examples
+    --------
+    >>> release = pd.DataFrame({"zip": ["13*", "13*", "14*", "14*"], "ill": ["flu", "cancer", "cancer", "cancer"]})
+    >>> homogeneity_attack(release, quasi="zip", sensitive="ill").records.index.tolist()
+    [2, 3]
+    """
+    classes = _read(release, quasi, sensitive)
+    return classes.breaches("homogeneity", classes.posterior == 1, classes.prior, classes.posterior, classes.domain)
+
+
+def background_knowledge_attack(
+    release: Any,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    knowledge: Mapping[Hashable, float],
+    min_posterior: Annotated[float, Real(0, 1, open_low=True)] = 0.5,
+) -> Breaches:
+    """Weigh the values of each class by what is known about the person, and find what becomes probable.
+
+    Parameters
+    ----------
+    release, quasi, sensitive
+        As in `homogeneity_attack`.
+    knowledge : mapping
+        Sensitive value -> how much less (below 1) or more (above 1) likely it is for the person than for people at
+        large; 0 excludes it. Values that are not mentioned have 1.
+    min_posterior : float in (0, 1]
+        From which probability a value counts as learned.
+
+    Returns
+    -------
+    Breaches
+        Records of classes where the knowledge raises a value to at least `min_posterior`. The prior is the share
+        among all records, weighed by the same knowledge, so that the gain is due to the release.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As in `homogeneity_attack`; and if the knowledge names no value of the release, or a negative weight.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2. A class whose every value the knowledge excludes is skipped: the person cannot be
+    in it.
+    """
+    classes = _read(release, quasi, sensitive)
+    check_real(min_posterior, "min_posterior", low=0, high=1, open_low=True)
+    for value, weight in check_mapping(knowledge, "knowledge").items():
+        check_real(weight, f"knowledge[{value!r}]", low=0)
+    unknown = [value for value in knowledge if value not in classes.domain]
+    if unknown or not knowledge:
+        raise ParameterError(f"`knowledge` must be about values of {sensitive!r} {classes.domain!r}, got {unknown!r}")
+    weights = np.array([knowledge.get(value, 1.0) for value in classes.domain])
+    weighed = classes.counts * weights
+    totals = weighed.sum(axis=1, keepdims=True)
+    posterior = np.divide(weighed, totals, out=np.zeros_like(weighed), where=totals > 0)
+    prior = classes.prior * weights
+    prior = prior / prior.sum() if prior.sum() > 0 else prior
+    # The knowledge must have raised it: what the class gives away by itself is another attack's.
+    hit = (posterior >= min_posterior) & (posterior > classes.posterior + 1e-12)
+    return classes.breaches("background knowledge", hit, prior, posterior, classes.domain)
+
+
+def skewness_attack(
+    release: Any,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    min_gain: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.25,
+) -> Breaches:
+    """Find the records whose class makes a value much more probable than it is among all records.
+
+    Even a diverse class harms if it is far from the whole: one half where one in a hundred is usual.
+
+    Parameters
+    ----------
+    release, quasi, sensitive
+        As in `homogeneity_attack`.
+    min_gain : float in (0, 1)
+        By how much the probability must rise.
+
+    Returns
+    -------
+    Breaches
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.
+    """
+    classes = _read(release, quasi, sensitive)
+    check_real(min_gain, "min_gain", low=0, high=1, open_low=True, open_high=True)
+    hit = classes.posterior - classes.prior >= min_gain
+    return classes.breaches("skewness", hit, classes.prior, classes.posterior, classes.domain)
+
+
+def similarity_attack(
+    release: Any,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable] | None = None,
+    width: Annotated[float | None, Real(0, unit="the column's unit", open_low=True)] = None,
+) -> Breaches:
+    """Find the records whose class has different values that mean the same.
+
+    Parameters
+    ----------
+    release, quasi, sensitive
+        As in `homogeneity_attack`.
+    groups : mapping or callable, optional
+        The meaning of each sensitive value, for example several cancers -> "cancer".
+    width : float, optional
+        Instead, for numbers: values of a class that lie within this distance mean the same.
+
+    Returns
+    -------
+    Breaches
+        Classes with at least two values that all lie in one group (or within `width`); ``value`` is the group, or the
+        interval as (low, high), ``prior`` its share among all records. A class with a single value is homogeneous and
+        not named here.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As in `homogeneity_attack`; if neither or both of `groups` and `width` are given, or a value has no group.
+
+    Notes
+    -----
+    Vanhoef (2012), section 3.3.2.
+    """
+    classes = _read(release, quasi, sensitive)
+    if (groups is None) == (width is None):
+        raise ParameterError("`groups` or `width` must be given, and not both")
+    several = (classes.counts > 0).sum(axis=1) > 1
+    if groups is not None:
+        return _similar_groups(classes, groups, several)
+    reach = check_real(width, "width", low=0, open_low=True)
+    numbers = pd.to_numeric(pd.Series(classes.domain), errors="coerce").to_numpy(np.float64)
+    if np.isnan(numbers).any():
+        raise DataError(
+            f"`sensitive` must hold numbers for a `width`, got {classes.domain[int(np.isnan(numbers).argmax())]!r}"
+        )
+    present = classes.counts > 0
+    low = np.where(present, numbers, np.inf).min(axis=1)
+    high = np.where(present, numbers, -np.inf).max(axis=1)
+    hit = several & (high - low <= reach)
+    inside = (numbers >= low[:, None]) & (numbers <= high[:, None])
+    prior = np.diag(inside @ classes.prior) if hit.any() else np.zeros((len(low), len(low)))
+    names = [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+    return classes.breaches("similarity", np.diag(hit), prior, np.eye(len(low)), names)
+
+
+def _similar_groups(
+    classes: _Classes, groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable], several: Any
+) -> Breaches:
+    if callable(groups):
+        meaning = [groups(value) for value in classes.domain]
+    else:
+        absent = [value for value in classes.domain if value not in groups]
+        if absent:
+            raise ParameterError(f"`groups` must say what every sensitive value means, got nothing for {absent!r}")
+        meaning = [groups[value] for value in classes.domain]
+    names = list(dict.fromkeys(meaning))
+    member = np.array([[own == name for name in names] for own in meaning], dtype=np.float64)
+    posterior = classes.posterior @ member
+    hit = (classes.counts @ member == classes.counts.sum(axis=1, keepdims=True)) & several[:, None]
+    return classes.breaches("similarity", hit, classes.prior @ member, posterior, names)

@@ -1,0 +1,105 @@
+"""Equivalence classes: coding columns as integers, and records that agree as one class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_choice
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.errors import DataError
+
+__all__ = ["class_ids", "encode_column", "missing_rows", "sorted_codes", "suppressed_rows", "wildcard_counts"]
+
+#: What to do with a record that has a missing value in a column that is looked at.
+MISSING = ("value", "drop", "raise")
+
+
+def encode_column(column: pd.Series) -> tuple[IntArray, pd.Index]:
+    """Return codes 0..m-1 in order of first appearance, and the m values. A missing value is a value of its own."""
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    return codes.astype(np.int64, copy=False), pd.Index(values)
+
+
+def sorted_codes(column: pd.Series, what: str) -> tuple[IntArray, pd.Index]:
+    """Return codes 0..m-1 in the order of the values, and the m values, sorted; `what` names them in an error."""
+    kind = pd.api.types.infer_dtype(column, skipna=False)
+    if kind.startswith("mixed") and kind != "mixed-integer-float":
+        raise DataError(f"{what} must have values with an order, got values of several types in {column.name!r}")
+    codes, values = pd.factorize(column, sort=True)
+    return codes.astype(np.int64, copy=False), pd.Index(values)
+
+
+def class_ids(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
+    """Return numbers for the combinations of several coded columns in order of first appearance.
+
+    Returns the class of each record and the number of classes. The codes must not be negative.
+    """
+    combined = np.zeros(len(columns[0]), dtype=np.int64)
+    n_combined = 1
+    for codes in columns:
+        n_codes = int(codes.max(initial=0)) + 1
+        if n_combined * n_codes >= 2**62:
+            combined, values = pd.factorize(combined)
+            n_combined = len(values)
+        combined = combined * n_codes + codes
+        n_combined *= n_codes
+    ids, values = pd.factorize(combined)
+    return ids.astype(np.int64, copy=False), len(values)
+
+
+def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> BoolArray:
+    """Mark the records to leave out because of a missing value; refuse them for ``missing="raise"``."""
+    check_choice(missing, "missing", MISSING)
+    if missing == "value":
+        return np.zeros(len(table), dtype=bool)
+    absent = table[list(columns)].isna()
+    if missing == "raise" and absent.to_numpy().any():
+        counts = {column: int(count) for column, count in absent.sum().items() if count}
+        raise DataError(f"`table` must not have missing values here, got {counts} (column: records)")
+    return absent.any(axis=1).to_numpy()
+
+
+def suppressed_rows(table: pd.DataFrame, quasi: Sequence[str], token: str | None) -> BoolArray:
+    """Mark suppressed records: those whose every quasi-identifier is `token`.
+
+    They are no class: nothing is released about them. If all records are so, the table is fully generalised, which
+    is the same release, and it is one class: then none is marked.
+    """
+    suppressed = np.full(len(table), token is not None)
+    for column in quasi:
+        if not suppressed.any():
+            return suppressed
+        # Comparing few distinct values spares comparing many records.
+        codes, values = encode_column(table[column])
+        suppressed &= np.array([isinstance(value, str) and value == token for value in values], dtype=bool)[codes]
+    return ~suppressed if suppressed.all() else suppressed
+
+
+def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return for each record how many records may agree with it, and their weights, where a gap stands for any value.
+
+    Agreeing in this sense is no equivalence: two records may each agree with a third and not with one another. Distinct
+    records are compared pattern of gaps against pattern of gaps, on the columns that both have.
+    """
+    ids, n = class_ids([encode_column(table[column])[0] for column in quasi])
+    first = np.full(n, len(ids))
+    np.minimum.at(first, ids, np.arange(len(ids)))
+    codes = np.column_stack([encode_column(table[column])[0] for column in quasi])[first]
+    gaps = table[list(quasi)].isna().to_numpy()[first]
+    of_records, of_weights = np.bincount(ids).astype(float), np.bincount(ids, weights=weights)
+    patterns = class_ids([gaps[:, j].astype(np.int64) for j in range(gaps.shape[1])])[0]
+    counts, sums = np.zeros(n), np.zeros(n)
+    groups = [np.flatnonzero(patterns == pattern) for pattern in range(patterns.max() + 1)]
+    for mine in groups:
+        for theirs in groups:
+            common = ~(gaps[mine[0]] | gaps[theirs[0]])
+            both = np.r_[mine, theirs]
+            shared = [codes[both, j] for j in np.flatnonzero(common)]
+            cells = class_ids(shared)[0] if shared else np.zeros(both.size, dtype=np.int64)
+            here, there = cells[: mine.size], cells[mine.size :]
+            counts[mine] += np.bincount(there, weights=of_records[theirs], minlength=cells.max() + 1)[here]
+            sums[mine] += np.bincount(there, weights=of_weights[theirs], minlength=cells.max() + 1)[here]
+    return counts[ids], sums[ids]

@@ -1,0 +1,370 @@
+"""Metric. How much a table of classes discloses: k, l, t, and the risk of re-identification.
+
+One rule for all measures here. A *class* is the set of records that agree in every quasi-identifier. A suppressed
+record, one whose every quasi-identifier is ``"*"``, belongs to no class and is never scored (`suppressed_label`).
+A missing value counts as a value of its own, so two records that lack it agree (``missing="value"``); or such records
+are left out (``"drop"``), or refused (``"raise"``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_choice, check_columns, check_integer, check_real, check_table
+from reident._types import IntArray
+from reident.errors import DataError, ParameterError
+from reident.options import Choice, Real, Text, Whole
+from reident.tables._runs import Runs, ordered_codes, sensitive_runs
+from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
+
+__all__ = [
+    "ReidentificationRisk",
+    "equivalence_classes",
+    "k_anonymity",
+    "l_diversity",
+    "recursive_c",
+    "reidentification_risk",
+    "t_closeness",
+]
+
+Columns = str | Sequence[str]
+
+
+def equivalence_classes(
+    table: pd.DataFrame,
+    quasi: Columns,
+    *,
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+    suppressed_label: Annotated[str | None, Text()] = "*",
+) -> IntArray:
+    """Return the class of each record of a table.
+
+    Parameters
+    ----------
+    table : DataFrame
+    quasi : str or sequence of str
+        The quasi-identifiers.
+    missing : {"value", "drop", "raise"}
+        What a missing quasi-identifier means: a value of its own, a record to leave out, an error.
+    suppressed_label : str or None
+        A record that has this label in every quasi-identifier is suppressed and in no class, unless all records are
+        so (then the table is fully generalised, one class). None: no record is taken for suppressed.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The class of each record, numbered from 0 in order of first appearance; -1 for a record in no class.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> equivalence_classes(pd.DataFrame({"zip": ["13*", "14*", "13*", "*"]}), "zip")
+    array([ 0,  1,  0, -1])
+    """
+    quasi = check_columns(check_table(table, "table"), quasi, "quasi")
+    left_out = suppressed_rows(table, quasi, suppressed_label) | missing_rows(table, quasi, missing)
+    if not left_out.any():
+        return class_ids([encode_column(table[column])[0] for column in quasi])[0]
+    ids = np.full(len(table), -1, dtype=np.int64)
+    if not left_out.all():
+        kept = table.loc[~left_out, quasi]
+        ids[~left_out] = class_ids([encode_column(kept[column])[0] for column in quasi])[0]
+    return ids
+
+
+def k_anonymity(
+    table: pd.DataFrame,
+    quasi: Columns,
+    *,
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+    suppressed_label: Annotated[str | None, Text()] = "*",
+) -> int:
+    """Return the k for which a table is k-anonymous: the size of its smallest class.
+
+    What it does not say: who can be told apart by background knowledge or by the sensitive values of a class
+    (`l_diversity`, `t_closeness`).
+
+    Parameters
+    ----------
+    table, quasi, suppressed_label
+        As for `equivalence_classes`.
+    missing : {"value", "drop", "raise", "wildcard"}
+        As there; "wildcard": a gap may be any value, so that a record is as safe as those that may agree with it
+        are many. Such records make no classes, hence only this number.
+
+    Returns
+    -------
+    int
+        0 if every record is left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> k_anonymity(pd.DataFrame({"age": [30, 30, 41, 41, 41], "sex": list("mmfff")}), ["age", "sex"])
+    2
+    """
+    if missing == "wildcard":
+        quasi = check_columns(check_table(table, "table"), quasi, "quasi")
+        kept = table.loc[~suppressed_rows(table, quasi, suppressed_label)]
+        return int(wildcard_counts(kept, quasi, np.ones(len(kept)))[0].min()) if len(kept) else 0
+    ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
+    ids = ids[ids >= 0]
+    return int(np.bincount(ids).min()) if ids.size else 0
+
+
+def _sensitive_runs(
+    table: pd.DataFrame, quasi: Columns, sensitive: Columns, missing: str, suppressed_label: str | None, ordered: bool
+) -> list[Runs]:
+    """Return the runs of each sensitive attribute among the records that are in a class."""
+    quasi = check_columns(check_table(table, "table"), quasi, "quasi")
+    sensitive = check_columns(table, sensitive, "sensitive")
+    both = [column for column in sensitive if column in quasi]
+    if both:
+        raise ParameterError(
+            f"`sensitive` must not be a quasi-identifier too, got {both[0]!r} in both: all of a class agree in it"
+        )
+    ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
+    kept = (ids >= 0) & ~missing_rows(table, sensitive, missing)
+    if not kept.any():
+        raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
+    if not kept.all():
+        table, ids = table.loc[kept], pd.factorize(ids[kept])[0]
+    encode = ordered_codes if ordered else lambda column: encode_column(column)[0]
+    return [sensitive_runs(ids, encode(table[column])) for column in sensitive]
+
+
+def l_diversity(
+    table: pd.DataFrame,
+    quasi: Columns,
+    sensitive: Columns,
+    *,
+    kind: Annotated[str, Choice("distinct", "entropy", "recursive")] = "distinct",
+    c: Annotated[float, Real(0, open_low=True)] = 3.0,
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+    suppressed_label: Annotated[str | None, Text()] = "*",
+) -> float:
+    """Return the l for which every class is l-diverse.
+
+    What it does not say: how much a class tells when its values, though different, mean the same (similarity) or are
+    far more frequent than in the table (skewness): see `t_closeness`.
+
+    Parameters
+    ----------
+    table, quasi, missing, suppressed_label
+        As for `equivalence_classes`; `missing` holds for the sensitive values too.
+    sensitive : str or sequence of str
+        The sensitive attribute; for several, the least of their l.
+    kind : {"distinct", "entropy", "recursive"}
+        The number of distinct values; the exponential of the entropy of the class's distribution, the effective
+        number of values (so that the table is entropy l-diverse for every l up to the result); or the largest l
+        for which every class is recursive (c, l)-diverse.
+    c : float
+        Only for ``kind="recursive"``: the most frequent value must occur less often than c times all values from
+        the l-th most frequent on together.
+
+    Returns
+    -------
+    int or float
+        An int for "distinct" and "recursive" (0: not even (c, 1)-diverse), a float for "entropy".
+
+    Notes
+    -----
+    Machanavajjhala et al. (2007), definitions of distinct, entropy and recursive (c, l)-diversity.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"zip": list("aaabbb"), "ill": ["flu", "cold", "cold", "flu", "cold", "gout"]})
+    >>> l_diversity(table, "zip", "ill")
+    2
+    >>> round(l_diversity(table, "zip", "ill", kind="entropy"), 3)
+    1.89
+    """
+    check_choice(kind, "kind", ("distinct", "entropy", "recursive"))
+    c = check_real(c, "c", low=0, open_low=True)
+    found: list[float] = []
+    for runs in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
+        if kind == "distinct":
+            found.append(int(runs.distinct().min()))
+        elif kind == "entropy":
+            found.append(float(np.exp(runs.entropy().min())))
+        else:
+            found.append(int(runs.recursive_l(c).min()))
+    return min(found)
+
+
+def recursive_c(
+    table: pd.DataFrame,
+    quasi: Columns,
+    sensitive: Columns,
+    *,
+    ell: Annotated[int, Whole(1, unit="values")],
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+    suppressed_label: Annotated[str | None, Text()] = "*",
+) -> float:
+    """Return the least c: every class is recursive (c', l)-diverse for every c' above it, and not for it.
+
+    Parameters
+    ----------
+    table, quasi, sensitive, missing, suppressed_label
+        As for `l_diversity`.
+    ell : int
+        The l; at least 1.
+
+    Returns
+    -------
+    float
+        Infinite if a class has fewer than `ell` distinct values: then no c will do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> recursive_c(pd.DataFrame({"zip": list("aaaa"), "ill": list("xxxy")}), "zip", "ill", ell=2)
+    3.0
+    """
+    ell = check_integer(ell, "ell", low=1)
+    worst = 0.0
+    for runs in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
+        worst = max(worst, float(runs.recursive_c(ell).max()))
+    return worst
+
+
+def t_closeness(
+    table: pd.DataFrame,
+    quasi: Columns,
+    sensitive: Columns,
+    *,
+    distance: Annotated[str, Choice("equal", "ordered")] = "equal",
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+    suppressed_label: Annotated[str | None, Text()] = "*",
+) -> float:
+    """Return the t for which a table is t-close: the farthest that a class lies from the table's distribution.
+
+    Parameters
+    ----------
+    table, quasi, sensitive, missing, suppressed_label
+        As for `l_diversity`; for several sensitive attributes, the greatest of their t. Suppressed records count in
+        no class and not in the table's distribution either: it is that of what is released.
+    distance : {"equal", "ordered"}
+        The ground distance of the earth mover's distance: every two values equally far apart (the total variation
+        distance), or values as far apart as their ranks (an ordered Categorical's order, else the sorted one).
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Notes
+    -----
+    Li, Li and Venkatasubramanian (2007), sections 4.1 and 4.2. The ordered distance of all classes takes
+    O(n log m) for m values, not O(classes x m).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"zip": list("aabb"), "income": [1, 2, 3, 4]})
+    >>> t_closeness(table, "zip", "income"), round(t_closeness(table, "zip", "income", distance="ordered"), 3)
+    (0.5, 0.333)
+    """
+    ordered = check_choice(distance, "distance", ("equal", "ordered")) == "ordered"
+    farthest = 0.0
+    for runs in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=ordered):
+        farthest = max(farthest, float((runs.ordered_distance() if ordered else runs.equal_distance()).max()))
+    return farthest
+
+
+@dataclass(frozen=True)
+class ReidentificationRisk:
+    """The three risks of re-identification, as probabilities.
+
+    Attributes
+    ----------
+    prosecutor_max, prosecutor_mean : float
+        The intruder knows that the person is in the release: 1 / class size, of the worst record and on average.
+    prosecutor_at_risk : float
+        The share of records whose prosecutor risk is above the threshold.
+    journalist_max, journalist_mean : float
+        The intruder does not know it: 1 / class size in the population, the worst and the average.
+    marketer : float
+        The expected share of records that an intruder who links every record to the population links rightly.
+    n_records, n_classes : int
+    """
+
+    prosecutor_max: float
+    prosecutor_mean: float
+    prosecutor_at_risk: float
+    journalist_max: float
+    journalist_mean: float
+    marketer: float
+    n_records: int
+    n_classes: int
+
+
+def reidentification_risk(
+    table: pd.DataFrame,
+    quasi: Columns,
+    *,
+    population: pd.DataFrame | None = None,
+    threshold: Annotated[float, Real(0, 1)] = 0.2,
+    missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
+    suppressed_label: Annotated[str | None, Text()] = "*",
+) -> ReidentificationRisk:
+    """Return the prosecutor, journalist and marketer risk of a release.
+
+    Parameters
+    ----------
+    table, quasi, missing, suppressed_label
+        As for `equivalence_classes`.
+    population : DataFrame, optional
+        The intruder's identification file, its quasi-identifiers coded as in the release; every class of the release
+        must be in it at least as often. None: the release is itself the population.
+    threshold : float
+        The risk above which a record counts as at risk.
+
+    Raises
+    ------
+    DataError
+        If a class is more frequent in the release than in the population.
+
+    Notes
+    -----
+    El Emam and Dankar (2008); the journalist's average is the larger of classes / population (of the released
+    classes) and the marketer risk.
+    """
+    threshold = check_real(threshold, "threshold", low=0, high=1)
+    quasi = check_columns(check_table(table, "table"), quasi, "quasi")
+    ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
+    kept = ids >= 0
+    if not kept.any():
+        raise DataError("`table` must have at least one record in a class: all are suppressed or left out")
+    sizes = np.bincount(ids[kept])
+    in_population = sizes
+    if population is not None:
+        check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
+        both = pd.concat([table.loc[kept, quasi], population[quasi]], ignore_index=True)
+        everyone = equivalence_classes(both, quasi, missing="value", suppressed_label=None)
+        n_kept = int(kept.sum())
+        in_population = np.bincount(everyone[n_kept:], minlength=sizes.size)[: sizes.size]
+        short = np.flatnonzero(in_population < sizes)
+        if short.size:
+            example = dict(both.iloc[int(np.flatnonzero(everyone[:n_kept] == short[0])[0])])
+            raise DataError(
+                f"`population` must hold every class of the release at least as often, got {in_population[short[0]]} "
+                f"of {sizes[short[0]]} for {example} ({short.size} such class(es)): are both coded alike?"
+            )
+    marketer = float((sizes / in_population).sum() / sizes.sum())
+    return ReidentificationRisk(
+        prosecutor_max=float(1 / sizes.min()),
+        prosecutor_mean=float(sizes.size / sizes.sum()),
+        prosecutor_at_risk=float(sizes[1 / sizes > threshold].sum() / sizes.sum()),
+        journalist_max=float(1 / in_population.min()),
+        journalist_mean=max(float(sizes.size / in_population.sum()), marketer),
+        marketer=marketer,
+        n_records=int(sizes.sum()),
+        n_classes=int(sizes.size),
+    )

@@ -1,0 +1,391 @@
+"""Attack. The intersection attack: several releases about the same people, each harmless alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_choice, check_columns, check_integer, check_listed, check_mapping, check_table
+from reident._types import BoolArray, FloatArray, IntArray
+from reident.errors import DataError, ParameterError
+from reident.kernels.places.location import gather_classes, nearest_class
+from reident.options import Choice, Whole
+from reident.tables.classes import class_ids, encode_column, suppressed_rows
+from reident.tables.labels import LabelReader
+
+__all__ = ["IntersectionAttack", "IntersectionQuality", "intersection_attack", "intersection_course"]
+
+
+@dataclass(frozen=True)
+class IntersectionQuality:
+    """How right the attack was, given the true sensitive values. Shares are of the whole population.
+
+    Attributes
+    ----------
+    n : int
+        Persons attacked.
+    perfect, perfect_correct : float
+        Share with one candidate left; share with one candidate left that is true.
+    partial, partial_correct : float
+        Share with few candidates left; share with few left and the true one among them.
+    contradicted : float
+        Share with no candidate left: the releases cannot all hold this person as located.
+    confidence : float
+        Mean probability that the attacker gives to the true value: 1 / number of candidates if it is among them,
+        else 0.
+    guessed : float
+        Share for whom the most probable value is true.
+    baseline : float
+        Share for whom guessing the commonest value would be right: what the attack must beat.
+    """
+
+    n: int
+    perfect: float
+    perfect_correct: float
+    partial: float
+    partial_correct: float
+    contradicted: float
+    confidence: float
+    guessed: float
+    baseline: float
+
+
+@dataclass(frozen=True, eq=False)
+class IntersectionAttack:
+    """What the releases together say about each person.
+
+    Attributes
+    ----------
+    table : DataFrame, one row a person of the population
+        ``n_candidates`` (sensitive values left), ``breach`` ("perfect": one is left, "partial": at most
+        `partial_limit`, "none", "contradiction": none is left), ``confidence`` (1 / n_candidates, 0 if none),
+        ``value`` (the value of a perfect breach, else missing), ``guess`` and ``posterior`` (the most probable value
+        and its probability, weighing each release's class by its counts), ``n_located`` (releases in which a class
+        was found), ``n_classes`` (the largest number of classes that had to be united in a release).
+    values : tuple
+        All sensitive values of the releases, in the order of the columns below.
+    possible : ndarray of bool, shape (n, n_values)
+        Whether a value is left for a person.
+    probabilities : ndarray of float64, shape (n, n_values)
+        The attacker's distribution for each person, as if the releases were independent given the value.
+    partial_limit : int
+    """
+
+    table: pd.DataFrame
+    values: tuple[Any, ...]
+    possible: BoolArray = field(repr=False)
+    probabilities: FloatArray = field(repr=False)
+    partial_limit: int = 3
+
+    @property
+    def perfect(self) -> float:
+        """Share of the population with one sensitive value left."""
+        return float((self.table["breach"] == "perfect").mean())
+
+    @property
+    def partial(self) -> float:
+        """Share of the population with two to `partial_limit` values left."""
+        return float((self.table["breach"] == "partial").mean())
+
+    def candidates(self, person: Any) -> list[Any]:
+        """Return the sensitive values left for a person, given by the population's index."""
+        places = np.flatnonzero(self.table.index == person)
+        if places.size != 1:
+            raise ParameterError(f"`person` must be one label of the population's index, got {person!r}")
+        return [value for value, left in zip(self.values, self.possible[places[0]], strict=True) if left]
+
+    def assess(self, truth: pd.Series | Sequence[Any]) -> IntersectionQuality:
+        """Compare with the true sensitive values, in the order of the population."""
+        true = pd.Index(truth)
+        if len(true) != len(self.table):
+            raise DataError(f"`truth` must have one value a person ({len(self.table)}), got {len(true)}")
+        codes = pd.Index(self.values).get_indexer(true)
+        rows = np.arange(len(codes))
+        held = self.possible[rows, codes] & (codes >= 0)
+        n_left = self.table["n_candidates"].to_numpy()
+        perfect, partial = ((self.table["breach"] == kind).to_numpy() for kind in ("perfect", "partial"))
+        return IntersectionQuality(
+            n=len(codes),
+            perfect=float(perfect.mean()),
+            perfect_correct=float((perfect & held).mean()),
+            partial=float(partial.mean()),
+            partial_correct=float((partial & held).mean()),
+            contradicted=float((n_left == 0).mean()),
+            confidence=float(np.where(held, 1 / np.maximum(n_left, 1), 0).mean()),
+            guessed=float((self.probabilities.argmax(axis=1) == codes).mean()),
+            baseline=float(true.value_counts(normalize=True).iloc[0]),
+        )
+
+
+def intersection_attack(
+    releases: Sequence[Any],
+    population: pd.DataFrame,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    hierarchies: Mapping[str, Any] | None = None,
+    locate: str = "covering",
+    partial_limit: int = 3,
+) -> IntersectionAttack:
+    """Intersect what several anonymised releases say about the sensitive value of the same people.
+
+    The attacker knows the quasi-identifiers of people who are in all releases. In each release they find the class
+    of a person and the sensitive values in it; the person's value is in all these sets. The attack says nothing about
+    people who are not in all releases: for them its answer is wrong without showing it.
+
+    Parameters
+    ----------
+    releases : sequence of DataFrame, or of results with a `table`
+        The released tables, as `k_anonymise` returns them. Each has the sensitive column and at least one
+        quasi-identifier. Suppressed records are in no class.
+    population : DataFrame
+        What the attacker knows: one row a person, original values of the quasi-identifiers. A sensitive column in it
+        is not looked at.
+    quasi : str or sequence of str
+        The quasi-identifiers, columns of the population. A release without some of them is located by the others.
+    sensitive : str
+        The sensitive attribute, a column of every release.
+    hierarchies : mapping of str to Hierarchy or DataFrame, optional
+        How categories are generalised, for labels that cannot be read by themselves ("white-collar"). Intervals, sets,
+        masks and "*" can (`reident.tables.labels.LabelReader`).
+    locate : {"covering", "nearest"}
+        What is done for a person whom no class of a release covers. "covering": the release says nothing about them
+        (their record may have been suppressed). "nearest": the class nearest to them is taken (regions of Mondrian
+        that shrank around their records, or published as centres).
+    partial_limit : int
+        Up to how many values left count as a partial breach.
+
+    Returns
+    -------
+    IntersectionAttack
+
+    Raises
+    ------
+    ParameterError, DataError
+        If there is no release, a table is empty, a column is absent, a release shares no quasi-identifier with the
+        population, a sensitive value is missing, or no label of a column can be read.
+
+    Notes
+    -----
+    Vanhoef (2012), Algorithm 3.1 with Definition 3.6. If several classes cover a person (overlapping regions), their
+    values are united, so that the true value is never lost. Computed once for each distinct combination of values;
+    classes that cover it are found by intersecting bit sets. Time about n_combinations x n_classes / 64 a release.
+
+    Examples
+    --------
+    >>> hospital_a = pd.DataFrame({"zip": ["130**"] * 2, "ill": ["heart disease", "cancer"]})
+    >>> hospital_b = pd.DataFrame({"zip": ["1305*"] * 2, "ill": ["cancer", "flu"]})
+    >>> attack = intersection_attack([hospital_a, hospital_b], pd.DataFrame({"zip": ["13053"]}, index=["Alice"]),
+    ...                              quasi="zip", sensitive="ill")
+    >>> attack.candidates("Alice")
+    ['cancer']
+    """
+    found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return found.combine(len(found.counts))
+
+
+def intersection_course(
+    releases: Sequence[Any],
+    population: pd.DataFrame,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    hierarchies: Mapping[str, Any] | None = None,
+    locate: Annotated[str, Choice("covering", "nearest")] = "covering",
+    partial_limit: Annotated[int, Whole(1, unit="values")] = 3,
+) -> list[IntersectionAttack]:
+    """Return what the attacker knows after the first release, the first two, and so on.
+
+    Parameters and errors are those of `intersection_attack`. The sensitive values are those of all releases from the
+    start.
+    """
+    found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
+    return [found.combine(n + 1) for n in range(len(found.counts))]
+
+
+def _locate(
+    releases: Sequence[Any],
+    population: pd.DataFrame,
+    quasi: str | Sequence[str],
+    sensitive: str,
+    hierarchies: Mapping[str, Any] | None,
+    locate: str,
+    partial_limit: int,
+) -> _Located:
+    """Check the arguments and find the classes of every person in every release."""
+    quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
+    check_choice(locate, "locate", ("covering", "nearest"))
+    check_integer(partial_limit, "partial_limit", low=1)
+    for column, hierarchy in check_mapping(hierarchies or {}, "hierarchies").items():
+        if column not in quasi:
+            raise ParameterError(f"`hierarchies` must be of quasi-identifiers {quasi!r}, got one of {column!r}")
+        if not hasattr(hierarchy, "to_frame") and not isinstance(hierarchy, pd.DataFrame):
+            raise ParameterError(f"`hierarchies` must hold Hierarchy objects, got {hierarchy!r} for {column!r}")
+    tables = _tables(releases, quasi, sensitive)
+    coded = {column: encode_column(population[column]) for column in quasi}
+    person, n_combinations = class_ids([coded[column][0] for column in quasi])
+    first = np.unique(person, return_index=True)[1]
+    combinations = {column: codes[first] for column, (codes, _) in coded.items()}
+    values = _sensitive_values(tables, sensitive)
+    counts = [
+        _gather(table, combinations, coded, sensitive, values, hierarchies or {}, locate, n_combinations)
+        for table in tables
+    ]
+    totals = [table[sensitive].astype(object).value_counts().reindex(values, fill_value=0) for table in tables]
+    return _Located(counts, np.array(totals, dtype=np.float64), values, population.index, person, partial_limit)
+
+
+def _tables(releases: Sequence[Any], quasi: list[str], sensitive: str) -> list[pd.DataFrame]:
+    listed = [getattr(release, "table", release) for release in check_listed(releases, "releases")]
+    if isinstance(releases, pd.DataFrame) or not listed:
+        raise ParameterError("`releases` must be a sequence of at least one release; for one give a list of one")
+    for place, table in enumerate(listed):
+        name = f"releases[{place}]"
+        check_columns(check_table(table, name), sensitive, "sensitive", table_name=name)
+        if sensitive in quasi:
+            raise ParameterError(f"`sensitive` must not be a quasi-identifier, got {sensitive!r}")
+        if not any(column in table.columns for column in quasi):
+            raise DataError(
+                f"`{name}` must have at least one of `quasi` {quasi!r}, got {list(table.columns)!r}: "
+                "nobody can be located in it"
+            )
+        if table[sensitive].isna().any():
+            raise DataError(f"`{name}` must have no missing {sensitive!r}, got {int(table[sensitive].isna().sum())}")
+    return listed
+
+
+def _sensitive_values(tables: list[pd.DataFrame], sensitive: str) -> pd.Index:
+    distinct = pd.Index(pd.unique(pd.concat([table[sensitive].astype(object) for table in tables])))
+    try:
+        return pd.Index(sorted(distinct), dtype=object)
+    except TypeError:
+        return distinct
+
+
+def _gather(
+    table: pd.DataFrame,
+    combinations: Mapping[str, IntArray],
+    coded: Mapping[str, tuple[IntArray, pd.Index]],
+    sensitive: str,
+    values: pd.Index,
+    hierarchies: Mapping[str, Any],
+    locate: str,
+    n_combinations: int,
+) -> tuple[IntArray, IntArray]:
+    """Return, for each combination, the counts of the sensitive values in its classes, and how many classes it has."""
+    columns = [column for column in coded if column in table.columns]
+    table = table.loc[~suppressed_rows(table, columns, "*")]
+    labels = {column: encode_column(table[column]) for column in columns}
+    ids, n_classes = class_ids([labels[column][0] for column in columns])
+    counts = np.zeros((n_classes, len(values)), dtype=np.int64)
+    np.add.at(counts, (ids, values.get_indexer(pd.Index(table[sensitive], dtype=object))), 1)
+    first = np.unique(ids, return_index=True)[1]
+    class_labels = np.stack([labels[column][0][first] for column in columns], axis=1)
+    readers = [LabelReader(coded[column][1], labels[column][1], hierarchies.get(column)) for column in columns]
+    covered = [reader.cover() for reader in readers]
+    for column, matrix in zip(columns, covered, strict=True):
+        if not matrix.any():
+            shown = [str(label) for label in labels[column][1][:5]]
+            raise DataError(
+                f"no label of {column!r} stands for a value of the population, got {shown!r}: give `hierarchies` for it"
+            )
+    sizes = [len(matrix) for matrix in covered]
+    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    cover = np.concatenate([_pack(matrix[:, class_labels[:, j]]) for j, matrix in enumerate(covered)])
+    codes = np.stack([combinations[column] for column in columns], axis=1)
+    gathered = np.zeros((n_combinations, len(values)), dtype=np.int64)
+    n_covering = np.zeros(n_combinations, dtype=np.int64)
+    gather_classes(codes + offsets, cover, counts, gathered, n_covering)
+    lost = np.flatnonzero(n_covering == 0)
+    if locate == "nearest" and lost.size:
+        width = max(matrix.shape[1] for matrix in covered)
+        distances = np.full((sum(sizes), width), np.inf)
+        for reader, matrix, start in zip(readers, covered, offsets, strict=True):
+            distances[start : start + len(matrix), : matrix.shape[1]] = reader.distance(matrix)
+        nearest = np.zeros(lost.size, dtype=np.int64)
+        nearest_class(codes[lost], offsets, distances, class_labels, nearest)
+        gathered[lost] = counts[nearest]
+        n_covering[lost] = 1
+    return gathered, n_covering
+
+
+def _pack(matrix: BoolArray) -> Any:
+    """Return the rows of a Boolean matrix as 64-bit words, column c as bit c % 64 of word c // 64."""
+    n, width = matrix.shape
+    padded = np.zeros((n, -(-width // 64) * 64), dtype=np.bool_)
+    padded[:, :width] = matrix
+    return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Located:
+    """For each release the sensitive values in each combination's classes, and how many classes it has."""
+
+    counts: list[tuple[IntArray, IntArray]]
+    totals: FloatArray
+    values: pd.Index
+    index: pd.Index
+    person: IntArray
+    partial_limit: int
+
+    def combine(self, n_releases: int) -> IntersectionAttack:
+        """Intersect what the first releases say."""
+        pooled = self.totals[:n_releases].sum(axis=0)
+        found = self.counts[:n_releases]
+        return _combine(found, pooled / pooled.sum(), self.values, self.index, self.person, self.partial_limit)
+
+
+def _combine(
+    found: list[tuple[IntArray, IntArray]],
+    shares: FloatArray,
+    values: pd.Index,
+    index: pd.Index,
+    person: IntArray,
+    partial_limit: int,
+) -> IntersectionAttack:
+    n_combinations = len(found[0][1])
+    with np.errstate(divide="ignore"):
+        prior = np.log(shares)
+    possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
+    weight = np.tile(prior, (n_combinations, 1))
+    n_located = np.zeros(n_combinations, dtype=np.int64)
+    n_classes = np.zeros(n_combinations, dtype=np.int64)
+    for counts, n_covering in found:
+        located = n_covering > 0
+        possible[located] &= counts[located] > 0
+        with np.errstate(divide="ignore"):
+            inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
+        # A value that no release so far has is impossible in any case: no matter what it is divided by.
+        weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
+        n_located += located
+        n_classes = np.maximum(n_classes, n_covering)
+    top = weight.max(axis=1, keepdims=True)
+    probabilities = np.exp(weight - np.where(np.isfinite(top), top, 0))
+    total = probabilities.sum(axis=1, keepdims=True)
+    # Nothing is left: the releases contradict each other, and the attacker is back at what was known before.
+    probabilities = np.where(total > 0, probabilities / np.where(total > 0, total, 1), np.exp(prior))
+    n_left = possible.sum(axis=1)
+    breach = np.select(
+        [n_left == 0, n_left == 1, (n_left <= partial_limit) & (n_left < len(values))],
+        ["contradiction", "perfect", "partial"],
+        "none",
+    )
+    first = possible.argmax(axis=1)
+    frame = pd.DataFrame(
+        {
+            "n_candidates": n_left,
+            "breach": pd.Categorical(breach, ["perfect", "partial", "none", "contradiction"]),
+            "confidence": np.where(n_left > 0, 1 / np.maximum(n_left, 1), 0.0),
+            "value": pd.Series(np.asarray(values, dtype=object)[first]).where(n_left == 1),
+            "guess": np.asarray(values, dtype=object)[probabilities.argmax(axis=1)],
+            "posterior": probabilities.max(axis=1),
+            "n_located": n_located,
+            "n_classes": n_classes,
+        }
+    )
+    table = frame.take(person).set_axis(index, axis=0)
+    return IntersectionAttack(table, tuple(values), possible[person], probabilities[person], partial_limit)

@@ -1,0 +1,311 @@
+"""Anonymiser. k-anonymity by generalisation and suppression: optimal in a lattice, or by partitioning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_columns, check_mapping, check_table
+from reident._types import IntArray
+from reident.errors import DataError, ParameterError
+from reident.options import Choice, Flag, Real, Whole, checked
+from reident.tables._criteria import Criteria, read_criteria
+from reident.tables._lattice import SOLUTION_COLUMNS, search
+from reident.tables._losses import LOSSES
+from reident.tables._mondrian import partition
+from reident.tables.hierarchy import Hierarchy
+
+__all__ = ["KAnonymous", "k_anonymise"]
+
+METHODS = ("ola", "optimal", "mondrian", "mondrian-relaxed")
+
+
+@dataclass(frozen=True, eq=False)
+class KAnonymous:
+    """A k-anonymous release and how it came about.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The released records: quasi-identifiers generalised, other columns and the index as they were, suppressed
+        records left out. `with_suppressed` has them too.
+    quasi : tuple of str
+    method : str
+    k : int
+    node : tuple of int or None
+        The level of each quasi-identifier, in the order of `quasi`; None for Mondrian, which has no levels.
+    loss : float
+        The loss that was asked for, in [0, 1].
+    loss_name : str
+    losses : mapping of str to float
+        All losses of this release.
+    column_losses : mapping of str to float
+        The precision loss of each quasi-identifier among the released records.
+    classes : ndarray of int64, shape (n,)
+        The class of each original record, from 0; -1 for a suppressed record, which is in no class.
+    n_suppressed : int
+    solutions : DataFrame
+        One row a k-minimal node (it satisfies the criteria and no node below it does), the best first: a level for
+        each quasi-identifier, ``total_level``, ``loss``, ``n_suppressed``, ``n_classes``. Empty for Mondrian.
+    lattice : DataFrame
+        Every node: its levels, ``total_level``, ``satisfies``, ``k_minimal``. Empty for Mondrian.
+    n_checked : int
+        The nodes whose classes were counted; the others were settled by the order of the lattice.
+    """
+
+    table: pd.DataFrame
+    quasi: tuple[str, ...]
+    method: str
+    k: int
+    node: tuple[int, ...] | None
+    loss: float
+    loss_name: str
+    losses: Mapping[str, float]
+    column_losses: Mapping[str, float]
+    classes: IntArray
+    n_suppressed: int
+    solutions: pd.DataFrame = field(repr=False)
+    lattice: pd.DataFrame = field(repr=False)
+    n_checked: int
+    _index: pd.Index = field(repr=False)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return int(self.classes.max()) + 1
+
+    @property
+    def class_sizes(self) -> IntArray:
+        """The number of records of each class."""
+        return np.bincount(self.classes[self.classes >= 0])
+
+    def with_suppressed(self, label: str = "*") -> pd.DataFrame:
+        """Return the release with its suppressed records in their old places, every column `label`.
+
+        The metrics of this package know that such records are in no class; other software may count them as one.
+        """
+        kept = self.classes >= 0
+        blank = pd.DataFrame([[label] * self.table.shape[1]], columns=self.table.columns, dtype=object)
+        rows = pd.concat([self.table.astype(object), blank], ignore_index=True)
+        # By position, since an index may hold a label twice; the last row stands for every suppressed record.
+        return rows.iloc[np.where(kept, np.cumsum(kept) - 1, len(self.table))].set_axis(self._index)
+
+
+@checked
+def k_anonymise(
+    table: pd.DataFrame,
+    quasi: str | Sequence[str],
+    *,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    k: Annotated[int, Whole(1, unit="records")],
+    suppression_limit: Annotated[float, Real(0, 1, unit="share of the records")] = 0.0,
+    method: Annotated[str, Choice(*METHODS)] = "ola",
+    loss: Annotated[str, Choice(*LOSSES)] = "precision",
+    charge_suppressed: Annotated[bool, Flag()] = True,
+    sensitive: str | None = None,
+    ell: Annotated[float | None, Real(1, unit="values")] = None,
+    diversity: Annotated[str, Choice("distinct", "entropy", "recursive")] = "distinct",
+    c: Annotated[float, Real(0, open_low=True)] = 3.0,
+    t: Annotated[float | None, Real(0, 1)] = None,
+    distance: Annotated[str, Choice("equal", "ordered")] = "equal",
+) -> KAnonymous:
+    """Generalise and suppress until every record shares its quasi-identifiers with k - 1 others.
+
+    An intruder who knows the quasi-identifiers of a person cannot tell which of at least k records is theirs. That is
+    all: it does not hide what all records of a class have in common (ask for `ell` or `t`), and two releases of one
+    table can be intersected.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The original records. Columns that are neither quasi-identifiers nor removed beforehand are released as they
+        are: drop direct identifiers first.
+    quasi : str or sequence of str
+        The quasi-identifiers. They must not have missing values: give those a label of their own.
+    hierarchies : mapping of str to Hierarchy
+        One for each quasi-identifier for the lattice methods. Mondrian takes from them only the order in which it
+        cuts categories.
+    k : int
+    suppression_limit : float
+        The share of the records that may be suppressed, in [0, 1]. Mondrian never makes use of it.
+        Not all records may be: a release is not empty.
+    method : {"ola", "optimal", "mondrian", "mondrian-relaxed"}
+        "ola": full-domain generalisation, the best of the k-minimal nodes, as published. "optimal": the best of all
+        nodes, which differs where the loss charges suppressed records. "mondrian": local recoding, cuts between
+        values. "mondrian-relaxed": cuts that divide records of equal values, so that regions may overlap and which
+        record goes where depends on the order of the records.
+    loss : {"precision", "discernibility", "bits", "column_bits", "ncp"}
+        What the lattice methods minimise and every method reports (see Notes).
+    charge_suppressed : bool
+        Whether a suppressed record costs what a fully generalised one costs, or is left out of the loss.
+    sensitive : str, optional
+        The sensitive attribute, for `ell` and `t`.
+    ell : float, optional
+        Every class is to be l-diverse in the sense of `diversity` ("distinct", "entropy" or "recursive" with `c`).
+    diversity : {"distinct", "entropy", "recursive"}
+    c : float
+    t : float, optional
+        Every class's distribution of the sensitive attribute is to be within t of that of all released records, by
+        the `distance` ("equal" or "ordered") of `reident.t_closeness`.
+    distance : {"equal", "ordered"}
+
+    Returns
+    -------
+    KAnonymous
+
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule, for example `k` above the number of records, or a hierarchy is lacking.
+    DataError
+        If a quasi-identifier has missing values, a hierarchy lacks values (it names them), or no generalisation
+        satisfies the criteria within the limit.
+
+    Notes
+    -----
+    Lattice: El Emam et al. (2009) for what is minimised; the nodes are settled along chains by binary search with
+    tagging upwards and downwards, and counted on distinct tuples, rolled up from the nearest node counted before. A
+    node satisfies k-anonymity if its classes below k hold at most ``suppression_limit * n`` records; they are
+    suppressed. With suppression, entropy and recursive diversity and t-closeness are not monotone: there only k
+    prunes and every remaining node is checked. For t-closeness classes are suppressed until all that remain are close
+    to what remains. Ties: the smaller loss, then fewer suppressed records, then the smaller total level, then the
+    node that comes first.
+
+    Mondrian: LeFevre et al. (2006). The attribute whose values spread widest in the part, relative to the table, is
+    cut nearest its median where at least k records remain on both sides; if it cannot be, the next widest. Numbers
+    are ordered by value, an ordered Categorical by its order, other values as their hierarchy lists them, else as
+    text. A class's label is its range "[17, 25]" of numbers, its run "{Black, White}" of categories in that order
+    (beyond 50 of them "{first, ..., last}"). With `ell` or `t` a cut is made only if both sides satisfy them.
+
+    Losses, all in [0, 1]. *precision*: level / (levels - 1), averaged over cells; for Mondrian the range of the class
+    over that of the table (Holohan et al. 2017, III-A). *ncp*, normalised certainty penalty: that range for numbers;
+    for categories (labels covered - 1) / (labels - 1). *bits*, non-uniform entropy: the
+    share of all bits lost when values are known only to be among those covered, so that a column counts by what it
+    says. *column_bits*: that share in each column, averaged, so that each column counts alike. *discernibility*: the
+    mean of class size / n.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": [21, 23, 25, 40, 41, 48], "sex": list("fmffmm"), "ill": list("abcabc")})
+    >>> release = k_anonymise(table, ["age", "sex"], k=2, method="mondrian")
+    >>> release.table["age"].tolist()
+    ['[21, 25]', '[21, 25]', '[21, 25]', '[40, 48]', '[40, 48]', '[40, 48]']
+    """
+    quasi = check_columns(check_table(table, "table"), quasi, "quasi")
+    criteria = read_criteria(
+        table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, c=c, t=t, distance=distance
+    )
+    known = _check_hierarchies(hierarchies, quasi, needed=not method.startswith("mondrian"))
+    _check_complete(table, quasi)
+    if method.startswith("mondrian"):
+        return _by_mondrian(table, quasi, known, criteria, method, loss)
+    return _by_lattice(table, quasi, known, criteria, method, suppression_limit, loss, charge_suppressed)
+
+
+def _check_hierarchies(
+    hierarchies: Mapping[str, Hierarchy] | None, quasi: list[str], *, needed: bool
+) -> Mapping[str, Hierarchy]:
+    known = dict(check_mapping(hierarchies or {}, "hierarchies"))
+    lacking = [column for column in quasi if column not in known]
+    if needed and lacking:
+        raise ParameterError(f"`hierarchies` must have one for every quasi-identifier, got none for {lacking!r}")
+    for column, hierarchy in known.items():
+        if not isinstance(hierarchy, Hierarchy):
+            raise ParameterError(f"`hierarchies` must hold Hierarchy objects, got {hierarchy!r} for {column!r}")
+    return known
+
+
+def _check_complete(table: pd.DataFrame, quasi: list[str]) -> None:
+    missing = {column: int(count) for column, count in table[quasi].isna().sum().items() if count}
+    if missing:
+        raise DataError(
+            f"`table` must not have missing quasi-identifiers, got {missing} (column: records): give them a label of "
+            "their own, for example table.fillna('?'), or leave the records out"
+        )
+
+
+def _by_mondrian(
+    table: pd.DataFrame,
+    quasi: list[str],
+    hierarchies: Mapping[str, Hierarchy],
+    criteria: Criteria,
+    method: str,
+    loss: str,
+) -> KAnonymous:
+    parts = partition(table, quasi, hierarchies, criteria, relaxed=method == "mondrian-relaxed")
+    return KAnonymous(
+        table=_replaced(table, parts.columns),
+        quasi=tuple(quasi),
+        method=method,
+        k=criteria.k,
+        node=None,
+        loss=parts.losses[loss],
+        loss_name=loss,
+        losses=parts.losses,
+        column_losses=parts.column_losses,
+        classes=parts.classes,
+        n_suppressed=0,
+        solutions=pd.DataFrame(columns=[*quasi, *SOLUTION_COLUMNS]),
+        lattice=pd.DataFrame(columns=[*quasi, "total_level", "satisfies", "k_minimal"]),
+        n_checked=0,
+        _index=table.index,
+    )
+
+
+def _replaced(table: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
+    release = table.copy()
+    for name, column in columns.items():
+        release[name] = column
+    return release
+
+
+def _by_lattice(
+    table: pd.DataFrame,
+    quasi: list[str],
+    hierarchies: Mapping[str, Hierarchy],
+    criteria: Criteria,
+    method: str,
+    limit: float,
+    loss: str,
+    charge_suppressed: bool,
+) -> KAnonymous:
+    found = search(
+        table,
+        quasi,
+        hierarchies,
+        criteria,
+        limit=limit,
+        loss=loss,
+        charge_suppressed=charge_suppressed,
+        exact=method == "optimal",
+    )
+    kept = found.classes >= 0
+    release = table.loc[kept].copy()
+    for column, level in zip(quasi, found.node, strict=True):
+        if level:
+            release[column] = hierarchies[column].generalise(table.loc[kept, column], level)
+    return KAnonymous(
+        table=release,
+        quasi=tuple(quasi),
+        method=method,
+        k=criteria.k,
+        node=found.node,
+        loss=found.losses[loss],
+        loss_name=loss,
+        losses=found.losses,
+        column_losses={
+            column: level / max(hierarchies[column].n_levels - 1, 1)
+            for column, level in zip(quasi, found.node, strict=True)
+        },
+        classes=found.classes,
+        n_suppressed=int((~kept).sum()),
+        solutions=found.solutions,
+        lattice=found.lattice,
+        n_checked=found.n_checked,
+        _index=table.index,
+    )

@@ -1,0 +1,143 @@
+"""Attack. Reading generalised labels: which original values a label of a release stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import BoolArray, FloatArray
+
+__all__ = ["LabelReader"]
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
+_RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
+_SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
+_ONE_SIDED = re.compile(rf"^\s*(<=|>=|<|>|≤|≥)\s*({_NUMBER})\s*$")
+
+#: (low, high, low is inside, high is inside)
+Interval = tuple[float, float, bool, bool]
+
+
+def text_of(value: Any) -> str:
+    """Return a value as a CSV would hold it: 39.0 as 39."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def interval_of(label: Any) -> Interval | None:
+    """Return the interval of numbers that a label stands for, None if it is no interval."""
+    if isinstance(label, pd.Interval):
+        return float(label.left), float(label.right), label.closed_left, label.closed_right
+    if not isinstance(label, str):
+        return None
+    if match := _INTERVAL.match(label):
+        left, low, high, right = match.groups()
+        return float(low), float(high), left == "[", right == "]"
+    if match := _ONE_SIDED.match(label):
+        sign, bound = match.group(1), float(match.group(2))
+        inside = sign in ("<=", ">=", "≤", "≥")
+        return (-np.inf, bound, False, inside) if sign[0] in "<≤" else (bound, np.inf, inside, False)
+    if match := _RANGE.match(label):
+        return float(match.group(1)), float(match.group(2)), True, True
+    return None
+
+
+class LabelReader:
+    """Which labels of a release's column cover which original values of a population's column.
+
+    A label covers a value if it equals it (as text, 39 and "39" alike), stands on a higher level of the value's
+    hierarchy, is an interval ("[20, 30)", "20-29", "< 30", a pandas Interval) that contains it, a set ("{a, b}", or a
+    Python set) that lists it, a long set shortened to its ends in the order of the text ("{a, ..., k}"), a mask
+    ("130**": the same text but for the stars, or a beginning of it, "3*"), or "*", which covers everything. A
+    missing label covers everything, and a missing value is covered by every label: nothing is known of it.
+
+    Parameters
+    ----------
+    values : Index
+        The distinct original values.
+    labels : Index
+        The distinct labels.
+    hierarchy : object with `to_frame`, DataFrame or None
+        One row a value, one column a level.
+    """
+
+    def __init__(self, values: pd.Index, labels: pd.Index, hierarchy: Any = None) -> None:
+        self.values, self.labels = values, labels
+        self.numbers: FloatArray = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
+        self._texts = [text_of(value) for value in values]
+        self._missing = np.asarray(values.isna())
+        self._ancestors = _ancestors(hierarchy)
+        intervals = [interval_of(label) for label in labels]
+        self._others = [place for place, interval in enumerate(intervals) if interval is None]
+        self._low, self._high, self._with_low, self._with_high = (
+            np.array([interval[part] if interval else filler for interval in intervals])
+            for part, filler in ((0, np.nan), (1, np.nan), (2, False), (3, False))
+        )
+
+    def cover(self) -> BoolArray:
+        """Return whether each label covers each value, shape (n_values, n_labels)."""
+        numbers = self.numbers[:, None]
+        above = np.where(self._with_low, numbers >= self._low, numbers > self._low)
+        below = np.where(self._with_high, numbers <= self._high, numbers < self._high)
+        covered: BoolArray = above & below
+        self._mark_equal_or_above(covered)
+        for place in self._others:
+            covered[:, place] |= np.fromiter(map(_test(self.labels[place]), self._texts), bool, len(self._texts))
+        covered[self._missing] = True
+        return covered
+
+    def _mark_equal_or_above(self, covered: BoolArray) -> None:
+        places: dict[str, list[int]] = {}
+        for place, label in enumerate(self.labels):
+            places.setdefault(text_of(label), []).append(place)
+        for row, own in enumerate(self._texts):
+            for text in (own, *self._ancestors.get(own, ())):
+                if text in places:
+                    covered[row, places[text]] = True
+
+    def distance(self, covered: BoolArray) -> FloatArray:
+        """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""
+        finite = self.numbers[np.isfinite(self.numbers)]
+        scale = float(np.ptp(finite)) if finite.size else 0.0
+        exact = pd.to_numeric(pd.Series([text_of(label) for label in self.labels]), errors="coerce").to_numpy(float)
+        low, high = np.where(np.isnan(self._low), exact, self._low), np.where(np.isnan(self._high), exact, self._high)
+        gap = np.maximum(low - self.numbers[:, None], self.numbers[:, None] - high) / (scale or 1.0)
+        return np.where(covered, 0.0, np.where(np.isfinite(gap), np.clip(gap, 0, None), 1.0))
+
+
+def _ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:
+    if hierarchy is None:
+        return {}
+    frame = hierarchy if isinstance(hierarchy, pd.DataFrame) else hierarchy.to_frame()
+    rows = frame.itertuples(index=False, name=None)
+    return {text_of(row[0]): frozenset(text_of(label) for label in row[1:]) for row in rows}
+
+
+def _test(label: Any) -> Callable[[str], bool]:
+    """Return the test that a set, a mask or a suppressed label puts to a value's text."""
+    if isinstance(label, set | frozenset | tuple | list):
+        listed = {text_of(value) for value in label}
+        return lambda text: text in listed
+    if not isinstance(label, str):
+        return (lambda text: True) if pd.isna(label) else (lambda text: False)  # noqa: ARG005
+    if label.strip() == "*":
+        return lambda text: True  # noqa: ARG005
+    if match := _SHORTENED.match(label):
+        first, last = match.groups()
+        return lambda text: first <= text <= last
+    if label.startswith("{") and label.endswith("}"):
+        named = {part.strip() for part in label[1:-1].split(",")} | {label[1:-1].strip()}
+        return lambda text: text in named
+    if "*" in label:
+        beginning = label.rstrip("*")
+        pattern = re.compile("".join("." if sign == "*" else re.escape(sign) for sign in label) + r"\Z")
+        # One star at the end is read as "begins with"; stars elsewhere, or several, each stand for one character.
+        loose = label.count("*") == 1 and label.endswith("*")
+        return lambda text: bool(pattern.match(text)) or (loose and text.startswith(beginning))
+    return lambda text: False  # noqa: ARG005

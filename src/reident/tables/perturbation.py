@@ -1,0 +1,187 @@
+"""Anonymiser. Maskings of numeric columns: additive noise, rank swapping, rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_numeric
+from reident._rng import check_rng
+from reident._types import RNGLike
+from reident.errors import ParameterError
+from reident.kernels.tables.swapping import swap_partners
+from reident.options import Choice, Flag, Real, checked
+from reident.tables._masked import MaskedTable, masked_table, numeric_columns, per_column
+
+__all__ = ["add_noise", "round_values", "swap_ranks"]
+
+
+@checked
+def add_noise(
+    table: pd.DataFrame,
+    columns: str | list[str] | None = None,
+    *,
+    amount: Annotated[float, Real(0, unit="standard deviations")] | Mapping[str, float],
+    correlated: Annotated[bool, Flag()] = False,
+    rng: RNGLike = None,
+) -> MaskedTable:
+    """Add normal noise to numeric columns, its size relative to each column's standard deviation.
+
+    Masking by noise in the sense of statistical disclosure control. It gives no formal guarantee such as differential
+    privacy: outliers stay outliers, and averaging several releases removes the noise.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The original. Not modified.
+    columns : str or list of str, optional
+        The numeric columns to mask; all columns for None.
+    amount : float or mapping of str to float
+        Standard deviation of the noise divided by that of the column; at least 0.
+    correlated : bool
+        Noise with the correlations of the columns (Kim 1986), which keeps the correlations of the release unbiased,
+        instead of independent noise.
+    rng : Generator, int or None
+        Source of randomness; None draws fresh entropy.
+
+    Returns
+    -------
+    MaskedTable
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column is absent, not numeric or incomplete, or an amount is negative.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> add_noise(pd.DataFrame({"pay": [1, 2, 3]}), amount=0, rng=0).table["pay"].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    listed = numeric_columns(table, columns)
+    original = check_numeric(table, listed, "table")
+    amounts = per_column(amount, listed, "amount", low=0.0)
+    noise = check_rng(rng).standard_normal(original.shape)
+    if correlated and len(listed) > 1:
+        spread = original.std(axis=0)
+        scaled = (original - original.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))
+        noise = noise @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return masked_table(table, listed, original + noise * amounts * original.std(axis=0))
+
+
+@checked
+def swap_ranks(
+    table: pd.DataFrame,
+    columns: str | list[str] | None = None,
+    *,
+    percent: Annotated[float, Real(0, 100, unit="% of the records")],
+    rng: RNGLike = None,
+) -> MaskedTable:
+    """Swap each value with one whose rank differs by at most a percentage of the number of records.
+
+    Each column keeps its exact distribution; the columns are swapped independently, so relations between columns are
+    weakened. No formal guarantee: a value never moves further than the window, which an intruder can use.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The original. Not modified.
+    columns : str or list of str, optional
+        The numeric columns to mask; all columns for None.
+    percent : float
+        Largest difference of ranks, per cent of the records, in [0, 100].
+    rng : Generator, int or None
+        Source of randomness; None draws fresh entropy.
+
+    Returns
+    -------
+    MaskedTable
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column is absent, not numeric or incomplete, or `percent` lies outside [0, 100].
+
+    Notes
+    -----
+    Moore (1996). Equal values are ranked in the table's order. Time O(n^2 percent / 100) a column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> swapped = swap_ranks(pd.DataFrame({"pay": [1, 2, 3, 4]}), percent=50, rng=1)
+    >>> sorted(swapped.table["pay"].tolist())
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    listed = numeric_columns(table, columns)
+    original = check_numeric(table, listed, "table")
+    share = percent / 100.0
+    generator = check_rng(rng)
+    n = len(original)
+    masked = np.empty_like(original)
+    for place in range(len(listed)):
+        order = np.argsort(original[:, place], kind="stable")
+        partners = swap_partners(n, int(share * n), generator.random(n))
+        masked[order, place] = original[order[partners], place]
+    return masked_table(table, listed, masked)
+
+
+@checked
+def round_values(
+    table: pd.DataFrame,
+    columns: str | list[str] | None = None,
+    *,
+    base: Annotated[float, Real(0, unit="the column's unit", open_low=True)] | Mapping[str, float],
+    method: Annotated[str, Choice("nearest", "random")] = "nearest",
+    rng: RNGLike = None,
+) -> MaskedTable:
+    """Round numeric columns to multiples of a base.
+
+    Rounding hides small differences only: large values and rare combinations stay recognisable.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The original. Not modified.
+    columns : str or list of str, optional
+        The numeric columns to mask; all columns for None.
+    base : float or mapping of str to float
+        Rounding base in the column's unit; above 0.
+    method : {"nearest", "random"}
+        To the nearest multiple (halves to the even one), or up or down at random so that the expectation is the
+        original value.
+    rng : Generator, int or None
+        Source of randomness for ``method="random"``; not used otherwise.
+
+    Returns
+    -------
+    MaskedTable
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column is absent, not numeric or incomplete, or a base is not above 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> round_values(pd.DataFrame({"pay": [14, 16, 23]}), base=10).table["pay"].tolist()
+    [10.0, 20.0, 20.0]
+    """
+    listed = numeric_columns(table, columns)
+    original = check_numeric(table, listed, "table")
+    bases = per_column(base, listed, "base", low=0.0, open_low=True)
+    steps = original / bases
+    if not np.isfinite(steps).all():
+        raise ParameterError(f"`base` must not be so small that values / base overflow, got {base!r}")
+    if method == "nearest":
+        rounded = np.rint(steps)
+    else:
+        down = np.floor(steps)
+        rounded = down + (check_rng(rng).random(steps.shape) < steps - down)
+    return masked_table(table, listed, rounded * bases)

@@ -1,0 +1,200 @@
+"""Attack. Sparse linkage by a scoreboard: a few ratings, roughly known, name a person among hundreds of thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_columns, check_integer, check_listed, check_table
+from reident._rng import check_rng
+from reident._types import FloatArray, IntArray, RNGLike
+from reident.errors import DataError
+from reident.options import Real, checked
+
+__all__ = ["Ratings", "ScoreboardMatch", "scoreboard_attack", "simulate_ratings"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Released ratings, ordered by item: who rated it, how, and on which day.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (n_items + 1,)
+        The ratings of item i lie at ``indptr[i]:indptr[i + 1]`` of the others.
+    users, stars, days : ndarray
+        A user rates an item at most once.
+    n_users : int
+    """
+
+    indptr: IntArray
+    users: Any
+    stars: Any
+    days: Any
+    n_users: int
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame, n_users: int | None = None) -> Ratings:
+        """Return the ratings of a table with the columns ``user``, ``item``, ``stars`` and ``day`` (whole numbers).
+
+        Raises
+        ------
+        DataError
+            If a column is missing, a user or item is negative, or a user rated an item twice.
+        """
+        names = check_columns(check_table(table, "table"), ["user", "item", "stars", "day"], "ratings")
+        user, item, stars, day = (table[name].to_numpy() for name in names)
+        if len(table) and (min(user.min(), item.min()) < 0 or table.duplicated(["user", "item"]).any()):
+            raise DataError("`table` must hold users and items from 0 on, and each pair of them once")
+        order = np.argsort(item, kind="stable")
+        size = int(item.max(initial=-1)) + 1
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=size))]).astype(np.int64)
+        count = int(user.max(initial=-1)) + 1 if n_users is None else n_users
+        return cls(indptr, user[order].astype(np.int32), stars[order], day[order], count)
+
+
+@dataclass(frozen=True)
+class ScoreboardMatch:
+    """Whom a scoreboard names.
+
+    Attributes
+    ----------
+    user : int or None
+        The best user; None if nobody stands out.
+    best : int
+        The user with the highest score, whether or not they stand out.
+    score, eccentricity : float
+        Their score, and by how many standard deviations of all scores it exceeds the second.
+    """
+
+    user: int | None
+    best: int
+    score: float
+    eccentricity: float
+
+
+@checked
+def scoreboard_attack(
+    ratings: Ratings,
+    known: Iterable[tuple[int, float | None, float | None]],
+    *,
+    value_scale: Annotated[float, Real(0, open_low=True)] = 1.5,
+    day_scale: Annotated[float, Real(0, unit="days", open_low=True)] = 30.0,
+    eccentricity: Annotated[float, Real(0)] = 1.5,
+) -> ScoreboardMatch:
+    """Name the user whose ratings fit best what is known of a person's, if that user stands out.
+
+    What is known may be wrong in part and imprecise: a rare item that fits weighs more than many common ones, and one
+    that does not fit costs only its own weight.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The release.
+    known : iterable of (item, value, day)
+        What the intruder knows of the person; value and day may be None.
+    value_scale, day_scale : float
+        How far a value or day may be off: an item adds exp(-difference / scale) for each of the two that is known.
+    eccentricity : float
+        How far the best must stand out to be named.
+
+    Returns
+    -------
+    ScoreboardMatch
+
+    Raises
+    ------
+    DataError
+        If nothing is known, or an item is not in the release.
+
+    Notes
+    -----
+    vanhoef2012, 3.1.3; the scoring of Narayanan and Shmatikov (2008), with weights 1 / log(number of people who rated
+    the item). No claim that the named user is right: where the person is not in the release, somebody else may stand
+    out. Time O(ratings of the known items + users).
+    """
+    listed = check_listed(known, "known")
+    if not listed:
+        raise DataError("`known` must hold at least one item: there would be nothing to score")
+    scores = np.zeros(ratings.n_users)
+    for item, value, day in listed:
+        if not 0 <= item < len(ratings.indptr) - 1:
+            raise DataError(f"`known` must name items of the release, got {item!r}")
+        here = slice(int(ratings.indptr[item]), int(ratings.indptr[item + 1]))
+        fit = _fit(ratings.stars[here], value, value_scale) + _fit(ratings.days[here], day, day_scale)
+        # A user rates an item once, so that no entry is written twice.
+        scores[ratings.users[here]] += fit / np.log(max(here.stop - here.start, 2))
+    return _named(scores, eccentricity)
+
+
+def _fit(released: Any, told: float | None, scale: float) -> FloatArray:
+    """Return how well each released number fits; 1/2 for each where nothing is told, so that the item itself counts."""
+    if told is None:
+        return np.full(len(released), 0.5)
+    fit: FloatArray = np.exp(-np.abs(released.astype(np.float64) - told) / scale)
+    return fit
+
+
+def _named(scores: FloatArray, least: float) -> ScoreboardMatch:
+    if len(scores) < 2:
+        raise DataError(f"`ratings` must be of at least two users, got {len(scores)}")
+    second, best = np.argpartition(scores, -2)[-2:]
+    deviation = float(scores.std())
+    stands_out = float(scores[best] - scores[second]) / deviation if deviation > 0 else 0.0
+    user = int(best) if stands_out >= least and deviation > 0 else None
+    return ScoreboardMatch(user, int(best), float(scores[best]), stands_out)
+
+
+def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike = None) -> Ratings:
+    """Draw ratings as a rental firm has them: few items that many rate, and few people who rate very much.
+
+    Parameters
+    ----------
+    n_users, n_items, n_ratings : int
+        Netflix's release had 480,000 users, 17,770 titles and 100 million ratings. At most half of all users rate an
+        item, so that there may be somewhat fewer.
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    Ratings
+        Stars 1 to 5 that depend on the item, days 0 to 2,190 that gather around a user's first one.
+    """
+    check_integer(n_users, "n_users", low=2)
+    check_integer(n_items, "n_items", low=1)
+    check_integer(
+        n_ratings, "n_ratings", low=1, high=n_users * n_items // 2, why="half of all users rate an item at most"
+    )
+    generator = check_rng(rng)
+    popularity = generator.pareto(1.2, n_items) + 0.2
+    # What the most popular items cannot hold spreads over the others.
+    support = np.zeros(n_items, np.int64)
+    for _ in range(10):
+        room = support < n_users // 2
+        more = generator.poisson((n_ratings - support.sum()) * popularity[room] / popularity[room].sum())
+        support[room] = np.minimum(support[room] + more, n_users // 2)
+        if support.sum() >= 0.99 * n_ratings or (support == n_users // 2).all():
+            break
+    activity = np.cumsum(generator.lognormal(0, 1.2, n_users))
+    began = generator.integers(0, 1800, n_users)
+    quality = generator.normal(3.4, 0.6, n_items)
+    users, counts = [], np.zeros(n_items, np.int64)
+    for item, size in enumerate(support):
+        drawn = np.zeros(0, np.int64)
+        while len(drawn) < size:
+            more = np.searchsorted(activity, generator.random(2 * (size - len(drawn)) + 1) * activity[-1])
+            drawn = np.unique(np.concatenate([drawn, np.minimum(more, n_users - 1)]))
+        if len(drawn) > size:
+            drawn = np.sort(generator.choice(drawn, size, replace=False))
+        users.append(drawn.astype(np.int32))
+        counts[item] = len(drawn)
+    who = np.concatenate(users)
+    stars = np.rint(np.repeat(quality.astype(np.float32), counts) + generator.standard_normal(len(who), np.float32))
+    days = began[who] + generator.standard_exponential(len(who), np.float32) * 120
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return Ratings(indptr, who, np.clip(stars, 1, 5).astype(np.int8), np.minimum(days, 2190).astype(np.int16), n_users)

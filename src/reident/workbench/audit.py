@@ -1,0 +1,349 @@
+"""Search the bytes of a release for what no cell should hold: hidden values, true places, exact ends, order."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_columns, check_table
+from reident._types import FloatArray
+from reident.errors import DataError
+from reident.workbench.cell_audit import cell_findings, coordinates_of
+from reident.workbench.columns import decimals_of
+from reident.workbench.containers import NAME, Part, parts_of
+
+__all__ = ["Finding", "audit_bytes"]
+
+_TOKEN = re.compile(r"[\w.+\-@]+")
+_PIECE = re.compile(r"\w+")
+_POINT = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_COMMA = re.compile(r"\d+,\d+")
+#: Significant digits from which a number is nobody's but the person's: by chance such numbers do not meet.
+_DIGITS = 6
+#: Letters from which a text counts where a container's own words stand too, and in the release's own text.
+_LONG, _SHORT = 5, 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in a release that should not be there.
+
+    Attributes
+    ----------
+    file : str
+        Its name in the release.
+    where : str
+        The place in the file, such as ``"dictionary of column 'ill'"``.
+    kind : {"hidden value", "true place", "exact interval ends", "order"}
+    columns : tuple of str
+        The columns of the original whose values were found.
+    n : int
+        How many.
+    sentence : str
+        What was found, without any value.
+    example : object
+        One value found: for the custodian, not shown by `as_dict`.
+    """
+
+    file: str
+    where: str
+    kind: str
+    columns: tuple[str, ...]
+    n: int
+    sentence: str
+    example: Any = field(default=None, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what may stand in a report: everything but the example."""
+        names = ("file", "where", "kind", "columns", "n", "sentence")
+        return {name: getattr(self, name) for name in names} | {"columns": list(self.columns)}
+
+
+def audit_bytes(
+    path: str | Path,
+    original: Any,
+    released: Any = None,
+    *,
+    unchanged: Sequence[str] = (),
+    lat: str | None = None,
+    lon: str | None = None,
+) -> list[Finding]:
+    """Search every place in the files of a release for values of the original that no released cell holds.
+
+    Opened are Parquet (dictionaries, metadata, statistics, pages), SQLite and GeoPackage (all tables, free pages),
+    Excel and other zip files (all parts), CRS texts, gzip headers, and every file's bytes as they are. A value counts
+    as hidden if it is one of the original's and stands in no released cell. Beside hidden values: places of the
+    release that are exactly true ones, interval ends that are persons' values more often than chance allows, and rows
+    in the original's order.
+
+    What it does not find: values that were encrypted or encoded in some other way than these formats do, values too
+    short to be told from a format's own words outside tables, and what the released cells themselves say (`check`
+    judges that).
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder with all files of a release.
+    original : DataFrame or GeoDataFrame
+        The data that the release was made of, all columns, suppressed records too.
+    released : DataFrame or GeoDataFrame, optional
+        The cells that are meant to be released; default: what the file ``release.*`` of the folder shows.
+    unchanged : sequence of str
+        Columns that are released as they are, on purpose.
+    lat, lon : str, optional
+        The columns with places in both tables; default ``lat_deg`` and ``lon_deg``, or the geometry.
+
+    Returns
+    -------
+    list of Finding
+        Empty if nothing was found.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> people = pd.DataFrame({"age": [30, 30, 90], "ill": pd.Categorical(["flu", "flu", "HIV"])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     people.head(2).to_parquet(f"{folder}/release.parquet")
+    ...     [finding.where for finding in audit_bytes(folder, people)]
+    ["dictionary of column 'ill'"]
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataError(f"`path` must name a file or folder that exists, got {str(path)!r}")
+    check_table(original, "original")
+    check_columns(original, unchanged, "unchanged", table_name="original", min_columns=0)
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    main = next((one for one in files if one.name.startswith("release.")), files[0] if files else None)
+    if main is None:
+        raise DataError(f"`path` must hold at least one file, {str(path)!r} is empty")
+    if released is None:
+        from reident.workbench.opening import open_file
+
+        released = open_file(main).data
+    check_table(released, "released", min_records=0)
+    secrets = _Secrets(original)
+    shown = secrets.in_cells(released)
+    found: list[Finding] = []
+    for file in files:
+        # The words that a container of this kind has of its own are no secrets, nor are the columns' names.
+        base = shown | secrets.found_in(_neutral(released, file), _SHORT) if file == main else shown
+        least = _SHORT if file == main else _LONG + 1
+        for part in parts_of(file):
+            held = secrets.found_in([part], least) - base
+            if held:
+                # A name that is itself what was found is not repeated.
+                name = f"*{file.suffix}" if part.where == NAME else file.name
+                found.append(_finding(name, part.where, held))
+                base = base | held
+    return found + cell_findings(main.name, original, released, list(unchanged), lat, lon)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Values of the original that were found: texts and numbers, each with its column."""
+
+    texts: Mapping[str, str]
+    numbers: Mapping[float, str]
+
+    def __sub__(self, other: _Held) -> _Held:
+        return _Held(_without(self.texts, other.texts), _without(self.numbers, other.numbers))
+
+    def __or__(self, other: _Held) -> _Held:
+        return _Held({**self.texts, **other.texts}, {**self.numbers, **other.numbers})
+
+    def __len__(self) -> int:
+        return len(self.texts) + len(self.numbers)
+
+
+def _without(mine: Mapping[Any, str], others: Mapping[Any, str]) -> dict[Any, str]:
+    return {value: column for value, column in mine.items() if value not in others}
+
+
+def _finding(file: str, where: str, held: _Held) -> Finding:
+    columns = tuple(dict.fromkeys([*held.texts.values(), *held.numbers.values()]))
+    n = len(held)
+    example = next(iter([*held.texts, *held.numbers]))
+    named = ", ".join(map(repr, columns))
+    return Finding(
+        file, where, "hidden value", columns, n,
+        f"{file}: the {where} holds {n} value(s) of {named} that no released cell has", example,
+    )  # fmt: skip
+
+
+class _Secrets:
+    """Every value of the original, in the forms in which files hold it."""
+
+    def __init__(self, original: Any) -> None:
+        self.texts: dict[str, str] = {}
+        numbers: dict[str, FloatArray] = {}
+        table = pd.DataFrame(original)
+        for name in table.columns:
+            column = table[name]
+            if hasattr(original, "to_crs") and name == original.geometry.name:
+                continue
+            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+                numbers[str(name)] = np.unique(np.abs(column.dropna().to_numpy(np.float64)))
+            else:
+                for value in pd.unique(column.dropna()):
+                    for text in _forms(value):
+                        self.texts.setdefault(text, str(name))
+        for axis, values in coordinates_of(original).items():
+            numbers[f"place ({axis})"] = np.unique(np.abs(values))
+        self.names = list(numbers)
+        self.values = np.concatenate([*numbers.values(), np.empty(0)])
+        self.column = np.repeat(np.arange(len(numbers)), [len(one) for one in numbers.values()])
+
+    @cached_property
+    def _several(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Texts of more than one token, with their tokens."""
+        parted = ((text, tuple(_TOKEN.findall(text))) for text in self.texts)
+        return [(text, tokens) for text, tokens in parted if tokens != (text,)]
+
+    @cached_property
+    def _sorted(self) -> tuple[FloatArray, np.ndarray]:
+        order = np.argsort(self.values, kind="stable")
+        return self.values[order], self.column[order]
+
+    def in_cells(self, released: Any) -> _Held:
+        """Return which values released cells hold, in whatever column, and inside of labels too."""
+        table = pd.DataFrame(released)
+        cells: list[str] = [str(name) for name in table.columns]
+        numbers: list[FloatArray] = list(coordinates_of(released).values())
+        for name in table.columns:
+            column = table[name].dropna()
+            if name == _geometry(released):
+                continue
+            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+                numbers.append(column.to_numpy(np.float64))
+            else:
+                cells += [text for value in pd.unique(column) for text in _forms(value)]
+        held = self.found_in([Part("cells", tuple(cells), "\n".join(cells))], 0)
+        for column in numbers:
+            shown = np.unique(np.abs(column))
+            digits = decimals_of(pd.Series(shown), 9)
+            # As it is, as it is written with its digits, and, before a decimal comma, its whole part by itself.
+            held = held | _Held({}, self._equal(shown))
+            forms = [] if digits is None else [(shown[np.round(shown, d) == shown], d) for d in range(digits + 1)]
+            for written, decimals in [*forms, (np.floor(shown), 0)]:
+                long = written[written * 10.0**decimals >= 10.0 ** (_DIGITS - 1)]
+                held = held | _Held({}, self._rounded(long, decimals))
+        return held
+
+    def found_in(self, parts: Iterable[Part], least: int) -> _Held:
+        """Return which values stand in some parts of a file; texts shorter than `least` count only as whole values."""
+        texts: dict[str, str] = {}
+        numbers: dict[float, str] = {}
+        for part in parts:
+            texts |= self._whole_texts(part.values)
+            numbers |= self._whole_numbers(part.values)
+            if part.text:
+                texts |= self._texts_in(part.text, least)
+                numbers |= self._numbers_in(part.text)
+            if part.raw:
+                numbers |= self._doubles_in(part.raw)
+        return _Held(texts, numbers)
+
+    def _whole_texts(self, values: Iterable[Any]) -> dict[str, str]:
+        forms = {form for value in values if not isinstance(value, float | int) for form in _forms(value)}
+        return {form: self.texts[form] for form in forms if form in self.texts}
+
+    def _whole_numbers(self, values: Iterable[Any]) -> dict[float, str]:
+        plain = [float(value) for value in values if isinstance(value, float | int | np.number)]
+        return self._equal(np.abs(np.array(plain, np.float64)))
+
+    def _texts_in(self, text: str, least: int) -> dict[str, str]:
+        tokens = set(_TOKEN.findall(text))
+        tokens |= {token.strip(".+-") for token in tokens}
+        tokens |= {piece for token in tokens for piece in _PIECE.findall(token)}
+        found = {token: self.texts[token] for token in tokens if len(token) >= least and token in self.texts}
+        for secret, parts in self._several:
+            if len(secret) >= least and all(part in tokens for part in parts) and secret in text:
+                found[secret] = self.texts[secret]
+        return found
+
+    def _numbers_in(self, text: str) -> dict[float, str]:
+        tokens = set(_POINT.findall(text))
+        if "," in text:
+            tokens |= {token.replace(",", ".") for token in _COMMA.findall(text)}
+        found: dict[float, str] = {}
+        groups: dict[int, list[str]] = {}
+        for token in tokens:
+            if len(token.replace(".", "").strip("0")) >= _DIGITS and len(token) < 40:
+                groups.setdefault(len(token.partition(".")[2].split("e")[0]), []).append(token)
+        for decimals, listed in groups.items():
+            read = np.array(listed, np.float64)
+            if decimals > 9:
+                found |= self._equal(read)
+                continue
+            found |= self._rounded(read, decimals)
+        return found
+
+    def _rounded(self, read: FloatArray, decimals: int) -> dict[float, str]:
+        """Return the values that are, rounded to so many decimals, among some numbers."""
+        values, column = self._sorted
+        scale = 10.0**decimals
+        inside = np.isin(np.rint(values * scale), np.rint(read * scale))
+        return {float(values[i]): self.names[column[i]] for i in np.flatnonzero(inside)}
+
+    def _equal(self, read: FloatArray) -> dict[float, str]:
+        values, column = self._sorted
+        inside = np.isin(values, read)
+        return {float(values[i]): self.names[column[i]] for i in np.flatnonzero(inside)}
+
+    def _doubles_in(self, raw: bytes) -> dict[float, str]:
+        """Return distinctive numbers that stand in some bytes as eight-byte floats, at whatever offset."""
+        values, column = self._sorted
+        distinct = np.array([len(f"{value:.15g}".replace(".", "").strip("0")) >= _DIGITS for value in values], bool)
+        values, column = values[distinct], column[distinct]
+        found: dict[float, str] = {}
+        if not len(values):
+            return found
+        for order in ("<u8", ">u8"):
+            wanted = np.sort(values.astype(order.replace("u", "f")).view(order).astype(np.uint64))
+            for offset in range(8):
+                count = (len(raw) - offset) // 8
+                if count <= 0:
+                    continue
+                read = np.frombuffer(raw, order, count=count, offset=offset).astype(np.uint64) & np.uint64(2**63 - 1)
+                at = np.minimum(np.searchsorted(wanted, read), len(wanted) - 1)
+                hits = np.unique(read[wanted[at] == read]).view(np.float64)
+                found |= {float(v): self.names[column[np.searchsorted(values, v)]] for v in hits}
+        return found
+
+
+def _forms(value: Any) -> set[str]:
+    """Return how a value may be written."""
+    if isinstance(value, pd.Timestamp | np.datetime64):
+        moment = pd.Timestamp(value)
+        return {str(moment), moment.strftime("%Y-%m-%d"), moment.strftime("%d.%m.%Y")}
+    return {str(value)} if str(value) else set()
+
+
+def _geometry(table: Any) -> Any:
+    return table.geometry.name if hasattr(table, "to_crs") else None
+
+
+def _neutral(released: Any, file: Path) -> list[Part]:
+    """Return the parts of a file of the same kind and columns without records: what the format says by itself."""
+    from reident.workbench.files import WRITTEN, write_file
+    from reident.workbench.opening import file_kind
+
+    if file_kind(file) not in WRITTEN or file_kind(file) in (".csv", ".geojson", ".shp", ".fgb"):
+        return []
+    with tempfile.TemporaryDirectory(prefix="reident-empty-") as folder:
+        empty = Path(folder) / f"release{file_kind(file)}"
+        write_file(released.iloc[:0], empty)
+        return list(parts_of(empty))

@@ -1,0 +1,165 @@
+"""What released cells give away beside what they say: true places, ends of intervals that are persons', the order."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray
+from reident.places.points import LAT, LON
+from reident.workbench.columns import decimals_of
+
+if TYPE_CHECKING:
+    from reident.workbench.audit import Finding
+
+__all__ = ["cell_findings", "coordinates_of"]
+
+#: A coincidence this improbable is none.
+_CHANCE = 1e-6
+#: Rows from which the order is told.
+_ROWS = 5000
+_ENDS = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def coordinates_of(table: Any) -> dict[str, FloatArray]:
+    """Return the coordinates of a geometry: as they are, and in degrees."""
+    if not hasattr(table, "to_crs") or not len(table):
+        return {}
+    points = table.geometry[table.geometry.notna() & ~table.geometry.is_empty]
+    points = points[points.geom_type == "Point"]
+    found = {"x": points.x.to_numpy(), "y": points.y.to_numpy()}
+    if table.crs is not None and not table.crs.is_geographic:
+        degrees = points.to_crs("EPSG:4326")
+        found |= {"longitude": degrees.x.to_numpy(), "latitude": degrees.y.to_numpy()}
+    return found
+
+
+def cell_findings(
+    file: str, original: Any, released: Any, unchanged: list[str], lat: str | None, lon: str | None
+) -> list[Finding]:
+    """Return what the cells of a release give away about the original; see `audit_bytes`."""
+    found = _true_places(file, original, released, unchanged, lat, lon)
+    before, after = pd.DataFrame(original), pd.DataFrame(released)
+    for name in after.columns:
+        if name in before.columns and name not in unchanged:
+            found += _exact_ends(file, before[name], after[name])
+    return found + _order(file, before, after)
+
+
+def _found(file: str, kind: str, columns: tuple[str, ...], n: int, told: str, example: Any = None) -> list[Finding]:
+    from reident.workbench.audit import Finding
+
+    return [Finding(file, "cells", kind, columns, n, f"{file}: {told}", example)]
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+def _pairs(table: Any, lat: str, lon: str, crs: Any) -> FloatArray | None:
+    if hasattr(table, "to_crs"):
+        points = table.geometry if crs is None or table.crs is None else table.geometry.to_crs(crs)
+        points = points[points.notna() & ~points.is_empty]
+        return np.column_stack([points.y.to_numpy(), points.x.to_numpy()]) if len(points) else None
+    if not {lat, lon} <= set(table.columns):
+        return None
+    numbers = table[[lat, lon]].apply(pd.to_numeric, errors="coerce").dropna()
+    return numbers.to_numpy(np.float64) if len(numbers) else None
+
+
+def _true_places(
+    file: str, original: Any, released: Any, unchanged: list[str], lat: str | None, lon: str | None
+) -> list[Finding]:
+    names = (lat or LAT, lon or LON)
+    if set(names) <= set(unchanged):
+        return []
+    crs = original.crs if hasattr(original, "to_crs") else None
+    true, shown = _pairs(original, *names, crs), _pairs(released, *names, crs)
+    if true is None or shown is None:
+        return []
+    digits = [min(12, _digits(true[:, j]), _digits(shown[:, j])) for j in (0, 1)]
+    scale = 10.0 ** np.array(digits)
+    mine, theirs = np.rint(true * scale), np.rint(shown * scale)
+    known = set(map(tuple, mine.tolist()))
+    hits = [tuple(row) for row in theirs.tolist() if tuple(row) in known]
+    cells = float(np.prod(np.ptp(mine, axis=0) + 1))
+    expected = len(mine) * len(theirs) / cells
+    if len(hits) <= expected + 5 * np.sqrt(expected) + (0 if expected < 1e-3 else 3):
+        return []
+    told = f"{len(hits)} of {len(shown)} released places are exactly the true place of a person"
+    return _found(file, "true place", names, len(hits), told, tuple(np.array(hits[0]) / scale))
+
+
+def _digits(values: FloatArray) -> int:
+    digits = decimals_of(pd.Series(values))
+    return 12 if digits is None else digits
+
+
+# -- interval ends -----------------------------------------------------------------------------------------------------
+
+
+def _exact_ends(file: str, before: pd.Series, after: pd.Series) -> list[Finding]:
+    """Find labels of intervals or sets whose numbers are persons' values more often than points of their grid are."""
+    numeric = pd.api.types.is_numeric_dtype(before) and not pd.api.types.is_bool_dtype(before)
+    if not numeric or pd.api.types.is_numeric_dtype(after):
+        return []
+    from scipy.stats import binom
+
+    labels = [str(label) for label in pd.unique(after.dropna()) if str(label)[:1] in "[({<>≥≤"]
+    texts = {end for label in labels for end in _ENDS.findall(label.replace("-", " ") if before.min() >= 0 else label)}
+    if len(texts) < 3:
+        return []
+    digits = max(len(text.partition(".")[2]) for text in texts)
+    scale = 10.0 ** min(digits, 12)
+    ends = np.unique(np.rint(np.array(list(texts), np.float64) * scale))
+    exact = before.dropna().to_numpy(np.float64)
+    values = np.unique(np.rint(exact[np.isclose(np.rint(exact * scale) / scale, exact, rtol=1e-12, atol=0)] * scale))
+    if not len(values):
+        return []
+    step = float(np.gcd.reduce(ends.astype(np.int64))) or 1.0
+    points = np.floor(np.ptp(values) / step) + 1
+    chance = min(1.0, float((values % step == 0).sum()) / points)
+    hits = int(np.isin(ends, values).sum())
+    if hits < 3 or binom.sf(hits - 1, len(ends), chance) > _CHANCE:
+        return []
+    told = f"{hits} of {len(ends)} interval ends in {before.name!r} are values of persons"
+    return _found(
+        file, "exact interval ends", (str(before.name),), hits, told, float(ends[np.isin(ends, values)][0] / scale)
+    )
+
+
+# -- order -------------------------------------------------------------------------------------------------------------
+
+
+def _order(file: str, before: pd.DataFrame, after: pd.DataFrame) -> list[Finding]:
+    """Find rows in the original's order: those that can be told rise more often than in half of the steps."""
+    after = after.iloc[:: max(1, len(after) // _ROWS)]  # every second or third row tells the order as well
+    common = [name for name in after.columns if name in before.columns and before[name].dtype == after[name].dtype]
+    rows = _positions(before, after, common)
+    if len(rows) < 30:
+        return []
+    steps = np.diff(rows)
+    steps = steps[steps != 0]
+    rising = float((steps > 0).mean()) if len(steps) else 0.5
+    # In a random order each step rises or falls alike; neighbouring steps are dependent, which narrows the spread.
+    if abs(rising - 0.5) * np.sqrt(12 * len(steps)) < 6:
+        return []
+    told = f"the rows stand in the original's order: {rising:.0%} of the steps between rows that can be told rise"
+    return _found(file, "order", tuple(map(str, common)), len(rows), told)
+
+
+def _positions(before: pd.DataFrame, after: pd.DataFrame, common: list[Any]) -> np.ndarray:
+    """Return the original's positions of the released rows that are told by the columns that were not changed."""
+    same = [
+        name for name in common
+        if not isinstance(before[name].iloc[:1].tolist()[0] if len(before) else None, list)
+        and after[name].isin(before[name]).mean() > 0.99
+    ]  # fmt: skip
+    if not same:
+        return np.empty(0)
+    place = before[same].astype(str).assign(_row=np.arange(len(before)))
+    place = place[~place.duplicated(same, keep=False)]
+    met = after[same].astype(str).merge(place, on=same, how="left")["_row"]
+    return met.dropna().to_numpy(np.float64)

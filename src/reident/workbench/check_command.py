@@ -1,0 +1,70 @@
+"""The command that checks a release: a gate for pipelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["check"]
+
+#: Exit code of a release that does not pass; 0 passed, 2 is an error.
+REFUSED = 3
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def check(
+    release: Annotated[Path, typer.Argument(help="The released file, or a folder that `reident protect` wrote.")],
+    against: Annotated[Path, typer.Option(help="The original file.")],
+    quasi: Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")] = "",
+    sensitive: Annotated[str | None, typer.Option(help="Column whose value must not become known.")] = None,
+    lat: Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")] = None,
+    lon: Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of both files that tells who is who.")] = None,  # noqa: A002
+    register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
+    earlier: Annotated[
+        list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")
+    ] = None,
+    limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
+    tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="The folder for verdict.json.")] = None,
+) -> None:
+    """Check a release against its original. Exit code 0: passed, 3: above the limit or hidden values, 2: an error."""
+    from reident.workbench.checking import check as run
+
+    found = run(
+        release,
+        against,
+        quasi=_names(quasi),
+        sensitive=sensitive,
+        lat=lat,
+        lon=lon,
+        recipe=recipe,
+        id=id,
+        register=register,
+        earlier=earlier or [],
+        limit=limit,
+        tolerate=tolerate,
+        out=out,
+        seed=seed,
+    )
+    print(found.sentence)
+    for _, row in found.attacks.iterrows():
+        if row["reason"]:
+            print(f"  {row['name']:<22} not run: {row['reason']}")
+        else:
+            between = f"{row['risk']:.1%} ({row['low']:.1%} to {row['high']:.1%}), guessing {row['baseline']:.1%}"
+            above = f"{row['share_above_limit']:.1%} of {row['n']} above {limit:.0%}"
+            print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
+    for one in found.findings:
+        print(f"  audit: {one['sentence']}")
+    for note in found.notes:
+        print(f"note: {note}")
+    if not found.passed:
+        raise typer.Exit(REFUSED)

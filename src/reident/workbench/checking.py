@@ -1,0 +1,332 @@
+"""Check a release that anybody made against the original: a verdict that a pipeline can read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import reident
+from reident._check import check_integer, check_real
+from reident.errors import DataError
+from reident.methods.attacks import check_attacks
+from reident.methods.release import Release
+from reident.workbench.panel import knowledge_of, panel, read_release
+
+__all__ = ["REFUSING", "Verdict", "check"]
+
+#: Findings of the audit by bytes that refuse a release; the others are to be looked at.
+REFUSING = ("hidden value",)
+#: What the verdict says of each attack that was run.
+_TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
+_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "calibrated", "assumption")
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Whether a release passes, and what that rests on.
+
+    Attributes
+    ----------
+    passed : bool
+        At most the tolerated share of persons is above the limit under some attack, and the audit found no
+        hidden value.
+    share_above_limit : float
+        The share of persons above the limit, at the upper end of each risk's interval.
+    n_above, n : int
+        As numbers of persons.
+    worst : float
+        The largest risk of a person.
+    limit, tolerate : float
+    attacks : DataFrame
+        As `attack_panel` returns them, with those that could not be run and the reasons.
+    persons : DataFrame
+        As `reident.workbench.panel.Panel`: confidential, never written.
+    findings : list of dict
+        What the audit by bytes found.
+    notes : list of str
+        What the verdict does not cover, a sentence each.
+    seed : int
+    release_sha256 : str
+        Of the file that was checked, empty for a table.
+    """
+
+    passed: bool
+    share_above_limit: float
+    n_above: int
+    n: int
+    worst: float
+    limit: float
+    tolerate: float
+    attacks: pd.DataFrame
+    persons: pd.DataFrame = field(repr=False)
+    findings: list[dict[str, Any]]
+    notes: list[str]
+    seed: int
+    release_sha256: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence."""
+        run = self.attacks[self.attacks["reason"] == ""]
+        above = run[(run["verdict"] == "above the limit") & (run["what"] != "link")]
+        hidden = [one for one in self.findings if one["kind"] in REFUSING]
+        if self.passed:
+            return (
+                f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
+                f"under the {len(run)} attacks that could be run"
+            )
+        told = []
+        if self.share_above_limit > self.tolerate:
+            first = above.sort_values("share_above_limit", ascending=False, kind="stable").iloc[0]
+            told.append(
+                f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
+                f"{first['name']} ({first['risk']:.1%} success)"
+            )
+        if hidden:
+            told.append(f"the file holds {len(hidden)} hidden value(s) of the original or more")
+        return f"refused: {'; '.join(told)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``verdict.json`` holds; see docs/check.md for its schema."""
+        run = self.attacks[self.attacks["reason"] == ""]
+        left = self.attacks[self.attacks["reason"] != ""]
+        return {
+            "passed": self.passed,
+            "verdict": self.sentence,
+            "share_above_limit": _plain(self.share_above_limit),
+            "n_above": self.n_above,
+            "n": self.n,
+            "worst": _plain(self.worst),
+            "limit": self.limit,
+            "tolerate": self.tolerate,
+            "findings": self.findings,
+            "attacks": [{key: _plain(row[key]) for key in (*_TOLD, *_ALSO)} for _, row in run.iterrows()],
+            "not_attacked": [{"name": row["name"], "reason": row["reason"]} for _, row in left.iterrows()],
+            "notes": self.notes,
+            "seed": self.seed,
+            "release_sha256": self.release_sha256,
+            "made_with": f"reident {reident.__version__}",
+        }
+
+    def save(self, out: str | Path) -> Path:
+        """Write ``verdict.json`` into a folder and return its path."""
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+            path = Path(out) / "verdict.json"
+            path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
+        except OSError as error:
+            raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from error
+        return path
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it, six decimals, null where there is no number."""
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, bool | str):
+        return value
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(value, 6)
+    return value
+
+
+def check(
+    release: Any,
+    original: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    id: str | None = None,  # noqa: A002 (the word of the command line)
+    hierarchies: Mapping[str, Any] | None = None,
+    recipe: Any = None,
+    register: Any = None,
+    earlier: Sequence[Any] = (),
+    network: Any = None,
+    limit: float = 0.25,
+    tolerate: float = 0.0,
+    out: str | Path | None = None,
+    attacks: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Verdict:
+    """Judge a release that anybody made: every attack for which it offers evidence, and an audit of its bytes.
+
+    Passing says that these attacks by an intruder who knows what the original says of everybody put at most the
+    tolerated share of persons above the limit. It bounds no other attack.
+
+    Parameters
+    ----------
+    release : path, or whatever `attack_panel` takes
+        A file of any kind that `reident open` reads, or a folder that `reident protect` wrote: then the distances in
+        it are attacked too, and the manifest tells the intruder the method. Files are audited by their bytes.
+    original : path, DataFrame or GeoDataFrame
+    quasi, sensitive, lat, lon, id, hierarchies, network
+        As for `attack_panel`.
+    recipe : path or Recipe, optional
+        Says the roles of columns that are not named here.
+    register : path or DataFrame, optional
+        A public list of the population.
+    earlier : sequence of path or table
+        Earlier releases of the same persons.
+    limit : float, default 0.25
+        The tolerable risk of a person.
+    tolerate : float, default 0
+        The share of persons who may lie above it.
+    out : path, optional
+        A folder for ``verdict.json``.
+    attacks, seed
+        As for `attack_panel`.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ParameterError, DataError
+        As for `attack_panel`; if a file cannot be read or `out` cannot be written.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"age": [30, 30, 30, 30, 41, 41], "sex": list("ffffmm")})
+    >>> found = check(people, people, quasi=["age", "sex"], attacks=["exact_join"])
+    >>> found.passed, found.n_above, found.worst
+    (False, 2, 0.5)
+    """
+    limit = check_real(limit, "limit", low=0, high=1, why=_percent(limit))
+    tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
+    check_integer(seed, "seed", low=0)
+    roles = _roles(recipe, quasi, sensitive, lat, lon, id)
+    named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id")}
+    data = _read(original)
+    said = _read_release(release, named)
+    known = knowledge_of(
+        data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], hierarchies=hierarchies, network=network,
+        register=None if register is None else _read(register),
+        earlier=[_read_release(one, named) for one in earlier], told=isinstance(release, Release), **named,
+    )  # fmt: skip
+    found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
+    path = Path(release) if isinstance(release, str | Path) else None
+    findings = [] if path is None else _audit(path, data, named)
+    share = found.share_above_limit
+    verdict = Verdict(
+        passed=share <= tolerate and not any(one["kind"] in REFUSING for one in findings),
+        share_above_limit=share,
+        n_above=math.ceil(share * len(found.persons) - 1e-9),
+        n=len(found.persons),
+        worst=found.worst,
+        limit=limit,
+        tolerate=tolerate,
+        attacks=found.attacks,
+        persons=found.persons,
+        findings=findings,
+        notes=_notes(known, said, found.attacks, path),
+        seed=seed,
+        release_sha256="" if path is None or not path.is_file() else hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
+    if out is not None:
+        verdict.save(out)
+    return verdict
+
+
+def _percent(value: Any) -> str:
+    small = isinstance(value, int | float) and 1 < value <= 100
+    return f"did you mean {value / 100:g}?" if small else ""
+
+
+def _roles(
+    recipe: Any,
+    quasi: Any,
+    sensitive: str | None,
+    lat: str | None,
+    lon: str | None,
+    id: str | None,  # noqa: A002
+) -> dict[str, Any]:
+    """Return who is what: what is named here, else what the recipe says."""
+    told: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "lat": lat, "lon": lon, "id": id}
+    if recipe is None:
+        return told
+    from reident.workbench.recipe import read_recipe
+
+    read = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
+    by_role: dict[str, list[str]] = {}
+    for name, column in read.columns.items():
+        by_role.setdefault(str(column.get("role", "")), []).append(name)
+    told["quasi"] = told["quasi"] or by_role.get("quasi-identifier", [])
+    told["sensitive"] = sensitive or next(iter(by_role.get("sensitive", [])), None)
+    places = read.places or {}
+    return told | {"lat": lat or places.get("lat"), "lon": lon or places.get("lon")}
+
+
+def _read(data: Any) -> Any:
+    if not isinstance(data, str | Path):
+        return data
+    from reident.workbench.files import read_file
+
+    return read_file(data)
+
+
+def _read_release(release: Any, named: Mapping[str, Any]) -> Release:
+    """Read a release: a table, a file, or a folder with a manifest and perhaps distances."""
+    if not isinstance(release, str | Path):
+        return read_release(release, "release", **named)
+    path = Path(release)
+    if not path.is_dir():
+        return read_release(_read(path), "release", **named)
+    files = sorted(one for one in path.glob("release.*") if one.is_file())
+    if not files:
+        raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
+    table: Any = _read(files[0])
+    if (path / "distances_km.npy").is_file():
+        import numpy as np
+
+        table = table, np.load(path / "distances_km.npy", allow_pickle=False)
+    read = read_release(table, "release", **named)
+    if (path / "manifest.json").is_file():
+        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
+        read = replace(read, method=manifest.get("method", "unknown"), options=manifest.get("parameters", {}))
+    return read
+
+
+def _audit(path: Path, original: Any, named: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from reident.workbench.audit import audit_bytes
+
+    return [one.as_dict() for one in audit_bytes(path, original, lat=named["lat"], lon=named["lon"])]
+
+
+def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path | None) -> list[str]:
+    """Say what the verdict does not cover."""
+    told = [
+        "The intruder is given what the original says about everybody in it, exactly; these attacks bound no other one."
+    ]
+    if knowledge.truth is None:
+        told.append(
+            "Without an id nobody can tell who is who: confidence is judged, right claims cannot be told from wrong "
+            "ones, and attacks whose confidence rests on true pairs were not run."
+        )
+    else:
+        absent = int((knowledge.truth < 0).sum())
+        if absent:
+            told.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
+    missing = [column for column in knowledge.quasi if column not in release.table.columns]
+    if missing:
+        told.append(f"Not in the release, so no evidence: {', '.join(map(str, missing))}.")
+    sampled = attacks[
+        attacks["n"].notna() & (attacks["n"] < int(knowledge.present.sum())) & (attacks["what"] != "link")
+    ]
+    if len(sampled):
+        named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
+        told.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
+    if path is None:
+        told.append("The release was given as a table: no bytes were audited.")
+    return told

@@ -1,0 +1,337 @@
+"""What the cells of a column are: whole numbers, numbers, dates or text; nothing is converted without a receipt."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["Typed", "decimals_of", "file_decimal", "type_text", "type_values", "words"]
+
+#: Cells that mean "missing" wherever they stand, and those that do so among numbers.
+_NO_ANSWER = {
+    "#N/A",
+    "#NV",
+    "#NUM!",
+    "#VALUE!",
+    "#WERT!",
+    "NULL",
+    "null",
+    "NaN",
+    "nan",
+    "N/A",
+    "n/a",
+    "<NA>",
+    "?",
+    "k.A.",
+    "k. A.",
+}
+_AMONG_NUMBERS = _NO_ANSWER | {
+    "NA", "na", "None", "none", ".", "..", "-", "--", "x", "X", "*", "unbekannt", "unknown", "missing", "fehlt",
+    "keine Angabe", "not known", "inconnu",
+}  # fmt: skip
+_NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
+_HIGH_CODES = (999, 9999, 99999)
+_INTEGER = re.compile(r"[+-]?\d+")
+_LEADING_ZERO = re.compile(r"[+-]?0\d.*")
+_NUMBER = {
+    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d+)?([eE][+-]?\d+)?"),
+}
+_OPEN_ENDED = re.compile(r"(?:[<>≤≥]=?\s*)?([+-]?\d+)\s*\+?|(\d+) (?:und mehr|and over|or more|plus)")
+#: Words of names that mean a code: digits that are no quantity, to be kept as they are written.
+_CODE_WORDS = {
+    "plz", "postleitzahl", "zip", "zipcode", "postcode", "postal", "ags", "nuts", "gemeinde", "gemeindekennziffer",
+    "kreis", "kennziffer", "code", "key", "schluessel", "schlüssel", "nr", "nummer", "id", "telefon", "phone", "tel",
+    "icd", "ops", "isco", "nace", "fips", "siren", "insee", "cap", "iban", "konto",
+}  # fmt: skip
+_DATES = (
+    (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d", "YYYY-MM-DD"),
+    (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm:ss"),
+    (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm"),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "%d.%m.%Y", "DD.MM.YYYY"),
+    (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%d/%m/%Y", "DD/MM/YYYY"),
+    (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%m/%d/%Y", "MM/DD/YYYY"),
+    (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d", "YYYY/MM/DD"),
+)
+
+
+@dataclass
+class Typed:
+    """A column with its type and what reading it changed.
+
+    Attributes
+    ----------
+    cells : Series
+    type : {"integer", "number", "date", "text", "geometry"}
+    receipts : list of str
+        Each conversion that does not write back what was read.
+    notes : list of str
+        What a custodian should look at; nothing was changed.
+    """
+
+    cells: pd.Series
+    type: str
+    receipts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def words(name: Any) -> set[str]:
+    """Return the words of a column's name, in small letters: "Fall-Nr" and "fallNr" have fall and nr.
+
+    Examples
+    --------
+    >>> sorted(words("fallNr_2020"))
+    ['2020', 'fall', 'nr']
+    """
+    parted = re.sub(r"([a-zäöüß])([A-ZÄÖÜ])", r"\1 \2", str(name))
+    return {word.lower() for word in re.findall(r"[^\W\d_]+|\d+", parted)}
+
+
+def decimals_of(values: pd.Series, most: int = 12) -> int | None:
+    """Return with how many digits after the point a column of numbers is written, None for more than `most`.
+
+    Examples
+    --------
+    >>> decimals_of(pd.Series([1.5, 2.25])), decimals_of(pd.Series([1, 2])), decimals_of(pd.Series([1 / 3]))
+    (2, 0, None)
+    """
+    if pd.api.types.is_integer_dtype(values):
+        return 0
+    numbers = values.dropna().to_numpy(np.float64)
+    numbers = numbers[np.isfinite(numbers)]
+    for digits in range(most + 1):
+        if np.array_equal(np.round(numbers, digits), numbers):
+            return digits
+    return None
+
+
+def file_decimal(table: pd.DataFrame, separator: str) -> str:
+    """Tell whether a file of texts writes 1.5 or 1,5: by its columns, else by its separator."""
+    votes = {".": 0, ",": 0}
+    for name in table.columns:
+        cells = [cell.strip() for cell in pd.unique(table[name])[:2000] if cell.strip() not in _AMONG_NUMBERS | {""}]
+        fits = {sign: bool(cells) and _share(cells, _NUMBER[sign]) > 0.95 for sign in votes}
+        for sign, other in ((".", ","), (",", ".")):
+            votes[sign] += fits[sign] and not fits[other] and any(sign in cell for cell in cells)
+    if votes["."] == votes[","]:
+        return "," if separator == ";" else "."
+    return max(votes, key=lambda sign: votes[sign])
+
+
+def _share(cells: Sequence[str], pattern: re.Pattern[str]) -> float:
+    return float(_matches(cells, pattern).mean())
+
+
+def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None = None, text: bool = False) -> Typed:
+    """Type a column of texts. A column becomes numbers or dates only where nearly all of its cells are such.
+
+    Parameters
+    ----------
+    column : Series of str
+    decimal : {".", ","}
+    missing : sequence of str, optional
+        Cells that mean "missing", beside the empty one and those that a custodian would read so; an empty list: none
+        but the empty one. Each but the empty one gets a receipt.
+    text : bool
+        Leave it as text.
+    """
+    codes, cells = pd.factorize(column.astype(object), use_na_sentinel=False)
+    cells = ["" if cell is None or cell != cell else str(cell) for cell in cells]
+    counts = np.bincount(codes, minlength=len(cells))
+    wide = [cell.strip() for cell in cells]
+    guess = missing is None or len(missing) > 0
+    absent = {"", *(_NO_ANSWER if guess else ()), *(missing or ())}
+    known = [cell for cell in wide if cell not in absent]
+    typed = None if text or not known else _as_numbers(column.name, wide, counts, decimal, absent, guess)
+    if typed is None and known and not text:
+        typed = _as_dates(wide, absent)
+    receipts: list[str] = []
+    notes: list[str] = []
+    if typed is None:
+        values: Any = np.array(
+            [None if cell in absent else whole for cell, whole in zip(wide, cells, strict=True)], object
+        )
+        kind, used = "text", absent
+        stripped = {cell for cell, whole in zip(wide, cells, strict=True) if cell != whole} & set(cells)
+        if stripped:
+            notes.append(f"{len(stripped)} value(s) occur with and without blanks around them, and are told apart")
+        doubtful = sorted((_AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
+        notes += [f"{cell!r} is kept as a value ({_count(wide, counts, {cell})} records)" for cell in doubtful]
+    else:
+        values, kind, used, receipts, notes = typed
+    for cell in sorted(used - {""}):
+        if cell in wide:
+            receipts.append(f"{cell!r} read as missing ({_count(wide, counts, {cell})} records)")
+    made = pd.Series(values[codes], column.index, name=column.name)
+    if kind == "integer":
+        made = made.astype("Int64" if made.isna().any() else "int64")
+    elif kind == "number":
+        made = made.astype("float64")
+    elif kind == "date":
+        made = pd.to_datetime(made)
+    else:
+        made = made.astype("str")
+    return Typed(made, kind, receipts, notes + (_codes_among(made) if kind in ("integer", "number") else []))
+
+
+def _count(cells: list[str], counts: np.ndarray, wanted: set[str]) -> int:
+    return int(sum(count for cell, count in zip(cells, counts, strict=True) if cell in wanted))
+
+
+def _as_numbers(
+    name: Any, cells: list[str], counts: np.ndarray, decimal: str, absent: set[str], guess: bool
+) -> tuple[Any, str, set[str], list[str], list[str]] | None:
+    """Return values, type, missing codes, receipts and notes, or None where the column holds no numbers."""
+    used = absent | (_AMONG_NUMBERS if guess else set())
+    known = [cell for cell in cells if cell not in used]
+    if not known or not any(_NUMBER[sign].fullmatch(cell) for sign in _NUMBER for cell in known[:200]):
+        return None
+    fits = _matches(known, _NUMBER[decimal])
+    if fits.mean() < 0.95:
+        decimal = "," if decimal == "." else "."
+        fits = _matches(known, _NUMBER[decimal])
+    odd = {cell for cell, fit in zip(known, fits, strict=True) if not fit or not any(map(str.isdigit, cell))}
+    if len(odd) > 20 or _count(cells, counts, odd) > 0.05 * _count(cells, counts, set(known)):
+        return None
+    regular = [cell for cell in known if cell not in odd] if odd else known
+    whole = bool(_matches(regular, _INTEGER).all())
+    if _matches(regular, _LEADING_ZERO).any():
+        return None  # a code
+    if whole and (words(name) & _CODE_WORDS or max(map(len, regular)) > 18):
+        return None
+    plain = dict(zip(regular, _plain(regular, decimal), strict=True))
+    receipts: list[str] = []
+    for cell in sorted(odd):
+        found = _OPEN_ENDED.fullmatch(cell)
+        if found:
+            plain[cell] = found.group(1) or found.group(2)
+            n = _count(cells, counts, {cell})
+            receipts.append(f"{cell!r} read as the number {plain[cell]} ({n} records)")
+        elif guess:
+            used = used | {cell}
+        else:
+            return None
+    numbers = np.array(list(plain.values()))
+    read = dict(zip(plain, (numbers.astype(np.int64) if whole else numbers.astype(np.float64)).tolist(), strict=True))
+    receipts += _not_written_back({cell: plain[cell] for cell in regular}, decimal, whole=whole)
+    return np.array([read.get(cell) for cell in cells], object), "integer" if whole else "number", used, receipts, []
+
+
+def _matches(cells: Sequence[str], pattern: re.Pattern[str]) -> np.ndarray:
+    """Tell which cells match a pattern as a whole."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.match_substring_regex(pa.array(cells, pa.string()), f"^(?:{pattern.pattern})$"))
+
+
+def _plain(cells: list[str], decimal: str) -> list[str]:
+    """Return numbers as Python writes them."""
+    thousands = "," if decimal == "." else "."
+    joined = "\n".join(cells).replace(thousands, "").replace(decimal, ".").replace("+", "")
+    return joined.split("\n")
+
+
+def _not_written_back(plain: dict[str, str], decimal: str, *, whole: bool) -> list[str]:
+    """Return receipts for what of numbers is not written back."""
+    receipts = []
+    pairs = zip("\n".join(plain).replace(decimal, ".").split("\n"), plain.values(), strict=True)
+    grouped = sum(cell != number for cell, number in pairs)
+    if grouped:
+        receipts.append(f"separators of thousands or signs are not written back ({grouped} distinct values)")
+    if whole:
+        return receipts
+    longer = [number for number in plain.values() if len(number) > 15]
+    longer = [number for number in longer if Decimal(repr(float(number))) != Decimal(number)]
+    zeros = sum(number[-1] == "0" and "." in number for number in plain.values())
+    if longer:
+        receipts.append(f"{len(longer)} distinct values have more digits than a number holds: the last are rounded")
+    if zeros:
+        receipts.append(f"zeros at the end of decimals are not written back ({zeros} distinct values)")
+    return receipts
+
+
+def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], list[str], list[str]] | None:
+    known = [cell for cell in cells if cell not in absent]
+    for pattern, form, shown in _DATES:
+        if any(pattern.fullmatch(cell) is None for cell in known[:100]) or not _matches(known, pattern).all():
+            continue
+        try:
+            parsed = pd.to_datetime(pd.Series(known), format=form or "ISO8601")
+        except (ValueError, OverflowError):
+            continue
+        read = dict(zip(known, parsed, strict=True))
+        receipts = [] if shown.startswith("YYYY-MM-DD") else [f"dates written {shown} are written back YYYY-MM-DD"]
+        notes = []
+        if (
+            shown == "DD/MM/YYYY"
+            and all(int(cell.split("/")[1]) <= 12 for cell in known)
+            and all(int(cell.split("/")[0]) <= 12 for cell in known)
+        ):
+            notes.append("read as day/month/year; month/day/year would fit as well")
+        return np.array([read.get(cell, pd.NaT) for cell in cells], object), "date", absent, receipts, notes
+    return None
+
+
+def _codes_among(values: pd.Series) -> list[str]:
+    """Tell which numbers look like codes for missing values: the only negative one, or one far above the others."""
+    counts = values.value_counts()
+    if len(counts) < 3:
+        return []
+    numbers = np.sort(counts.index.to_numpy(np.float64))
+    found = [code for code in _NEGATIVE_CODES if numbers[0] == code and numbers[1] >= 0]
+    found += [code for code in _HIGH_CODES if numbers[-1] == code and numbers[-2] < code / 4]
+    return [f"{code} may mean missing ({counts[code]} records)" for code in found]
+
+
+def type_values(column: pd.Series, *, text: bool = False) -> Typed:
+    """Type a column that its file has typed already: plain values, no categories that no record has."""
+    name = column.name
+    receipts: list[str] = []
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        unused = len(column.cat.categories) - column.nunique()
+        column = column.astype(column.cat.categories.dtype)
+        receipts.append(
+            f"categories were made plain values{f', {unused} that no record has left out' if unused else ''}"
+        )
+    if column.dtype == object and not text:
+        kinds = {type(value) for value in column.dropna()}
+        if str in kinds and kinds & {int, float, Decimal}:
+            return type_text(column.map(lambda cell: "" if cell is None or cell != cell else _cell_text(cell)), ".")
+        column = _plain_objects(column, kinds)
+    if text and not isinstance(column.dtype, pd.StringDtype):
+        return Typed(
+            column.astype("str").where(column.notna(), None).rename(name), "text", [*receipts, "read as text, as asked"]
+        )
+    if pd.api.types.is_bool_dtype(column):
+        return Typed(column, "text", receipts)
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return Typed(column, "date", receipts)
+    if pd.api.types.is_integer_dtype(column):
+        return Typed(column, "integer", receipts, _codes_among(column))
+    if pd.api.types.is_numeric_dtype(column):
+        return Typed(column, "number", receipts, _codes_among(column))
+    return Typed(column, "text", receipts)
+
+
+def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
+    known = column.dropna()
+    if kinds and kinds <= {int, float, Decimal}:
+        if not all(float(value).is_integer() for value in known):
+            return column.astype("float64")
+        return column.astype("int64" if len(known) == len(column) else "Int64")
+    if kinds and all(issubclass(kind, dt.date | np.datetime64) for kind in kinds):
+        return pd.to_datetime(column)
+    texts = [None if value is None or value != value else _cell_text(value) for value in column]
+    return pd.Series(texts, column.index, dtype="str", name=column.name)
+
+
+def _cell_text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

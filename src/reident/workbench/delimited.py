@@ -1,0 +1,169 @@
+"""Delimited text as it is: encoding, separator, quotes and header are found, and every cell stays the text it was."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reident.errors import DataError, ParameterError
+
+__all__ = ["read_delimited", "table_of_rows"]
+
+_SEPARATORS = (";", ",", "\t", "|")
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+#: Tried in this order where the bytes are no UTF-8; of those that decode, the one that gives most letters.
+_OLD_ENCODINGS = ("cp1252", "latin-1", "cp850", "mac_roman")
+#: Rows from which the separator is told.
+_SAMPLE = 500
+
+
+def read_delimited(
+    path: Path, *, separator: str | None = None, encoding: str | None = None
+) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
+    """Read a text file as a table of texts, an empty cell as ``""``.
+
+    Returns
+    -------
+    tuple of DataFrame, dict, list of str
+        The cells; the dialect (``separator``, ``encoding``, ``quote``); what was done besides splitting, a sentence
+        each.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the file is no text, a line has more fields than the header, or two columns have one name.
+    """
+    raw = path.read_bytes()
+    if raw[:2] == b"\x1f\x8b":
+        raw = gzip.decompress(raw)
+    text, encoding, told = _decode(raw, encoding, path.name)
+    del raw
+    first, _, rest = text.partition("\n")
+    if first.lower().startswith("sep=") and len(first.strip()) == 5:
+        separator, text = separator or first[4], rest
+    if separator is not None and len(separator) != 1:
+        raise ParameterError(f"`separator` must be one character, got {separator!r}")
+    quote = _quote(text)
+    separator = separator or _separator(text, quote)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote) if row]
+    except csv.Error as error:
+        raise DataError(f"{path.name!r} could not be read as text separated by {separator!r}: {error}") from None
+    del text
+    table, added = table_of_rows(rows, path.name)
+    return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + added
+
+
+def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
+    if encoding is None:
+        encoding = next((found for mark, found in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
+        if encoding is None and b"\0" in raw[:4096]:
+            raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
+        if encoding is None and _decodes(raw, "utf-8"):
+            encoding = "utf-8"
+        if encoding is None:
+            fitting = [one for one in _OLD_ENCODINGS if _decodes(raw, one)]
+            encoding = max(fitting, key=lambda one: _share_of_letters(raw, one))
+            told = f"the bytes are no UTF-8 and were read as {encoding}; `encoding` says otherwise where that is wrong"
+            return raw.decode(encoding), encoding, [told]
+    try:
+        return raw.decode(encoding), encoding, []
+    except LookupError:
+        raise ParameterError(
+            f"`encoding` must be one that Python knows, such as utf-8 or latin-1, got {encoding!r}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name!r} could not be read with the encoding {encoding!r}: {error}") from None
+
+
+def _decodes(raw: bytes, encoding: str) -> bool:
+    try:
+        raw.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _share_of_letters(raw: bytes, encoding: str) -> float:
+    """Tell how much of what is not ASCII becomes letters of western Europe: what names and towns are made of."""
+    text = bytes(byte for byte in raw if byte > 127).decode(encoding)
+    return sum(letter in "äöüßÄÖÜéèêëáàâãåçñíìîïóòôõøúùûýæœÉÈÁÀÅÇÑÍÓØÚÆ€°–" for letter in text) / max(1, len(text))
+
+
+def _quote(text: str) -> str:
+    sample = text[:200_000]
+    single = sum(sample.count(f"{sep}'") for sep in _SEPARATORS)
+    return "'" if single > 3 and single > 2 * sample.count('"') else '"'
+
+
+def _separator(text: str, quote: str) -> str:
+    """Return the separator by which most lines have as many fields as the header, at least two."""
+    lines = text.splitlines(keepends=True)[:_SAMPLE]
+    best, reached = ",", (0.0, 1)
+    for separator in _SEPARATORS:
+        counts = [len(row) for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
+        width, often = Counter(counts).most_common(1)[0] if counts else (1, 0)
+        if width < 2 or width not in counts[:20]:
+            continue
+        # The header has no decimal commas: it tells the separator better than any other line.
+        headed = counts[0] == width
+        score = (often / len(counts) + headed, width)
+        if score > reached:
+            best, reached = separator, score
+    return best
+
+
+def table_of_rows(rows: list[list[Any]], name: str, gap: Any = "") -> tuple[pd.DataFrame, list[str]]:
+    """Find the header among rows of cells, and make a table of what is below it; `gap` is an empty cell."""
+    told: list[str] = []
+    filled = [sum(_text(cell) != "" for cell in row) for row in rows[:_SAMPLE]]
+    if not filled:
+        return pd.DataFrame(), told
+    width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0]
+    usual = Counter(filled[1:] or filled).most_common(1)[0][0]
+    # Titles and remarks above a table fill a cell or two; the header fills about as many as the records do.
+    header = next((i for i, count in enumerate(filled[:50]) if count >= max(1, 0.6 * min(width, usual))), 0)
+    if header:
+        told.append(f"{header} line(s) above the header were left out")
+    names = [_text(cell).strip() for cell in rows[header]]
+    body = [row for row in rows[header + 1 :] if any(_text(cell) != "" for cell in row)]
+    blank = len(rows) - header - 1 - len(body)
+    if blank:
+        told.append(f"{blank} empty line(s) were left out")
+    while names and not names[-1] and all(len(row) < len(names) or _text(row[len(names) - 1]) == "" for row in body):
+        names.pop()
+        body = [row[: len(names)] for row in body]
+    long = next((i for i, row in enumerate(body) if len(row) > len(names)), None)
+    if long is not None:
+        raise DataError(
+            f"{name!r} must have as many fields in each line as the header ({len(names)}), got {len(body[long])} in "
+            f"record {long + 1}: is a separator inside a value that has no quotes?"
+        )
+    short = sum(len(row) < len(names) for row in body)
+    if short:
+        told.append(f"{short} line(s) had fewer fields than the header and were filled with gaps")
+        body = [row + [gap] * (len(names) - len(row)) for row in body]
+    _check_names(names, name)
+    columns = zip(*body, strict=True) if body else ([] for _ in names)
+    return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), told
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None or cell != cell else str(cell)
+
+
+def _check_names(names: list[str], name: str) -> None:
+    if "" in names:
+        raise DataError(f"{name!r} must have a name for each column, column {names.index('') + 1} has none")
+    twice = [column for column, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"{name!r} must have unique column names, got {', '.join(map(repr, twice))} more than once: which of them "
+            "a name means, nobody could tell"
+        )

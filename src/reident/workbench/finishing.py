@@ -1,0 +1,133 @@
+"""Give released columns the form that the file gave them: whole numbers, digits, public ends, names, coordinates."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray
+from reident.workbench.columns import decimals_of
+from reident.workbench.microdata import LAT, LON
+
+__all__ = ["column_loss", "in_form", "public_ends", "with_coordinates"]
+
+_CLOSED = re.compile(r"\[(-?[\d.]+(?:e[-+]?\d+)?), (-?[\d.]+(?:e[-+]?\d+)?)\]")
+#: Into how many steps a public grid parts the range of a column, about.
+_STEPS = 1000
+
+
+def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
+    """Return a released column in the form of the original's: whole numbers whole, as many digits as there were.
+
+    Rounding what a method released tells nothing more of the original.
+    """
+    numeric = pd.api.types.is_numeric_dtype(before) and not pd.api.types.is_bool_dtype(before)
+    if not numeric:
+        return after
+    if not pd.api.types.is_numeric_dtype(after):
+        return public_ends(before, after)
+    digits = decimals_of(before)
+    if pd.api.types.is_integer_dtype(before):
+        whole = after.astype("Float64").round()
+        return whole.astype("Int64" if whole.isna().any() else "int64")
+    return after if digits is None else after.astype("float64").round(digits)
+
+
+def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
+    """Return labels whose closed intervals ``[a, b]`` end on a public grid, rounded outwards.
+
+    The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range or a little more, and no finer than
+    the column's own digits: of the data it tells their order of magnitude.
+    """
+    spread = float(before.max() - before.min()) if before.notna().any() else 0.0
+    digits = decimals_of(before)
+    step = max(_round_up(spread / _STEPS), 0.0 if digits is None else 10.0**-digits)
+    if step <= 0:
+        return after
+    decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
+
+    def outwards(match: re.Match[str]) -> str:
+        low, high = (float(match.group(i)) for i in (1, 2))
+        ends = (np.floor(low / step + 1e-9) * step, np.ceil(high / step - 1e-9) * step)
+        return "[" + ", ".join(f"{end:.{decimals}f}" for end in ends) + "]"
+
+    labels = {label: _CLOSED.sub(outwards, label) for label in pd.unique(after.dropna()) if isinstance(label, str)}
+    return after.map(lambda label: labels.get(label, label)) if labels else after
+
+
+def _round_up(value: float) -> float:
+    """Return the next 1, 2 or 5 times a power of ten."""
+    if value <= 0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
+
+
+def with_coordinates(after: pd.DataFrame, before: pd.DataFrame, places: dict[str, Any]) -> pd.DataFrame:
+    """Return a release whose ``lat_deg`` and ``lon_deg`` stand in the file's own columns, CRS and digits.
+
+    Where so few digits would put a record back on its own true place, it gets more.
+    """
+    lat, lon = after[LAT].to_numpy(np.float64), after[LON].to_numpy(np.float64)
+    if places["crs"] not in (None, "EPSG:4326"):
+        import geopandas as gpd
+
+        there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(places["crs"])
+        lat, lon = there.y.to_numpy(), there.x.to_numpy()
+    true = before.loc[after.index, [places["lat"], places["lon"]]].to_numpy(np.float64)
+    moved = np.column_stack([lat, lon])
+    rounded = _rounded(true, moved, [decimals_of(before[places[name]]) for name in ("lat", "lon")])
+    made = after.drop(columns=[LAT, LON])
+    for j, name in enumerate(("lat", "lon")):
+        made[places[name]] = rounded[:, j]
+        if pd.api.types.is_integer_dtype(before[places[name]]):
+            made[places[name]] = made[places[name]].astype("int64")
+    order = [column for column in before.columns if column in made.columns]
+    return made[order]
+
+
+def _rounded(true: FloatArray, moved: FloatArray, digits: list[int | None]) -> FloatArray:
+    if None in digits:
+        return moved
+    for more in range(7):
+        rounded = np.column_stack([np.round(moved[:, j], (digits[j] or 0) + more) for j in (0, 1)])
+        if not (rounded == true).all(axis=1).any():
+            return rounded
+    return moved
+
+
+def column_loss(before: pd.Series, after: pd.Series) -> float:
+    """Return the share of what a column tells of a record that its release lost, from 0 to 1.
+
+    Numbers released as numbers: 1 less the squared correlation. Otherwise 1 less the shared information over the
+    information of the original, numbers in twenty classes. Both series are aligned by their index; records left out
+    count as lost.
+    """
+    released = after.dropna().index
+    share = len(released) / max(1, len(before))
+    old, new = before.loc[released], after.loc[released]
+    known = old.notna()
+    old, new = old[known], new[known]
+    if len(old) < 2:
+        return 1.0 - share if len(before) else 0.0
+    if all(pd.api.types.is_numeric_dtype(one) and not pd.api.types.is_bool_dtype(one) for one in (old, new)):
+        x, y = old.to_numpy(np.float64), new.to_numpy(np.float64)
+        if np.array_equal(x, y):
+            return 1.0 - share
+        spread = np.ptp(x) > 0 and np.ptp(y) > 0
+        kept = float(np.corrcoef(x, y)[0, 1]) ** 2 if spread else 0.0
+        return 1.0 - share * kept
+    if pd.api.types.is_numeric_dtype(old) and old.nunique() > 20:
+        old = pd.qcut(old.astype("float64").rank(method="average"), 20, labels=False, duplicates="drop")
+    own = _entropy(old.value_counts().to_numpy())
+    both = _entropy(pd.DataFrame({"a": old.astype(str), "b": new.astype(str)}).value_counts().to_numpy())
+    shared = own + _entropy(new.astype(str).value_counts().to_numpy()) - both
+    return float(np.clip(1.0 - share * (shared / own if own > 0 else 1.0), 0.0, 1.0))
+
+
+def _entropy(counts: Any) -> float:
+    shares = counts / counts.sum()
+    return float(-(shares * np.log2(shares)).sum())

@@ -1,0 +1,298 @@
+"""Make a release by a chain of methods: labels coarsened, places masked, numbers noised, gaps settled, in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._rng import system_rng
+from reident.errors import DataError, ParameterError
+from reident.methods import Entry
+from reident.methods.forms import guarantee, lacking, release, touched
+from reident.methods.release import Release
+from reident.tables.hierarchy import Hierarchy
+from reident.workbench.finishing import in_form
+from reident.workbench.microdata import LAT, LON, automatic_hierarchy, microdata
+
+#: A table with columns changed, their names, and the release they come from.
+_Part = tuple[pd.DataFrame, list[str], Release | None]
+
+__all__ = ["GAP", "MISSING", "Made", "Roles", "Step", "make"]
+
+#: What becomes of missing values in the columns that are protected.
+MISSING = {
+    "label": "a missing value is a value of its own, which a class may share",
+    "wildcard": "a missing value stays missing and agrees with every value",
+    "drop": "records with a missing value are left out",
+    "suppress": "in records with a missing value all quasi-identifiers are suppressed",
+}
+#: The label of a missing value.
+GAP = "(missing)"
+#: Records below which a matrix of all distances can be released.
+_MOST_DISTANCES = 20_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One method of a chain, its checked parameters, and its columns where they are not all that fit."""
+
+    entry: Entry
+    settings: Mapping[str, Any]
+    columns: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are."""
+
+    quasi: list[str] = field(default_factory=list)
+    epsilon_quasi: list[str] = field(default_factory=list)
+    sensitive: str | None = None
+    household: str | None = None
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    public: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Made:
+    """What a chain made.
+
+    Attributes
+    ----------
+    table : DataFrame or GeoDataFrame
+        All columns, those that were protected changed; the index tells which record of the data is which.
+    changed : list of str
+        The columns that a method touched.
+    matrix_km : ndarray or None
+        Released distances, in the order of the table; the places are not released then.
+    places : {"true", "moved", "withheld"}
+    done : list of dict
+        One a step: what was done, in words and numbers, nothing confidential.
+    steps : list of Release
+    """
+
+    table: Any
+    changed: list[str] = field(default_factory=list)
+    matrix_km: Any = None
+    places: str = "true"
+    done: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[Release] = field(default_factory=list)
+
+
+def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "label", rng: Any = None) -> Made:
+    """Apply the steps of a chain one after another to a table whose index is 0, 1, ...
+
+    Every draw comes from the operating system's cryptographic generator, unless `rng` is given (for simulations).
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a step cannot be applied to the data; the message names the step.
+    """
+    made = Made(data.copy())
+    for step in steps:
+        before = len(made.table)
+        if step.entry.data == "places":
+            told = _move(made, step, roles, rng)
+        elif step.entry.data == "table":
+            told = _mask(made, step, roles, missing, rng)
+        else:
+            raise ParameterError(
+                f"`method` must be for tables or places, got {step.entry.name!r}, which is for {step.entry.data}"
+            )
+        made.done.append(
+            {
+                "method": step.entry.name,
+                "call": step.entry.call,
+                "source": step.entry.source,
+                "parameters": {name: value for name, value in step.settings.items() if value is not None},
+                **told,
+                "records_left_out": before - len(made.table),
+                "guarantee": guarantee(step.entry, step.settings),
+            }
+        )
+    return made
+
+
+def _source(entry: Entry, rng: Any) -> Any:
+    """Return what a method draws from: mechanisms of differential privacy have an exact source of their own."""
+    return (None if entry.name == "k_epsilon" else system_rng()) if rng is None else rng
+
+
+# -- places --------------------------------------------------------------------------------------------------------
+
+
+def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
+    table, entry = made.table, step.entry
+    geometry = hasattr(table, "to_crs")
+    if not geometry and not {LAT, LON} <= set(table.columns):
+        raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
+    if made.matrix_km is not None:
+        raise ParameterError(f"`chain` must not move places after releasing distances, got {entry.name!r}")
+    located = _located(table)
+    table = table[located]
+    if entry.form == "distances" and len(table) > _MOST_DISTANCES:
+        raise DataError(
+            f"`data` must have at most {_MOST_DISTANCES} records with places for {entry.name!r}, got {len(table)}: "
+            "it releases the distances between all of them; a mask of the places themselves has no such limit"
+        )
+    units = _units(table, roles.household)
+    one_each = table[~units.duplicated()]
+    data = microdata(one_each, quasi=(), kind="places", public=roles.public)
+    moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
+    made.steps.append(moved)
+    told = {"records_without_place": int((~located).sum())}
+    if roles.household is not None:
+        told["moved_together"] = len(table) - len(one_each)
+    if moved.form == "distances":
+        if len(one_each) < len(table):
+            raise ParameterError(f"`household` must not be given for {entry.name!r}: it releases single distances")
+        made.table, made.matrix_km, made.places = table, moved.matrix_km, "withheld"
+        return told
+    first = pd.Series(one_each.index, index=units[one_each.index])
+    target = units.map(first)
+    kept = target.isin(moved.table.index)
+    places = moved.table.loc[target[kept], [LAT, LON]].to_numpy(np.float64)
+    made.table, made.places = _put(table[kept], places), "moved"
+    return told
+
+
+def _located(table: Any) -> pd.Series:
+    if hasattr(table, "to_crs"):
+        return table.geometry.notna() & ~table.geometry.is_empty
+    return table[LAT].between(-90, 90) & table[LON].between(-180, 360)
+
+
+def _units(table: Any, household: str | None) -> pd.Series:
+    """Return a number for what moves together: several noisy copies of a household's place would average out."""
+    if household is None:
+        return pd.Series(np.arange(len(table)), index=table.index)
+    x, y = (table.geometry.x, table.geometry.y) if hasattr(table, "to_crs") else (table[LAT], table[LON])
+    single = pd.Series(np.arange(len(table)), index=table.index).astype(str).radd("alone ")
+    home = table[household].astype(str).where(table[household].notna(), single)
+    keys = pd.DataFrame({"home": home, "x": x, "y": y})
+    return pd.Series(keys.groupby(["home", "x", "y"], sort=False).ngroup(), index=table.index)
+
+
+def _put(table: Any, places: np.ndarray) -> Any:
+    if not hasattr(table, "to_crs"):
+        return table.assign(**{LAT: places[:, 0], LON: places[:, 1]})
+    import geopandas as gpd
+
+    points = gpd.points_from_xy(places[:, 1], places[:, 0], crs="EPSG:4326")
+    there = gpd.GeoSeries(points, index=table.index).to_crs(table.crs)
+    return table.assign(**{table.geometry.name: there})
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[str, Any]:
+    quasi = list(dict.fromkeys(step.columns or [*roles.quasi, *roles.epsilon_quasi]))
+    if not quasi:
+        raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
+    table = pd.DataFrame(made.table)
+    gaps = table[quasi].isna()
+    given = replace(roles, quasi=quasi, epsilon_quasi=[name for name in roles.epsilon_quasi if name in quasi])
+    classes = {"quasi", "k_quasi"} & set(_arguments(step.entry))
+    told: dict[str, Any] = {"columns": quasi}
+    parts: list[_Part]
+    if not gaps.any(axis=None):
+        parts = [_masked(table, step, given, rng)]
+    elif missing == "drop":
+        parts = [_masked(table[~gaps.any(axis=1)], step, given, rng)]
+    elif missing == "suppress":
+        blank = table[gaps.any(axis=1)].astype(dict.fromkeys(quasi, object))
+        blank[quasi] = "*" if classes else None
+        least = int(step.settings.get("k") or 1) if classes else 1
+        whole = _masked(table[~gaps.any(axis=1)], step, given, rng)
+        parts = [whole, (blank if len(blank) >= least else blank.iloc[:0], whole[1], None)]
+    elif missing == "label" and classes:
+        parts = _by_pattern(table, gaps, step, given, rng)
+    else:
+        filled = table.copy()
+        for name in quasi:
+            filled[name] = table[name].fillna(_usual(table[name]))
+        masked, changed, own = _masked(filled, step, given, rng)
+        for name in changed:
+            whole = pd.api.types.is_integer_dtype(masked[name])
+            masked[name] = (masked[name].astype("Int64") if whole else masked[name]).mask(gaps.loc[masked.index, name])
+        parts = [(masked, changed, own)]
+    if gaps.any(axis=None):
+        told["missing_values"] = missing
+        told["cells_missing"] = {name: int(count) for name, count in gaps.sum().items() if count}
+    _take(made, table, parts)
+    return told
+
+
+def _arguments(entry: Entry) -> list[str]:
+    import inspect
+
+    return list(inspect.signature(entry.function).parameters)
+
+
+def _usual(column: pd.Series) -> Any:
+    return column.mode().iloc[0] if column.notna().any() else 0
+
+
+def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
+    """Return the table with the step's columns changed, their names, and the release itself."""
+    plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])
+    sensitive = None if roles.sensitive in roles.quasi else roles.sensitive
+    data = microdata(
+        plain, quasi=roles.quasi, sensitive=sensitive, kind="table", public=roles.public,
+        hierarchies={name: tree for name, tree in roles.hierarchies.items() if name in roles.quasi},
+        epsilon_quasi=roles.epsilon_quasi,
+    )  # fmt: skip
+    if reason := lacking(step.entry, data):
+        raise ParameterError(f"{reason} (step {step.entry.name!r})")
+    made = release(data, step.entry.name, step.settings, rng=_source(step.entry, rng))
+    changed = touched(step.entry, data)
+    masked = table.loc[made.table.index].copy()
+    for name in changed:
+        masked[name] = in_form(table[name], made.table[name])
+    return masked, changed, made
+
+
+def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> list[_Part]:
+    """Treat gaps as a value of their own: a label among categories; where numbers lack, records are classed apart."""
+    table = table.copy()
+    trees = dict(roles.hierarchies)
+    numeric = [name for name in roles.quasi if pd.api.types.is_numeric_dtype(table[name]) and gaps[name].any()]
+    for name in roles.quasi:
+        if name not in numeric and gaps[name].any():
+            tree = trees.get(name) or automatic_hierarchy(table[name])
+            rows = tree.to_frame()
+            trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
+            table[name] = table[name].astype(object).where(table[name].notna(), GAP)
+    parts: list[_Part] = []
+    least = max(8, int(step.settings.get("k") or 1))
+    for pattern, rows in table.groupby([gaps[name] for name in numeric] or [np.zeros(len(table))], sort=False):
+        absent = [name for name, gone in zip(numeric, pattern, strict=False) if gone is True or gone == np.True_]
+        left = [name for name in roles.quasi if name not in absent]
+        if len(rows) < least or not left:
+            parts.append((rows.iloc[:0], left, None))
+            continue
+        noisy = [name for name in roles.epsilon_quasi if name in left]
+        own = replace(roles, quasi=left, epsilon_quasi=noisy, hierarchies=trees)
+        masked, changed, made = _masked(rows, step, own, rng)
+        parts.append((masked.assign(**dict.fromkeys(absent, GAP)), [*changed, *absent], made))
+    return parts
+
+
+def _take(made: Made, before: pd.DataFrame, parts: Sequence[_Part]) -> None:
+    changed = list(dict.fromkeys(name for _, names, _ in parts for name in names))
+    table = pd.concat([part for part, _, _ in parts if len(part)] or [before.iloc[:0]]).sort_index()
+    kept = made.table.loc[table.index].copy()
+    for name in changed:
+        kept[name] = table[name]
+    if made.matrix_km is not None:
+        rows = made.table.index.get_indexer(table.index)
+        made.matrix_km = made.matrix_km[np.ix_(rows, rows)]
+    made.table = kept
+    made.changed = list(dict.fromkeys([*made.changed, *changed]))
+    made.steps += [own for _, _, own in parts if own is not None]

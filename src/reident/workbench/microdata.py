@@ -1,0 +1,344 @@
+"""The data of a map: one file on disk that every worker reads, and the two files that a trial draws from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_choice, check_columns, check_coordinates, check_real, check_table
+from reident._types import FloatArray
+from reident.data.simulate import overlapping_files
+from reident.errors import DataError, ParameterError
+from reident.methods.forms import read_public
+from reident.methods.release import LAT, LON
+from reident.tables.hierarchy import Hierarchy
+
+__all__ = ["LAT", "LON", "Intruder", "Microdata", "automatic_hierarchy", "draw_files", "microdata"]
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Records with the roles of their columns.
+
+    Attributes
+    ----------
+    kind : {"places", "table"}
+        Whether the records have the columns ``lat_deg`` and ``lon_deg``.
+    table : DataFrame
+        The quasi-identifiers, the sensitive column and the places; other columns are left behind.
+    quasi : list of str
+    sensitive : str or None
+    numeric : list of str
+        The quasi-identifiers that are numbers.
+    hierarchies : mapping of str to Hierarchy
+        One for each quasi-identifier.
+    known : DataFrame or None
+        The intruder's real file, if there is one; who is who is told by equal index labels.
+    epsilon_quasi : sequence of str
+        Numeric quasi-identifiers that may get noise inside classes.
+    public : mapping of str to DataFrame
+        Public inputs of methods, such as the candidates of a swap, as plain tables.
+    crs : str
+        The projected CRS that places came in, as text; empty for degrees.
+    network : Network or None
+        Relations between the records.
+    """
+
+    kind: str
+    table: pd.DataFrame
+    quasi: list[str]
+    sensitive: str | None
+    numeric: list[str]
+    hierarchies: Mapping[str, Hierarchy]
+    known: pd.DataFrame | None = None
+    epsilon_quasi: Sequence[str] = ()
+    public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    crs: str = ""
+    network: Any = None
+
+    def save(self, folder: str | Path) -> str:
+        """Write the data below `folder`, named by their content, and return that name."""
+        described = {
+            "kind": self.kind,
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "numeric": self.numeric,
+            "hierarchies": {name: _rows(one) for name, one in self.hierarchies.items()},
+            "epsilon_quasi": list(self.epsilon_quasi),
+            "crs": self.crs,
+            "public": sorted(self.public),
+        }
+        digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+        for table in (self.table, self.known, *(self.public[one] for one in sorted(self.public))):
+            if table is not None:
+                digest.update(pd.util.hash_pandas_object(table, index=True).to_numpy().tobytes())
+                digest.update(json.dumps(list(map(str, table.columns))).encode())
+        name = digest.hexdigest()[:24]
+        place = Path(folder) / f"data-{name}"
+        if not (place / "roles.json").is_file():
+            place.mkdir(parents=True, exist_ok=True)
+            self.table.to_parquet(place / "table.parquet")
+            if self.known is not None:
+                self.known.to_parquet(place / "known.parquet")
+            for one, table in self.public.items():
+                table.to_parquet(place / f"public-{one}.parquet")
+            # Last, so that a folder with this file is complete.
+            (place / "roles.json").write_text(json.dumps(described))
+        return name
+
+
+def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
+    """Return a hierarchy as plain values, numbers to their last digit."""
+    listed = hierarchy.to_frame().astype(object).to_numpy().tolist()
+    return [[value.item() if isinstance(value, np.generic) else value for value in row] for row in listed]
+
+
+@lru_cache(maxsize=4)
+def load_microdata(folder: str, name: str) -> Microdata:
+    """Read back what `Microdata.save` wrote."""
+    place = Path(folder) / f"data-{name}"
+    described = json.loads((place / "roles.json").read_text())
+    described["hierarchies"] = {column: Hierarchy(rows) for column, rows in described["hierarchies"].items()}
+    described["public"] = {one: pd.read_parquet(place / f"public-{one}.parquet") for one in described["public"]}
+    known = pd.read_parquet(place / "known.parquet") if (place / "known.parquet").is_file() else None
+    return Microdata(table=pd.read_parquet(place / "table.parquet"), known=known, **described)
+
+
+def microdata(
+    data: Any,
+    *,
+    quasi: str | Sequence[str],
+    sensitive: str | None = None,
+    kind: str | None = None,
+    area: Any = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    known: Any = None,
+    epsilon_quasi: str | Sequence[str] = (),
+    public: Mapping[str, Any] | None = None,
+) -> Microdata:
+    """Read the roles of a table's columns, and complete what is not said.
+
+    Parameters
+    ----------
+    data : GeoDataFrame or DataFrame
+        Points with a CRS, or a table, with the columns ``lat_deg`` and ``lon_deg`` if it has places.
+    quasi : str or sequence of str
+        What the intruder knows beside places; empty for places alone.
+    sensitive : str, optional
+    kind : {"places", "table"}, optional
+        Default: places if the data have them.
+    area : polygon, optional
+        For places: the public area in which an embedding draws reference places. Short for ``public={"area": ...}``.
+    hierarchies : mapping, optional
+        For tables; default `automatic_hierarchy` of each quasi-identifier.
+    known : GeoDataFrame or DataFrame, optional
+        The intruder's file with the same columns.
+    epsilon_quasi : str or sequence of str
+        Those of the numeric quasi-identifiers, not all, that may get noise inside classes.
+    public : mapping of str to object, optional
+        What methods need beside the data and is public: "candidates" of a swap, the "area" of an embedding. A method
+        whose input is lacking is left out; the data never stand in for it.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, quasi-identifiers are missing values, or places are out of range.
+    """
+    table = _plain(data, "data")
+    listed = check_columns(table, quasi, "quasi", table_name="data", min_columns=0)
+    has_places = {LAT, LON} <= set(table.columns)
+    kind = check_choice(kind or ("places" if has_places else "table"), "kind", ("places", "table"))
+    if kind == "places" and not has_places:
+        raise DataError(
+            f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
+        )
+    if kind == "table" and not listed:
+        raise ParameterError(
+            "`quasi` must name at least 1 column, got none: an intruder who knows nothing links nothing"
+        )
+    wanted = [
+        *listed,
+        *([] if sensitive is None else check_columns(table, [sensitive], "sensitive", table_name="data")),
+    ]
+    if sensitive in listed:
+        raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r}")
+    if kind == "places":
+        wanted += [LAT, LON]
+    kept = table[wanted].copy()
+    _refuse_missing(kept, listed, "data")
+    numeric = [
+        column
+        for column in listed
+        if pd.api.types.is_numeric_dtype(kept[column]) and not pd.api.types.is_bool_dtype(kept[column])
+    ]
+    for column in listed:
+        if column not in numeric:
+            kept[column] = kept[column].astype(str)
+    noisy = check_columns(table, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
+    if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
+        raise ParameterError(
+            f"`epsilon_quasi` must name some, not all, of the numeric quasi-identifiers {numeric!r}, got {noisy!r}"
+        )
+    other = None
+    if known is not None:
+        shown = _plain(known, "known")
+        check_columns(shown, wanted if sensitive is None else [c for c in wanted if c != sensitive], "known")
+        other = shown[[column for column in wanted if column != sensitive]].copy()
+        _refuse_missing(other, listed, "known")
+        for column in listed:
+            if column not in numeric:
+                other[column] = other[column].astype(str)
+    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in listed}
+    given = read_public({**({} if area is None else {"area": area}), **(public or {})})
+    return Microdata(
+        kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees, other, noisy, given,
+        _projected(data) if kind == "places" else "",
+    )  # fmt: skip
+
+
+def _refuse_missing(table: pd.DataFrame, quasi: list[str], name: str) -> None:
+    absent = {column: int(count) for column, count in table[quasi].isna().sum().items() if count}
+    if absent:
+        raise DataError(
+            f"`{name}` must not have missing quasi-identifiers, got {absent} (column: records): give them a label of "
+            "their own or leave the records out"
+        )
+
+
+def _plain(data: Any, name: str) -> pd.DataFrame:
+    """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
+    check_table(data, name, min_records=8)
+    table = pd.DataFrame(data)
+    if hasattr(data, "to_crs"):
+        from reident.places.points import read_places
+
+        lat, lon = read_places(data, name)
+        table = pd.DataFrame(data.drop(columns=data.geometry.name)).assign(**{LAT: lat, LON: lon})
+    elif {LAT, LON} <= set(table.columns):
+        check_coordinates(table[LAT], table[LON])
+    if not table.index.is_unique:
+        raise DataError(
+            f"the index of `{name}` must be unique, got {table.index[table.index.duplicated()][0]!r} more than once"
+        )
+    return table
+
+
+def _projected(data: Any) -> str:
+    """Return the projected CRS of a GeoDataFrame as text: a grid of cells is that of the CRS."""
+    crs = getattr(data, "crs", None)
+    return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""
+
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CODE = re.compile(r"\d{3,}")
+
+
+def automatic_hierarchy(column: pd.Series) -> Hierarchy:
+    """Return a hierarchy for a column: intervals that double in width for numbers, else the value and ``"*"``.
+
+    Dates go from day to month, year and decade; codes of three or more digits lose one from the right a level.
+
+    The narrowest intervals cut the range into about 32 parts; widths are 1, 2 or 5 times a power of ten times a power
+    of two. A custodian who knows the subject makes better ones.
+
+    Examples
+    --------
+    >>> automatic_hierarchy(pd.Series(range(90))).n_levels
+    8
+    """
+    values = pd.unique(column.dropna())
+    if not len(values):
+        raise DataError(f"column {column.name!r} must have values, got none")
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    spread = float(np.ptp(values.astype(float))) if numeric else 0.0
+    if not numeric and all(_DATE.fullmatch(str(value)) for value in values):
+        return Hierarchy.from_dates(values)
+    if not numeric and len({len(str(value)) for value in values}) == 1 and all(_CODE.fullmatch(str(v)) for v in values):
+        return Hierarchy.from_prefixes(sorted(str(value) for value in values))
+    if spread <= 0:
+        return Hierarchy([[value, "*"] for value in sorted(values, key=str)])
+    raw = spread / 32
+    power = 10.0 ** np.floor(np.log10(raw))
+    width = float(next(step * power for step in (1, 2, 5, 10) if step * power >= raw * (1 - 1e-9)))
+    widths = [width * 2**level for level in range(6) if width * 2**level < 2 * spread]
+    return Hierarchy.from_intervals(sorted(values.tolist()), widths)
+
+
+@dataclass(frozen=True)
+class Intruder:
+    """What the simulated intruder holds.
+
+    Attributes
+    ----------
+    n_known : int
+        Persons whose quasi-identifiers (and places) the intruder knows exactly.
+    overlap : float
+        The share of them who are in the release.
+    n_released : int
+        Records of the release on which the attack is run; drawn from the data.
+    """
+
+    n_known: int
+    overlap: float
+    n_released: int
+
+    @property
+    def n_common(self) -> int:
+        """Persons in both files."""
+        return round(self.overlap * self.n_known)
+
+
+def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: int | None) -> Intruder:
+    """Return an intruder whose numbers the data can bear; `n_released` None is as many as there are."""
+    overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
+    if data.known is not None:
+        return Intruder(len(data.known), 1.0, min(n_released or len(data.table), len(data.table)))
+    common = round(overlap * n_known)
+    most = len(data.table) - (n_known - common)
+    n_released = most if n_released is None else n_released
+    if n_known < 1 or n_released > most or n_released < max(common, 3):
+        raise ParameterError(
+            f"`n_known` ({n_known}), `overlap` ({overlap:g}) and `n_released` ({n_released}) must fit the data: with "
+            f"{len(data.table)} records at most {most} can be released and at least {max(common, 3)} must be"
+        )
+    return Intruder(n_known, overlap, n_released)
+
+
+def draw_files(
+    data: Microdata, intruder: Intruder, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Draw what is released, what the intruder knows, and the truth (``release``, ``known``).
+
+    Release and known file have ids of their own, in an order that says nothing.
+    """
+    if data.known is None:
+        files = overlapping_files(
+            data.table, n_original=intruder.n_released, n_known=intruder.n_known, n_common=intruder.n_common, rng=rng
+        )
+        seen = files.known.drop(columns=[data.sensitive]) if data.sensitive else files.known
+        return files.original, seen, files.truth
+    rows = rng.permutation(len(data.table))[: intruder.n_released]
+    original = data.table.iloc[rows]
+    truth = pd.DataFrame({"label": original.index, "release": [f"r{i}" for i in range(len(rows))]})
+    known = data.known.iloc[rng.permutation(len(data.known))]
+    names = pd.Series([f"k{i}" for i in range(len(known))], index=known.index)
+    truth["known"] = names.reindex(truth["label"]).to_numpy()
+    return (
+        original.set_axis(pd.Index(truth["release"], name="release")),
+        known.set_axis(pd.Index(names, name="known")),
+        truth.dropna(subset=["known"])[["release", "known"]].reset_index(drop=True),
+    )
+
+
+def places_of(table: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Return the latitudes and longitudes of a table, degrees."""
+    return table[LAT].to_numpy(np.float64), table[LON].to_numpy(np.float64)

@@ -1,0 +1,342 @@
+"""Open any custodian's file: dialect, types, gaps and roles are found and written down; nothing changes silently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from reident._check import check_columns
+from reident.errors import DataError, ParameterError
+from reident.workbench.columns import Typed, file_decimal, type_text, type_values
+from reident.workbench.delimited import read_delimited, table_of_rows
+from reident.workbench.roles import PlaceColumns, place_columns, propose
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["KINDS", "OpenedFile", "open_file"]
+
+#: The kinds of file that can be read, by the end of the name.
+KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
+GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedFile:
+    """A file as it was read, with what was found about it.
+
+    Attributes
+    ----------
+    data : DataFrame or GeoDataFrame
+        The records; the columns keep their names and their order.
+    columns : DataFrame
+        One row a column: ``column``, ``type`` (integer, number, date, text, geometry), ``role``, ``reason``,
+        ``missing`` (records), ``distinct`` (values).
+    source : mapping
+        What was found about the file, such as ``separator``, ``decimal``, ``encoding``, ``sheet``, ``layer``, ``crs``.
+    places : mapping or None
+        The columns with places: ``lat``, ``lon`` (or north and east), ``crs``, ``reason``; None without, or for a
+        file with a geometry.
+    receipts : list of str
+        Each conversion that would not write back what was read.
+    notes : list of str
+        What a custodian should look at; nothing was changed there.
+    """
+
+    data: Any
+    columns: pd.DataFrame
+    source: Mapping[str, Any]
+    places: PlaceColumns | None
+    receipts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def named(self, role: str) -> list[str]:
+        """Return the columns for which a role is proposed, in the file's order."""
+        return self.columns.loc[self.columns["role"] == role, "column"].tolist()
+
+    def draw(self) -> Figure:
+        """Draw the values of each column, and where the records are."""
+        from reident.workbench.opened_figure import draw_columns
+
+        return draw_columns(self)
+
+    def __str__(self) -> str:
+        """Tell all that was found, as `reident open` prints it."""
+        told = ", ".join(f"{name} {value!r}" for name, value in self.source.items() if value not in (None, ""))
+        lines = [f"{len(self.data)} records, {len(self.columns)} columns: {told}", ""]
+        shown = self.columns.astype(str)
+        lines += shown.to_string(index=False, justify="left").splitlines()
+        for title, listed in (("Changed while reading", self.receipts), ("To be looked at", self.notes)):
+            if listed:
+                lines += ["", f"{title}:", *(f"  {line}" for line in listed)]
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def open_file(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    layer: str | None = None,
+    crs: str | None = None,
+    missing: Sequence[str] | None = None,
+    text: str | Sequence[str] = (),
+) -> OpenedFile:
+    """Open a file as it is: find its dialect and the types and gaps of its columns, and propose a role for each.
+
+    Text files of any separator, decimal sign and encoding, plain or gzipped; Excel; Parquet and GeoParquet; Stata and
+    SPSS; GeoPackage, GeoJSON, shapefile and FlatGeobuf. Codes with leading zeros stay text; whole numbers stay whole
+    where values are missing; what would not be written back as it was read is listed. The roles are proposals by names
+    and values: a custodian who knows the data confirms them.
+
+    Parameters
+    ----------
+    path : str or Path
+    separator, decimal, encoding : str, optional
+        For text files; default: found.
+    sheet, layer : str, optional
+        For Excel and geographic files with several; default: the one with most records.
+    crs : str, optional
+        Of the coordinates where the file does not say it, such as "EPSG:25832".
+    missing : sequence of str, optional
+        Further cells that mean "missing", such as "-9"; an empty list: only the empty cell.
+    text : str or sequence of str
+        Columns to leave as text.
+
+    Returns
+    -------
+    OpenedFile
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it is of another kind, is empty, has two columns of one name, or cannot be read; the
+        message says which.
+    ParameterError
+        If an option does not fit the file.
+
+    Examples
+    --------
+    >>> from reident.data.datasets import embedded_file
+    >>> found = open_file(embedded_file("places_germany.csv.gz"))
+    >>> found.places["lat"], found.places["lon"], found.source["separator"]
+    ('lat_deg', 'lon_deg', ',')
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"`file` must name a file that exists, got {str(path)!r}")
+    kind = file_kind(path)
+    if decimal not in (None, ".", ","):
+        raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
+    source: dict[str, Any] = {"kind": kind[1:]}
+    receipts: list[str] = []
+    notes: list[str] = []
+    try:
+        if kind in (".csv", ".tsv", ".txt"):
+            cells, found, receipts = read_delimited(path, separator=separator, encoding=encoding)
+            source |= found
+        else:
+            cells, found, receipts, notes = _READERS[kind](path, sheet=sheet, layer=layer, crs=crs)
+            source |= found
+    except (DataError, ParameterError):
+        raise
+    except KeyError as error:
+        if kind in _READERS:
+            raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
+        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}") from None
+    except Exception as error:
+        raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
+    if not len(cells):
+        raise DataError(f"{path.name!r} must hold at least one record, it is empty")
+    cells.columns = [str(name) for name in cells.columns]
+    if kind in (".csv", ".tsv", ".txt"):
+        decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
+    forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
+    return describe(cells, source, decimal, missing, forced, receipts, notes, crs)
+
+
+def describe(
+    cells: Any,
+    source: Mapping[str, Any],
+    decimal: str | None = None,
+    missing: Sequence[str] | None = None,
+    forced: Sequence[str] | set[str] = (),
+    receipts: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    crs: str | None = None,
+) -> OpenedFile:
+    """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
+    told, look = list(receipts), list(notes)
+    geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+    typed: dict[str, Typed] = {}
+    for name in cells.columns:
+        if name == geometry:
+            typed[name] = Typed(cells[name], "geometry")
+        elif decimal is not None:
+            typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
+        else:
+            typed[name] = _typed_cells(cells[name], missing, name in forced)
+        told += [f"{name}: {line}" for line in typed[name].receipts]
+        look += [f"{name}: {line}" for line in typed[name].notes]
+    data = pd.DataFrame({name: one.cells for name, one in typed.items()})
+    if geometry is not None:
+        import geopandas as gpd
+
+        data = gpd.GeoDataFrame(data, geometry=geometry, crs=cells.crs)
+    data = data.reset_index(drop=True)
+    types = {name: one.type for name, one in typed.items()}
+    places = place_columns(data, crs) if geometry is None else None
+    if places is not None and places["crs"] is None:
+        look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
+    roles = propose(pd.DataFrame(data), types, places)
+    columns = pd.DataFrame(
+        [
+            {
+                "column": name,
+                "type": types[name],
+                "role": roles[name][0],
+                "reason": roles[name][1],
+                "missing": int(data[name].isna().sum()),
+                "distinct": 0 if name == geometry else int(data[name].nunique()),
+            }
+            for name in data.columns
+        ]
+    )
+    return OpenedFile(data, columns, dict(source), places, told, look)
+
+
+def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -> Typed:
+    """Type a column of a file that has types; text that `missing` names, and cells of Excel, may still be numbers."""
+    typed = type_values(column, text=text)
+    if missing and typed.type in ("integer", "number", "text"):
+        cells = typed.cells.astype(str)
+        absent = cells.isin(set(missing)) & typed.cells.notna()
+        if absent.any():
+            typed.cells = typed.cells.astype("Int64") if typed.type == "integer" else typed.cells
+            typed.cells = typed.cells.mask(absent)
+            typed.receipts.append(f"{', '.join(map(repr, missing))} read as missing ({int(absent.sum())} records)")
+            typed.notes = [note for note in typed.notes if note.split()[0] not in missing]
+    return typed
+
+
+def file_kind(path: Path) -> str:
+    """Return the end of a file's name that tells its kind, in small letters, ``.gz`` aside."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) -> tuple[str, list[str]]:
+    """Choose a sheet or layer: the one that is named, else the one with most in it."""
+    if wanted is not None:
+        if wanted not in sizes:
+            raise ParameterError(f"`{what}` must be one of {list(sizes)!r} in {name!r}, got {wanted!r}")
+        return wanted, []
+    if not sizes:
+        raise DataError(f"{name!r} must hold at least one {what} with records, it has none")
+    best = max(sizes, key=lambda one: sizes[one])
+    others = [repr(one) for one in sizes if one != best]
+    return best, [
+        f"the {what} {best!r} was read, it has most in it; there are also {', '.join(others)}"
+    ] if others else []
+
+
+def _read_excel(path: Path, *, sheet: str | None, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+    sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
+    sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
+    chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
+    cells = sheets[chosen]
+    rows = [[None if _blank(cell) else cell for cell in row] for row in cells.itertuples(index=False)]
+    rows = [row for row in rows if any(cell is not None for cell in row)]
+    empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
+    rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
+    table, told = table_of_rows(rows, path.name, None)
+    return table, {"sheet": chosen}, told, notes
+
+
+def _blank(cell: Any) -> bool:
+    return cell is None or cell == "" or cell != cell
+
+
+def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(path)
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise DataError(f"{path.name!r} must have unique column names, got {twice[0]!r} more than once")
+    if b"geo" in (schema.metadata or {}):
+        import geopandas as gpd
+
+        return _geographic(gpd.read_parquet(path), crs, {}, [], path.name)
+    table = pd.read_parquet(path)
+    for one in schema:
+        if str(one.type).startswith(("int", "uint")) and pd.api.types.is_float_dtype(table.get(one.name)):
+            table[one.name] = table[one.name].astype("Int64")  # gaps made them floats
+    told = []
+    if any(name is not None for name in table.index.names):
+        named = [str(name) for name in table.index.names]
+        table, told = table.reset_index(), [f"the index {', '.join(named)} became a column"]
+    return table.reset_index(drop=True), {}, told, []
+
+
+def _read_labelled(path: Path, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+    """Read Stata or SPSS: coded answers as their labels, with a receipt."""
+    import pyreadstat
+
+    kind = file_kind(path)
+    read: Any = {".dta": pyreadstat.read_dta, ".por": pyreadstat.read_por}.get(kind, pyreadstat.read_sav)
+    table, meta = read(str(path), apply_value_formats=True, formats_as_category=False)
+    labelled = [name for name in table.columns if meta.variable_value_labels.get(name)]
+    told = [f"{name}: codes were replaced by their labels" for name in labelled]
+    notes = [f"{name} is described as {label!r}" for name, label in meta.column_names_to_labels.items() if label]
+    for name in table.columns:
+        column = table[name]
+        if column.dtype == object:
+            table[name] = column.map(lambda cell: None if cell == "" else cell)
+        elif pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**53:
+            table[name] = column.astype("Int64" if column.isna().any() else "int64")
+    return table, {}, told, notes
+
+
+def _read_geographic(
+    path: Path, *, layer: str | None, crs: str | None, **_: Any
+) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+    import geopandas as gpd
+    import pyogrio
+
+    listed = {str(name): kind for name, kind in pyogrio.list_layers(path)}
+    shaped = [name for name, kind in listed.items() if kind is not None] or list(listed)
+    sizes = {name: pyogrio.read_info(path, layer=name)["features"] for name in (list(listed) if layer else shaped)}
+    chosen, notes = _chosen(layer, sizes, "layer", path.name)
+    return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen}, notes, path.name)
+
+
+def _geographic(
+    table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str
+) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+    if not hasattr(table, "to_crs"):
+        return table, source, [], notes
+    told: list[str] = []
+    if crs is not None and table.crs is None:
+        table = table.set_crs(crs)
+        told.append(f"the file names no CRS: its coordinates were read as {crs}, as told")
+    elif crs is not None and table.crs != crs:
+        raise ParameterError(
+            f"`crs` must be that of {name!r}, {table.crs.to_string()}, where the file says it, got {crs!r}"
+        )
+    if table.crs is None:
+        notes = [*notes, "the file names no CRS: `crs` must say what its coordinates mean"]
+    return table, {**source, "crs": None if table.crs is None else table.crs.to_string()}, told, notes
+
+
+_READERS: dict[str, Any] = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm"), _read_excel),
+    **dict.fromkeys((".parquet", ".pq"), _read_parquet),
+    **dict.fromkeys((".dta", ".sav", ".zsav", ".por"), _read_labelled),
+    **dict.fromkeys(GEOGRAPHIC, _read_geographic),
+}

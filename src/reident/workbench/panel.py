@@ -1,0 +1,314 @@
+"""The one judge: every release meets every attack for which it offers evidence, and a person's worst risk decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._check import check_columns, check_integer, check_real, check_table
+from reident._types import FloatArray, IntArray
+from reident.errors import DataError, ParameterError
+from reident.methods.attacks import COSTLY, attack_names, check_attacks, run_attack
+from reident.methods.outcome import Knowledge, NotApplicable, judge_persons
+from reident.methods.release import LAT, LON, Release
+from reident.networks.graph import Network, as_network
+from reident.places.distances import great_circle_km
+from reident.tables.labels import text_of
+
+__all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "read_release"]
+
+#: The columns of a panel.
+COLUMNS = [
+    *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),
+    *("n_above", "n", "verdict", "calibrated", "complete", "assumption", "reason"),
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """What all attacks together say about a release.
+
+    Attributes
+    ----------
+    attacks : DataFrame
+        One row an attack, as `attack_panel` returns them.
+    persons : DataFrame
+        One row a person in the file: ``risk``, the largest over the attacks; ``attack``, the one that sets it;
+        ``above``, whether some attack puts the person above the limit. Claims about relations count for nobody.
+    """
+
+    attacks: pd.DataFrame
+    persons: pd.DataFrame
+
+    @property
+    def share_above_limit(self) -> float:
+        """The share of persons above the limit: of all, or of the sample of an attack, if that is more."""
+        about = self.attacks[self.attacks["what"] != "link"]
+        largest = about["share_above_limit"].max()
+        everybody = float(self.persons["above"].mean()) if len(self.persons) else 0.0
+        return max(everybody, 0.0 if np.isnan(largest) else float(largest))
+
+    @property
+    def worst(self) -> float:
+        """The largest risk of a person."""
+        return float(self.persons["risk"].max()) if len(self.persons) else 0.0
+
+
+def panel(
+    release: Release, knowledge: Knowledge, *, limit: float = 0.25, names: Sequence[str] | None = None, seed: int = 0
+) -> Panel:
+    """Run attacks by name and judge each; those that say nothing keep a row with the reason."""
+    rows = []
+    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.known.index[knowledge.present])
+    for name in names or attack_names():
+        row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"name": name, "assumption": "", "reason": ""}
+        try:
+            if names is None and name in COSTLY:
+                raise NotApplicable("it takes long: it is run where it is named")
+            found = run_attack(name, release, knowledge, seed=seed)
+            told, each = judge_persons(found, limit)
+            row |= told | {"what": found.what, "assumption": found.assumption, "complete": found.complete}
+            if found.what != "link":
+                each = each[each.index.isin(persons.index)]
+                higher = each.index[each["risk"] > persons.loc[each.index, "risk"]]
+                persons.loc[higher, "risk"] = each.loc[higher, "risk"]
+                persons.loc[higher, "attack"] = name
+                persons.loc[each.index, "above"] |= each["above"]
+        except NotApplicable as why:
+            row |= {"verdict": "not run", "reason": str(why)}
+        rows.append(row)
+    numbers = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
+    types = dict.fromkeys(numbers, float) | dict.fromkeys(("n_above", "n"), "Int64")
+    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), persons)
+
+
+def attack_panel(
+    release: Any,
+    original: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    id: str | None = None,  # noqa: A002 (the word of the command line)
+    hierarchies: Mapping[str, Any] | None = None,
+    network: Any = None,
+    register: Any = None,
+    earlier: Sequence[Any] = (),
+    limit: float = 0.25,
+    attacks: Sequence[str] | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Attack a release by everything for which it offers evidence.
+
+    The intruder is given what the original says about every person in it: the worst case. What is measured is the
+    success of these attacks; it is no bound for others.
+
+    Parameters
+    ----------
+    release : DataFrame, GeoDataFrame, (DataFrame, distances in km), graph, or Release
+        What is released. Its rows need not be in the original's order.
+    original : DataFrame or GeoDataFrame
+        The confidential records. Not modified.
+    quasi : str or sequence of str
+        The columns that an intruder may know beside the place. Those that the release lacks are no evidence.
+    sensitive : str, optional
+        The column whose value must not become known.
+    lat, lon : str, optional
+        The columns with latitudes and longitudes, degrees; a GeoDataFrame has its own places.
+    id : str, optional
+        A column of both files that tells who is who (the index of both for a `Release` or a graph). Without it nobody
+        can tell right claims from wrong ones: what is judged then is the confidence that an intruder may have.
+    hierarchies : mapping of str to Hierarchy, optional
+        For labels that cannot be read by themselves.
+    network : graph, optional
+        The relations that the intruder knows, nodes named as the original's index, where a network is released.
+    register : DataFrame, optional
+        A public list of the population with the quasi-identifiers.
+    earlier : sequence, optional
+        Earlier releases of the same persons.
+    limit : float, default 0.25
+        The risk of a person that is tolerable.
+    attacks : sequence of str, optional
+        Default: all that `reident methods attack` lists.
+    seed : int
+        Drives attacks that draw.
+
+    Returns
+    -------
+    DataFrame
+        One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the file, with
+        ``low`` and ``high`` (Wilson, 95 %); ``baseline`` (guessing without the release), ``control`` (persons who are
+        not in the file, NaN without any), ``residual``; ``worst``, the largest risk of a person; ``share_above_limit``,
+        ``n_above``, ``n``; ``verdict`` ("above the limit", "within the limit", "not told apart from guessing", "not
+        run"); ``calibrated``, ``complete``; ``assumption``, a sentence; ``reason``, why the attack could not be run.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column is absent, nothing is known, or the files do not fit one another.
+
+    Notes
+    -----
+    Definitions in `reident.methods.outcome.judge`: a person's risk is the confidence of the claim about them, corrected
+    by how often claims of that kind are right; for sensitive values what it gains over guessing.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"id": range(6), "age": [30, 30, 30, 41, 41, 52], "sex": list("ffffmm")})
+    >>> found = attack_panel(people, people, quasi=["age", "sex"], id="id", attacks=["exact_join"])
+    >>> found[["risk", "worst", "n_above", "verdict"]].round(2).values.tolist()
+    [[0.67, 1.0, 6, 'above the limit']]
+    """
+    limit = check_real(limit, "limit", low=0, high=1)
+    seed = check_integer(seed, "seed", low=0)
+    attacks = check_attacks(attacks)
+    said = read_release(release, "release", lat, lon, id)
+    known = knowledge_of(
+        original, said, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon, id=id, hierarchies=hierarchies,
+        network=network, register=register, earlier=[read_release(one, "earlier", lat, lon, id) for one in earlier],
+        told=isinstance(release, Release),
+    )  # fmt: skip
+    return panel(said, known, limit=limit, names=attacks, seed=seed).attacks
+
+
+def read_release(
+    release: Any,
+    name: str,
+    lat: str | None = None,
+    lon: str | None = None,
+    id: str | None = None,  # noqa: A002
+) -> Release:
+    """Read whatever is a release into the form in which attacks take it."""
+    if isinstance(release, Release):
+        return release
+    matrix = None
+    if isinstance(release, tuple) and len(release) == 2:
+        release, matrix = release[0], np.asarray(release[1], float)
+    if not isinstance(release, pd.DataFrame):
+        graph = as_network(release, name)
+        return Release(
+            "network", pd.DataFrame(index=pd.Index(graph.nodes)), "unknown", {}, graph.n_nodes, network=graph
+        )
+    table = _places(check_table(release, name), lat, lon, must=False)
+    if id is not None:
+        check_columns(table, [id], "id", table_name=name)
+        table = table.set_index(_unique(table[id], name))
+    else:
+        table = table.reset_index(drop=True)
+    form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(table.columns) else "table"
+    return Release(form, table, "unknown", {}, len(table), matrix_km=matrix)
+
+
+def _unique(ids: pd.Series, name: str) -> pd.Index:
+    if ids.isna().any() or ids.duplicated().any():
+        raise DataError(f"`id` must name a column of {name!r} with one value a record, got missing or repeated ones")
+    return pd.Index(ids.map(text_of), dtype=object)
+
+
+def _places(table: Any, lat: str | None, lon: str | None, *, must: bool) -> pd.DataFrame:
+    """Return a plain table, its places, if it has any, in ``lat_deg`` and ``lon_deg``."""
+    from reident.workbench.files import with_places
+
+    if hasattr(table, "to_crs"):
+        from reident.places.points import read_places
+
+        read = read_places(table, "data")
+        return pd.DataFrame(table.drop(columns=table.geometry.name)).assign(**{LAT: read[0], LON: read[1]})
+    if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
+        return pd.DataFrame(with_places(table, lat, lon))
+    return table
+
+
+def knowledge_of(
+    original: Any,
+    release: Release,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    id: str | None = None,  # noqa: A002
+    hierarchies: Mapping[str, Any] | None = None,
+    network: Any = None,
+    register: Any = None,
+    earlier: Sequence[Release] = (),
+    told: bool = False,
+) -> Knowledge:
+    """Return what an intruder knows who knows everything that the original says about everybody in it.
+
+    `told`: the index of the release says whose record each is.
+    """
+    table = _places(check_table(original, "original"), lat, lon, must=True)
+    listed = check_columns(table, quasi, "quasi", table_name="original", min_columns=0)
+    places = {LAT, LON} <= set(table.columns)
+    if not (listed or places or network is not None):
+        raise ParameterError("`quasi`, places or `network` must be given: nothing says what an intruder knows")
+    if sensitive is not None:
+        check_columns(table, [sensitive], "sensitive", table_name="original")
+        if sensitive in listed:
+            raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r}")
+    if id is not None:
+        check_columns(table, [id], "id", table_name="original")
+        table = table.set_index(_unique(table[id], "original"))
+    truth = None
+    if id is not None or told or release.form == "network":
+        truth = release.table.index.get_indexer(table.index)
+        if not (truth >= 0).any():
+            raise DataError(
+                "`id` must have values that both files share, got none: no person can be found in the release"
+            )
+    relations = None if network is None else _ordered(as_network(network, "network"), table.index)
+    return Knowledge(
+        known=table[[*listed, *([LAT, LON] if places else [])]],
+        quasi=listed,
+        truth=truth,
+        sensitive=sensitive,
+        secrets=None if sensitive is None else table[sensitive],
+        hierarchies=hierarchies or {},
+        network=relations,
+        windows=_windows(table, release, truth) if places and truth is not None else None,
+        earlier=earlier,
+        register=None if register is None else check_table(register, "register"),
+    )
+
+
+def _ordered(network: Network, labels: pd.Index) -> Network:
+    """Return a network whose node i is the person of row i."""
+    from reident.networks.graph import network_from_edges
+
+    place = labels.get_indexer(pd.Index(list(network.nodes)))
+    if (place < 0).any() or len(labels) != network.n_nodes:
+        raise DataError("the nodes of `network` must be the labels of the original's records, one each")
+    u, v = network.edges()
+    return network_from_edges(place[u], place[v], network.n_nodes)
+
+
+def _windows(table: pd.DataFrame, release: Release, truth: IntArray) -> Any:
+    """Return how far released distances deviate from true ones, as who knows the method learns by trying it."""
+
+    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
+        del n_simulations, rule
+        persons = np.flatnonzero(truth >= 0)
+        drawn = rng.choice(persons, min(300, len(persons)), replace=False)
+        upper = np.triu_indices(len(drawn), 1)
+        true = great_circle_km(table[LAT].to_numpy(float)[drawn], table[LON].to_numpy(float)[drawn])[upper]
+        gaps = true - _between(release, truth[drawn])[upper]
+        low, high = np.quantile(gaps, [(1 - alpha) / 2, (1 + alpha) / 2]) if gaps.size else (0.0, 0.0)
+        return {"window_km": (float(low) - 1e-6, float(high) + 1e-6)}
+
+    return windows
+
+
+def _between(release: Release, rows: IntArray) -> FloatArray:
+    if release.form == "points":
+        part = release.table.iloc[rows]
+        return great_circle_km(part[LAT].to_numpy(float), part[LON].to_numpy(float))
+    if release.matrix_km is None:
+        raise NotApplicable("no distances are released")
+    found: FloatArray = release.matrix_km[np.ix_(rows, rows)]
+    return found

@@ -1,0 +1,165 @@
+"""A recipe: how a file is read, what its columns are, and the chain of methods that makes a release of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from reident._check import check_choice, check_listed, check_mapping, check_real
+from reident.errors import DataError, ParameterError
+from reident.methods import find
+from reident.workbench.making import MISSING
+from reident.workbench.opening import OpenedFile, open_file
+from reident.workbench.roles import ROLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Recipe", "read_recipe", "recipe_of"]
+
+_READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is done with a file, so that it can be read, changed by hand, repeated and checked.
+
+    Attributes
+    ----------
+    file : str
+        The file's name, relative to the recipe.
+    reading : mapping
+        The options of `open_file` that read it.
+    columns : mapping of str to mapping
+        Column -> ``role`` (a key of `reident.workbench.roles.ROLES`), ``type``, and where wanted ``hierarchy``.
+    places : mapping or None
+        ``lat``, ``lon``, ``crs`` of the columns with places; None for none or a geometry.
+    public : mapping
+        Files that are public: ``area`` (polygons), ``candidates`` (places to swap with).
+    missing_values : str
+        A key of `MISSING`.
+    keep : list of str
+        Columns to release as they are.
+    chain : list of mapping
+        The steps in their order: ``method``, where wanted ``columns``, and ``parameters``, each a value or, for
+        `assess` to search, a list of values.
+    limit, tolerate : float
+        The tolerable risk of a person, and the share of persons who may lie above it.
+    """
+
+    file: str = ""
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    places: Mapping[str, Any] | None = None
+    public: Mapping[str, Any] = field(default_factory=dict)
+    missing_values: str = "label"
+    keep: list[str] = field(default_factory=list)
+    chain: list[Mapping[str, Any]] = field(default_factory=list)
+    limit: float = 0.25
+    tolerate: float = 0.0
+
+    def named(self, role: str) -> list[str]:
+        """Return the columns with a role, in the file's order."""
+        return [name for name, told in self.columns.items() if told.get("role") == role]
+
+    def hierarchies(self) -> dict[str, Any]:
+        """Return the form of each column's hierarchy, as far as the recipe names one."""
+        return {name: told["hierarchy"] for name, told in self.columns.items() if told.get("hierarchy")}
+
+    def open(self, folder: str | Path = ".") -> OpenedFile:
+        """Open the file of the recipe, from the folder in which the recipe lies."""
+        return open_file(Path(folder) / self.file, **dict(self.reading))
+
+    def write(self, path: str | Path) -> Path:
+        """Write the recipe as YAML; `read_recipe` reads it back.
+
+        Raises
+        ------
+        DataError
+            If it cannot be written there.
+        """
+        path = Path(path)
+        plain = {name: value for name, value in asdict(self).items() if value not in (None, {}, [])}
+        roles = "\n".join(f"#   {role}: {meaning}" for role, meaning in ROLES.items())
+        head = f"# How a release is made. Confirm the role of each column:\n{roles}\n"
+        head += "# missing_values: " + "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items()) + "\n"
+        try:
+            path.write_text(
+                head + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=110), encoding="utf-8"
+            )
+        except OSError as error:
+            raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
+        return path
+
+    def steps(self) -> Iterator[tuple[Any, dict[str, Any], list[str] | None]]:
+        """Yield each step of the chain as its entry of the registry, its parameters and its columns."""
+        for step in self.chain:
+            columns = step.get("columns")
+            yield find(step["method"], "anonymiser"), dict(step.get("parameters") or {}), columns and list(columns)
+
+
+def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | None = None) -> Recipe:
+    """Return the recipe that `open_file` proposes for a file: roles and types, and no method yet."""
+    columns = {
+        row.column: {"role": row.role, "type": row.type, "reason": row.reason} for row in opened.columns.itertuples()
+    }
+    found = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
+    chosen = {name: value for name, value in (reading or {}).items() if value not in (None, (), [], "")}
+    return Recipe(
+        file=file,
+        reading=found | chosen,
+        columns=columns,
+        places=None if opened.places is None else {name: opened.places[name] for name in ("lat", "lon", "crs")},
+    )
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe from YAML, everything in it checked.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    ParameterError
+        If a name, role, method or parameter in it is unknown; the message says which.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Recipe(chain=[{"method": "mondrian", "parameters": {"k": 5}}]).write(f"{folder}/recipe.yaml")
+    ...     read_recipe(path).chain
+    [{'method': 'mondrian', 'parameters': {'k': 5}}]
+    """
+    try:
+        told = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
+    check_mapping(told, "recipe")
+    for name in told:
+        check_choice(name, "recipe", tuple(Recipe.__dataclass_fields__))
+    recipe = Recipe(**told)
+    for column, roles in check_mapping(recipe.columns, "columns").items():
+        check_choice(check_mapping(roles, f"columns: {column}").get("role", "other"), f"role of {column}", tuple(ROLES))
+    for name in check_mapping(recipe.reading, "reading"):
+        check_choice(name, "reading", _READING)
+    check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
+    check_real(recipe.limit, "limit", low=0, high=1)
+    check_real(recipe.tolerate, "tolerate", low=0, high=1)
+    for step in check_listed(recipe.chain, "chain"):
+        _check_step(step)
+    return recipe
+
+
+def _check_step(step: Any) -> None:
+    unknown = set(check_mapping(step, "chain")) - {"method", "columns", "parameters"}
+    if unknown or "method" not in step:
+        raise ParameterError(f"`chain` must hold steps of `method`, `columns` and `parameters`, got {dict(step)!r}")
+    entry = find(step["method"], "anonymiser")
+    for name, value in check_mapping(step.get("parameters") or {}, "parameters").items():
+        for one in value if isinstance(value, list) else [value]:
+            entry.check({name: one})

@@ -1,0 +1,188 @@
+"""What a column may be to an intruder and to a custodian: a proposal with its reason, to be confirmed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.workbench.columns import words
+
+__all__ = ["ROLES", "PlaceColumns", "place_columns", "propose"]
+
+#: What a column can be, and what that means for a release.
+ROLES = {
+    "identifier": "tells who a record is by itself: never released",
+    "quasi-identifier": "others may know it: protected",
+    "sensitive": "must not become known: what an intruder wants to learn",
+    "place": "where the record is: masked",
+    "weight": "how many persons of the population a record stands for",
+    "household": "records with the same value live together",
+    "free text": "may name anybody: never released",
+    "other": "left out unless it is named",
+}
+
+_WORDS = {
+    "household": "household haushalt hh hhid hhnr haushaltsnummer haushaltsnr family familie famid",
+    "weight": "wgt wt fnlwgt afnlwgt pweight hochrechnung hochrechnungsfaktor gewichtung sampling pond ponderation",
+    "identifier": (
+        "id ids nr nummer number uuid guid ssn svnr kvnr mrn passport name names vorname nachname surname lastname "
+        "firstname forename email mail phone telefon tel mobile handy fax iban konto account address adresse anschrift "
+        "street strasse straße hausnummer fallnummer fallnr patientnr patientid patient url ip record key"
+    ),
+    "sensitive": (
+        "diagnose diagnosis diag icd disease illness krankheit ill condition income einkommen lohn gehalt salary wage "
+        "earnings pay revenue umsatz vermögen wealth religion konfession party partei vote hiv drug medication "
+        "medikament befund result outcome debt schulden crime delikt sexuality orientation"
+    ),
+    "quasi-identifier": (
+        "sex gender geschlecht age alter birth geburt geboren born dob geburtsdatum geburtsjahr birthday year jahr plz "
+        "postleitzahl zip zipcode postcode postal ort town city stadt gemeinde kreis region state land county country "
+        "staat district bezirk nation nationality staatsangehörigkeit herkunft race ethnicity ethnie marital "
+        "familienstand civil education bildung schulabschluss abschluss degree school schule job beruf occupation "
+        "profession employer arbeitgeber workclass industry branche height groesse größe weight gewicht children "
+        "kinder religionszugehörigkeit language sprache date datum aufnahmedatum entlassdatum admission "
+        "hospital klinik ward"
+    ),
+}
+_VOCABULARY = {role: set(listed.split()) for role, listed in _WORDS.items()}
+_LAT = {"lat", "latitude", "breite", "breitengrad", "geobreite", "latitud", "lat_deg", "ylat"}
+_LON = {"lon", "lng", "long", "longitude", "länge", "laenge", "längengrad", "laengengrad", "geolänge", "longitud"}
+_EAST = {"east", "easting", "eastings", "ostwert", "rechtswert", "rechts", "utme", "xutm", "x", "utmx", "e"}
+_NORTH = {"north", "northing", "northings", "nordwert", "hochwert", "hoch", "utmn", "yutm", "y", "utmy", "n"}
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
+#: Values of which so large a share occurs once tell who a record is.
+_NEARLY_ALL = 0.98
+
+
+class PlaceColumns(dict[str, Any]):
+    """Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``."""
+
+
+def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns | None:
+    """Find the two columns of a table that hold places, in degrees or in metres.
+
+    Metres need a CRS: German numbers tell it by the zone in front (32..., 33... UTM; 2... to 5... Gauss-Krüger), others
+    must be told.
+    """
+    numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+    for lat, lon in _pairs(numeric, _LAT, _LON):
+        if _within(table[lat], -90, 90) and _within(table[lon], -180, 360):
+            reason = "degrees of latitude and longitude by name and range"
+            return PlaceColumns(lat=lat, lon=lon, crs=crs or "EPSG:4326", reason=reason)
+    for north, east in _pairs(numeric, _NORTH, _EAST):
+        if _within(table[north], 0, 1e7) and _within(table[east], -1e7, 6e7) and table[north].abs().max() > 1000:
+            found = crs or _german_crs(table[east], table[north])
+            reason = "metres east and north by name and range" + ("" if found else ": name a CRS, such as EPSG:25832")
+            return PlaceColumns(lat=north, lon=east, crs=found, reason=reason)
+    return None
+
+
+def _pairs(names: list[Any], first: set[str], second: set[str]) -> list[tuple[Any, Any]]:
+    """Return the pairs of columns of which one is named by each vocabulary, and which share all other words."""
+    return [
+        (one, two)
+        for one in names
+        for two in names
+        if one != two and words(one) & first and words(two) & second and _stem(one, first) == _stem(two, second)
+    ]
+
+
+def _stem(name: Any, vocabulary: set[str]) -> frozenset[str]:
+    return frozenset(words(name) - vocabulary)
+
+
+def _within(values: pd.Series, low: float, high: float) -> bool:
+    known = values.dropna()
+    return bool(len(known)) and float(known.between(low, high).mean()) > 0.9
+
+
+def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
+    if not _within(north, 5_200_000, 6_150_000):
+        return None
+    low, high = east.quantile(0.01), east.quantile(0.99)
+    for zone, code in ((32, 4647), (33, 5650)):
+        if zone * 1e6 < low and high < (zone + 1) * 1e6:
+            return f"EPSG:{code}"
+    for zone in (2, 3, 4, 5):
+        if zone * 1e6 < low and high < (zone + 1) * 1e6:
+            return f"EPSG:{31464 + zone}"
+    return None
+
+
+def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> dict[Any, tuple[str, str]]:
+    """Return a role and a reason for each column."""
+    found = {}
+    for name in table.columns:
+        if places is not None and name in (places["lat"], places["lon"]):
+            found[name] = ("place", str(places["reason"]))
+        elif types[name] == "geometry":
+            found[name] = ("place", "the geometry of the file")
+        else:
+            found[name] = _role(name, table[name].dropna(), types[name], len(table))
+    return found
+
+
+def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
+    if not len(known):
+        return "other", "no record has a value"
+    counts = known.value_counts()
+    if len(counts) == 1:
+        return "other", "one value for all records"
+    share, told = len(counts) / len(known), words(name)
+    single = share >= _NEARLY_ALL and len(known) > 1
+    if kind == "text" and not pd.api.types.is_bool_dtype(known):
+        texts = known.astype(str)
+        if texts.head(200).str.fullmatch(_EMAIL.pattern).mean() > 0.8:
+            return "identifier", "addresses of e-mail"
+        if texts.str.len().mean() > 40 and texts.head(200).str.contains(" ").mean() > 0.5 and share > 0.2:
+            return "free text", f"long texts, {texts.str.len().mean():.0f} letters on average"
+    if told & _VOCABULARY["household"] and share < 0.98 and len(known) / len(counts) < 20:
+        return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
+    if _is_weight(told, known, kind):
+        return "weight", "the name, and positive numbers with a mean above 1"
+    named = sorted(told & _VOCABULARY["sensitive"])
+    if named:
+        return "sensitive", f"the name says {named[0]}"
+    named = sorted(told & _VOCABULARY["identifier"])
+    if named and share > 0.5:
+        return "identifier", f"the name says {named[0]}, and {share:.0%} of the values are distinct"
+    named = sorted(told & _VOCABULARY["quasi-identifier"])
+    if named:
+        return "quasi-identifier", f"the name says {named[0]}"
+    return _role_by_values(kind, share, len(counts), single=single, numbered=_is_numbered(known, kind), n=n)
+
+
+def _role_by_values(kind: str, share: float, n_values: int, *, single: bool, numbered: bool, n: int) -> tuple[str, str]:
+    if kind == "date":
+        return "quasi-identifier", "dates, which others may know"
+    if single and n >= 20 and (kind == "text" or (kind == "integer" and numbered)):
+        return "identifier", f"{share:.0%} of the values are distinct"
+    if kind == "text":
+        return "quasi-identifier", f"{n_values} categories, which others may know"
+    if kind == "integer" and (n_values <= 120 or share < 0.2):
+        return "quasi-identifier", f"whole numbers with {n_values} values, which others may know"
+    return "other", "measurements of which no sign says that others know them"
+
+
+def _is_numbered(known: pd.Series, kind: str) -> bool:
+    """Tell running numbers and numbers of one length from measurements that happen to be distinct."""
+    if kind != "integer":
+        return False
+    numbers = known.to_numpy(np.int64)
+    return bool(np.ptp(numbers) < 10 * len(numbers) or np.ptp(known.astype(str).str.len()) == 0)
+
+
+def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
+    """Tell a survey's weight, positive and above 1 on average, from a body's by name and range."""
+    if kind not in ("integer", "number") or not told & (_VOCABULARY["weight"] | {"weight", "gewicht", "weights"}):
+        return False
+    if told & {"kg", "body", "körper", "koerper", "lb", "lbs", "g"}:
+        return False
+    numbers = known.to_numpy(np.float64)
+    plain = not told & _VOCABULARY["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
+    body = plain and 1 < np.median(numbers) < 150
+    return bool((numbers > 0).all() and numbers.mean() > 1 and not body)

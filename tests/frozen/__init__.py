@@ -1,0 +1,90 @@
+"""What must not change unnoticed: public names with their signatures, and the numbers of the smoke profiles.
+
+`python -m frozen` (from tests/) writes both anew; the commit that does so says which line asked for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import reident
+
+HERE = Path(__file__).parent
+SIGNATURES, FRAMES = HERE / "signatures.json", HERE / "frames.json"
+STUB = Path(reident.__file__).with_suffix(".pyi")
+STUDIES = ("kroll2015", "kroll2016", "abril2012", "holohan2017", "vanhoef2012_tables", "vanhoef2012_networks")
+
+
+def signatures() -> dict[str, str]:
+    """Return each public name with the names, kinds and defaults of its parameters (annotations are left out)."""
+    return {name: _signature(getattr(reident, name)) for name in sorted(reident.__all__)}
+
+
+def stub() -> str:
+    """Return what type checkers and editors read of the package: every lazy name, from where it is defined."""
+    lines = [
+        "# Made by `python -m frozen stub` (in tests/) from the lazy names in `__init__.py`: not to be edited.",
+        "",
+    ]
+    lines += [f"from reident import {name} as {name}" for name in reident._SUBMODULES]
+    for module, names in reident._MODULES.items():
+        lines += [f"from reident.{module} import {name} as {name}" for name in names.split()]
+    return "\n".join([*lines, "", "__version__: str", "__all__: list[str]", ""])
+
+
+def _signature(thing: object) -> str:
+    if not callable(thing):
+        return type(thing).__name__
+    try:
+        signature = inspect.signature(thing)
+    except ValueError:
+        return "callable"
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+#: Frames of searches that the clock stops: they differ from run to run.
+_LEARNED = ("lattice_edges", "lattice_nodes", "leakage", "measures", "race", "ratios", "ru_map", "shapley")
+TIMED = {
+    "kroll2016": ("first", "first_summary", "second", "second_summary"),
+    "abril2012": (*_LEARNED, "times", "trials", "variants", "whole"),
+}
+
+
+def _measured(column: str) -> bool:
+    """Tell whether a column holds measured seconds, or how far a search came in them."""
+    return column.endswith("_s") or any(word in column for word in ("second", "time", "conflicts"))
+
+
+def digest(frame: pd.DataFrame) -> str:
+    """Hash a frame: names, order, values; floats to six digits, and no column that holds measured seconds."""
+    kept = frame.loc[:, [column for column in frame.columns if not _measured(str(column))]]
+    text = kept.map(_plain).to_csv(index=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float | np.floating):
+        return "nan" if np.isnan(value) else f"{value + 0.0:.5e}"
+    if isinstance(value, np.ndarray | list):
+        return [_plain(each) for each in value]
+    return value
+
+
+def frames(study: str) -> dict[str, str]:
+    """Run a study at `smoke` and return the digest of each of its frames."""
+    results = importlib.import_module(f"reident.studies.{study}").run("smoke", progress=False)
+    kept = sorted(set(results.frames) - set(TIMED.get(study, ())))
+    return {name: digest(results.frames[name]) for name in kept}
+
+
+def write() -> None:
+    SIGNATURES.write_text(json.dumps(signatures(), indent=1) + "\n")
+    FRAMES.write_text(json.dumps({study: frames(study) for study in STUDIES}, indent=1) + "\n")

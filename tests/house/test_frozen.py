@@ -1,0 +1,61 @@
+"""Public names, their signatures and the smoke numbers of every study stay as they are unless a commit says why."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import frozen
+
+
+def test_public_names_and_signatures():
+    told = json.loads(frozen.SIGNATURES.read_text())
+    now = frozen.signatures()
+    assert {name: now.get(name) for name in told} == told, "run `python -m frozen` in tests/ and say why in the commit"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", frozen.STUDIES)
+def test_smoke_frames(study, monkeypatch):
+    monkeypatch.delenv("REIDENT_DATA", raising=False)
+    told = json.loads(frozen.FRAMES.read_text())[study]
+    now = frozen.frames(study)
+    changed = sorted(name for name in told if now.get(name) != told[name])
+    assert not changed, f"{study}: {changed} changed; run `python -m frozen` in tests/ and say why in the commit"
+
+
+def test_the_stub_names_what_the_package_gives():
+    assert frozen.STUB.read_text() == frozen.stub(), "run `python -m frozen stub` in tests/"
+
+
+SCRIPT = """
+import pandas as pd
+import reident as rd
+
+people = pd.DataFrame({"lat_deg": [50.1, 50.2], "lon_deg": [8.6, 8.7]})
+moved = rd.mask_disc(people, radius_m=100.0, rng=1)
+share: float = rd.linkage_quality(pd.DataFrame(), pd.DataFrame()).precision
+rd.mask_disk
+rd.mask_disc(people, radius=1.0)
+wrong: str = rd.linkage_quality
+"""
+WRONG = {
+    8: 'has no attribute "mask_disk"',
+    9: 'Unexpected keyword argument "radius"',
+    10: "Incompatible types in assignment",
+}
+
+
+@pytest.mark.slow
+def test_a_users_script_is_type_checked(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", "--follow-imports=silent", str(script)]
+    command += ["--cache-dir", str(tmp_path / "cache")]
+    environment = {**os.environ, "MYPYPATH": str(frozen.STUB.parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    complaints = {int(line.split(":")[1]): line for line in done.stdout.splitlines() if ": error:" in line}
+    assert set(complaints) == set(WRONG), done.stdout
+    assert all(said in complaints[number] for number, said in WRONG.items())

@@ -1,0 +1,181 @@
+"""Every risk-utility map can be read: nothing lies on anything, in either width, however crowded."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reident import plot_ru_map, plot_ru_panels, ru_frame, ru_map_page, ru_map_widget
+from reident.plotting import new_figure, overlaps
+from reident.plotting._scales import Scale, choose_scale, evenness
+from reident.plotting._sentence import sentence
+from reident.rumap import NOTHING, ORIGINAL, anchor
+
+FAULTS = ("on_text", "on_point", "on_line", "outside")
+
+
+def crowded(n_methods, values, attack="clique attack", analysis="neighbours kept", *, saturated=False, seed=0, n=3):
+    """Return a map in which curves cross and meet near the original; `saturated`: all within 1 % of it."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for m, (k, value) in itertools.product(range(n_methods), enumerate(values)):
+        share = (k + 1) / (len(values) + 1)
+        risk = (1 - share) ** (1 + m / 3)
+        utility = 1 - 10 ** (-4 + 0.6 * k + 0.15 * m) if saturated else 1 - share ** (3 - m / 4)
+        rows += [
+            {
+                "method": f"method {'abcdefghij'[m]}",
+                "size": value,
+                "risk": float(np.clip(risk + rng.normal(0, 0.03), 0, 1)),
+                "use": float(min(utility + (0 if saturated else rng.normal(0, 0.005)), 1)),
+            }
+            for _ in range(n)
+        ]
+    made = ru_frame(
+        pd.DataFrame(rows), method="method", parameter="size", risk="risk", utility="use", attack=attack,
+        analysis=analysis, n_bootstrap=2,
+    )  # fmt: skip
+    return anchor(anchor(made, ORIGINAL, risk=1, utility=1), NOTHING, risk=0, utility=0)
+
+
+def faults(figure):
+    found = overlaps(figure)
+    assert found["smallest_pt"] >= 7
+    return {what: found[what] for what in FAULTS if found[what]}
+
+
+@pytest.mark.parametrize(
+    ("n_methods", "saturated", "width_cm"),
+    [(1, True, 8.5), (3, False, 8.5), (5, True, 8.5), (5, False, 17), (8, True, 17)],
+)
+def test_one_crowded_panel(n_methods, saturated, width_cm):
+    frame = crowded(n_methods, [1, 2, 5, 10], saturated=saturated)
+    assert not faults(plot_ru_panels(frame, risk_limit=0.25, width_cm=width_cm))
+
+
+@pytest.mark.parametrize("n_methods", [2, 7])
+def test_several_panels(n_methods):
+    pairs = [("clique attack", "neighbours"), ("located within 1 km", "neighbours"), ("clique attack", "Moran's I")]
+    parts = [crowded(n_methods, [1, 2, 5], *pair, saturated=i == 2, seed=i) for i, pair in enumerate(pairs)]
+    figure = plot_ru_panels(pd.concat(parts, ignore_index=True), risk_limit=0.25)
+    assert not faults(figure)
+    assert figure.get_figwidth() == pytest.approx(17 / 2.54)
+
+
+def test_a_panel_a_method():
+    figure = plot_ru_panels(crowded(7, [1, 2, 5, 10]), risk_limit=0.25, by_method=True)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [f"method {letter}" for letter in "abcdefg"]
+    assert not faults(figure)
+
+
+def test_a_picture_with_faults_is_found_out():
+    figure, ax = new_figure(size=(3, 3))
+    ax.plot([0, 1], [0, 1], marker="o")
+    ax.text(0.4, 0.5, "on the line")
+    ax.text(0.42, 0.52, "on the text", fontsize=4)
+    ax.text(0.9, 1.0, "far outside, and on a point").set_in_layout(False)
+    found = overlaps(figure)
+    assert all(found[what] for what in FAULTS)
+    assert found["smallest_pt"] == 4
+
+
+@given(st.floats(0.002, 0.998), st.sampled_from(["linear", "log", "loss", "logit"]))
+def test_a_scale_and_its_inverse(value, kind):
+    scale = Scale(kind)
+    assert scale.back(scale.to(value)) == pytest.approx(value)
+    assert np.isfinite(scale.place([0.0, 1.0])).all()
+    ticks = scale.ticks(*scale.place([0.0, 1.0]), 6)
+    assert 2 <= len(ticks) <= 8
+
+
+def test_a_scale_is_chosen_by_what_it_spreads():
+    assert choose_scale(np.linspace(0, 1, 9), 1.0).kind == "linear"
+    assert choose_scale([1e-3, 1e-2, 1e-1, 1], None).kind == "log"
+    assert choose_scale([0.9, 0.99, 0.999], 1.0).kind == "loss"
+    assert choose_scale([-5.0, 0.9, 0.99, 0.999], 1.0).kind == "loss"
+    assert choose_scale([], 1.0).kind == "linear"
+    assert evenness([0, 1, 2, 3]) == pytest.approx(1)
+    assert evenness([0, 1e-6, 2e-6, 1]) < 0.4
+
+
+def test_what_a_panel_says_instead_is_so():
+    frame = crowded(3, [1, 2])
+    releases = frame[~frame["method"].isin([ORIGINAL, NOTHING])]
+    assert sentence(frame, []) is None
+    flat = frame.assign(risk=np.where(frame["method"] == ORIGINAL, 1.0, np.where(frame["method"] == NOTHING, 0, 0.5)))
+    low, high = releases["utility"].min(), releases["utility"].max()
+    assert sentence(flat, []) == f"Nothing to choose by:\nrisk 0.50 at utility {low:.2f} to {high:.2f}: all releases."
+    assert sentence(frame, [("(a)", releases)]) == "As (a),\nwithin 0.03."
+    other = releases.copy()
+    other.loc[other.index[0], "risk"] = 0.0
+    risk = releases["risk"].iloc[0]
+    assert sentence(frame, [("(a)", other)]) == f"As (a),\nwithin 0.03 but for\nmethod a 1: {risk:.2f}, not 0.00."
+
+
+def test_the_ring_is_the_most_useful_release_below_the_limit():
+    frame = crowded(3, [1, 2, 5, 10])
+    below = frame[(frame["risk"] <= 0.3) & ~frame["method"].isin([ORIGINAL, NOTHING])]
+    best = below.loc[below["utility"].idxmax()]
+    ax = plot_ru_map(frame, risk_limit=0.3)
+    (ring,) = [line for line in ax.get_lines() if line.get_markersize() == 8]
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == pytest.approx((best["utility"], best["risk"]))
+
+
+def shown(frame, **kws):
+    """Return what the interactive map draws, read from its page as a browser would read it."""
+    page = ru_map_page(frame, **kws)
+    state = re.search(r"^const state = (.*);$", page, re.MULTILINE)
+    return json.loads(state[1])
+
+
+def test_the_interactive_map_shows_the_frame():
+    frame = crowded(3, [1, 2, 5, 10])
+    told = shown(frame, risk_limit=0.3)
+    assert told["limit"] == 0.3
+    releases = frame[~frame["method"].isin([ORIGINAL, NOTHING])]
+    points = [point for curve in told["data"]["curves"] for point in curve["points"]]
+    assert [point["risk"] for point in points] == pytest.approx(list(releases["risk"]), abs=1e-6)
+    assert [point["utility"] for point in points] == pytest.approx(list(releases["utility"]), abs=1e-6)
+    # Higher risks stand higher, and the limit's axis leads back to them.
+    scale = told["data"]["scale"]
+    back = Scale(scale["kind"], scale["ceiling"], scale["zero"]).back
+    places = np.array([point["y"] for point in points])
+    assert back(scale["low"] + places * (scale["high"] - scale["low"])) == pytest.approx(
+        list(releases["risk"]), abs=1e-3
+    )
+
+
+def test_the_interactive_map_is_one_small_file_of_stable_bytes_without_network():
+    frame = crowded(5, [1, 2, 5, 10])
+    page = ru_map_page(frame)
+    assert page == ru_map_page(frame.copy())
+    assert len(page) < 20_000
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_names_of_the_data_cannot_become_script():
+    frame = crowded(1, [1, 2]).replace("method a", "</script><script>alert(1)</script>")
+    page = ru_map_page(frame, codes={("</script><script>alert(1)</script>", "1"): "<b>"})
+    assert page.count("<script>") == 1
+    assert "alert(1)" in page
+    assert "<b>" not in page
+
+
+def test_an_infinite_utility_and_columns_of_the_judge_are_told():
+    frame = anchor(crowded(1, [1, 2])[:2], ORIGINAL, risk=1, utility=np.inf).assign(n_above=[3, 4, np.nan])
+    told = shown(frame)["data"]
+    assert told["extra"] == ["n_above"]
+    assert [point["n_above"] for point in told["curves"][0]["points"]] == [3, 4]
+
+
+def test_the_widget_tells_python_what_was_clicked():
+    clicked = []
+    widget = ru_map_widget(crowded(2, [1, 2]), risk_limit=0.4, on_release=lambda *release: clicked.append(release))
+    assert widget.limit == 0.4
+    widget.release = ["method a", "2"]
+    assert clicked == [("method a", "2")]

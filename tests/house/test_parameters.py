@@ -1,0 +1,101 @@
+"""The parameters of a study: declared once, refused before anything runs."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+
+from reident.errors import ParameterError
+from reident.options import Choice, Real, Whole
+from reident.studies.catalogue import STUDIES
+from reident.studies.parameters import Listed, changed, rules
+
+
+@dataclass(frozen=True)
+class Profile:
+    ks: Annotated[list[int], Listed(Whole(2))]
+    share: Annotated[float, Real(0, 1, open_low=True)]
+    way: Annotated[str | None, Choice("a", "b")] = None
+    size: int = 3  # what a profile decides alone
+
+
+PLAN = Profile([2, 3], 0.5)
+
+
+def test_what_has_a_rule_is_a_parameter():
+    assert list(rules(PLAN)) == ["ks", "share", "way"]
+    assert rules(PLAN)["ks"].range == "each [2, inf)"
+    assert changed(PLAN, {"ks": (4, 5), "share": None, "way": "b"}, "s") == {"ks": [4, 5], "way": "b"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"size": 4}, "`size` must be a parameter of the study s: ks, share, way"),
+        ({"ks": 4}, "`ks` must be a list of at least one value, got 4"),
+        ({"ks": []}, r"`ks` must be a list of at least one value, got \[\]"),
+        ({"ks": "23"}, "`ks` must be a list of at least one value, got '23'"),
+        ({"ks": [2, 1]}, "`ks` must be at least 2, got 1"),
+        ({"ks": [2, "a"]}, "`ks` must be a whole number, got 'a'"),
+        ({"ks": [2, 2]}, "`ks` must give each value once, got 2 twice"),
+        ({"share": 0}, "`share`"),
+        ({"way": "c"}, "`way` must be one of 'a', 'b', got 'c'"),
+    ],
+)
+def test_wrong_values_are_refused(given, message):
+    with pytest.raises(ParameterError, match=message):
+        changed(PLAN, given, "s")
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_profile_keeps_the_rules_of_its_study(study):
+    for profile, plan in study.profiles.items():
+        own = {name: getattr(plan, name) for name in rules(plan)}
+        again = study.plan(profile, **own)
+        for name in own:
+            given, used = (getattr(one, name) for one in (plan, again))
+            assert used == (list(given) if isinstance(given, tuple) else given)
+        assert set(study.conditions) <= set(own)
+
+
+def test_files_cannot_have_more_in_common_than_they_hold():
+    with pytest.raises(ParameterError, match="`n_common` must be at most the records of the smaller file"):
+        STUDIES["kroll2015"].plan("smoke", n_original=40)
+
+
+def test_an_own_protection_is_told_in_full():
+    plan = STUDIES["abril2012"].plan("smoke", protections=["M4-33", {"name": "two", "groups": [2], "k": 3}], k=4)
+    assert plan.k == 4
+    for wrong, message in (
+        ({"name": "two", "k": 3}, "must give name, groups and k"),
+        ({"name": "two", "groups": [2], "k": 0}, "at least 1"),
+        ({"name": "two", "groups": [2], "k": 3, "columns": ["A"]}, "must group each of its columns"),
+        ("M9", "must be one of 'M4-33'"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            STUDIES["abril2012"].plan("smoke", protections=[wrong])
+
+
+@pytest.mark.slow
+def test_a_run_under_other_conditions_is_not_compared_with_print():
+    study = STUDIES["kroll2015"]
+    own = {"n_original": 60, "n_known": 60, "n_common": 20, "sigmas_deg": [0.012], "alphas": [0.35, 0.5]}
+    results = study.run("smoke", **own, progress=False)
+    assert set(results.comparison["verdict"]) == {"not comparable"}
+    assert results.comparison["note"].str.contains("other n_original, n_known, n_common than").all()
+    assert set(results.frames["trials"]["sigma_deg"]) == {0.012}
+    assert results.parameters["n_original"] == 60
+    assert results.frames["files"].query("file == 'original'").shape[0] == 60
+    assert set(study.draw(results)) == set(study.figures)
+
+
+@pytest.mark.slow
+def test_protections_of_ones_own_stand_beside_the_papers(monkeypatch):
+    monkeypatch.delenv("REIDENT_DATA", raising=False)
+    own = {"protections": ["M4-33", {"name": "two and two", "groups": [2, 2], "k": [3, 4]}], "n_records": 60}
+    study = STUDIES["abril2012"]
+    results = study.run("smoke", **own, models=["weighted_mean"], progress=False)
+    ratios = results.frames["ratios"].set_index(["file", "distance"])
+    assert {"M4-33", "two and two"} == set(results.frames["ratios"]["file"])
+    assert ratios.loc[("two and two", "weighted_mean"), "mean"] > 0
+    assert set(study.draw(results)) == set(study.figures)

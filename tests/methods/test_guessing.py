@@ -1,0 +1,99 @@
+"""Entropies with the printed numbers, and chapter 4 executed: by enumeration against loops over words and seeds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from reident import DataError, impossibility_game, min_entropy, self_information, shannon_entropy, statistical_distance
+from reident.queries.impossibility import toeplitz_bits
+from reident.queries.information import extractable_bits
+
+
+def test_numbers_of_chapter_2():
+    assert self_information(1 / 2) == 1
+    assert round(self_information(1 / 6), 3) == 2.585
+    assert shannon_entropy([1 / 6] * 6) == pytest.approx(math.log2(6))
+    # Figure 2.1: a fair coin is hardest to predict, a sure one is not.
+    assert [shannon_entropy([p, 1 - p]) for p in (0, 0.5, 1)] == [0, 1, 0]
+    # 2.2.3: one event of .99 and countless others: much entropy, and yet easy to guess.
+    rare = [0.99, *[0.01 / 2**20] * 2**20]
+    assert shannon_entropy(rare) > 0.25
+    assert min_entropy(rare) == pytest.approx(-math.log2(0.99))
+
+
+def test_distance_is_the_largest_difference_of_an_event():
+    """Lemma 2.11, by all events."""
+    p, q = [0.5, 0.3, 0.2, 0.0], [0.1, 0.3, 0.35, 0.25]
+    events = itertools.chain.from_iterable(itertools.combinations(range(4), r) for r in range(5))
+    largest = max(abs(sum(p[i] for i in event) - sum(q[i] for i in event)) for event in events)
+    assert statistical_distance(p, q) == pytest.approx(largest)
+
+
+def extract(seed, word, n, m):
+    return [sum(seed[row + i] * word[i] for i in range(n)) % 2 for row in range(m)]
+
+
+def test_toeplitz_bits_equal_a_loop_and_are_pairwise_independent():
+    n, m = 3, 2
+    found = toeplitz_bits(n, m)
+    for s, w in itertools.product(range(2 ** (n + m - 1)), range(2**n)):
+        bits = extract([s >> i & 1 for i in range(n + m - 1)], [w >> i & 1 for i in range(n)], n, m)
+        assert found[s, w] == sum(bit << row for row, bit in enumerate(bits))
+    # Any two different words that are not 0 take all pairs of values equally often.
+    for a, b in itertools.combinations(range(1, 2**n), 2):
+        differ = found[:, a] ^ found[:, b]
+        assert (np.bincount(differ, minlength=2**m) == len(found) / 2**m).all()
+
+
+def best_without(joint):
+    """For each piece of side information name the likeliest breach, by a loop over all that can happen."""
+    size_w, size_y = joint.shape
+    n, m = size_w.bit_length() - 1, size_y.bit_length() - 1
+    r = toeplitz_bits(n, m)
+    wins = 0.0
+    for s, c in itertools.product(range(len(r)), range(size_y)):
+        wins += max(sum(joint[w, y] for w in range(size_w) if y ^ r[s, w] == c) for y in range(size_y))
+    return wins / len(r)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_game_equals_enumeration_and_the_leftover_hash_lemma_holds(seed):
+    joint = np.random.default_rng(seed).dirichlet([0.5] * 64).reshape(16, 4) * 0.9
+    game = impossibility_game(joint)
+    assert game.with_sanitiser == pytest.approx(0.9)
+    assert game.without == pytest.approx(best_without(joint))
+    assert game.baseline - 1e-12 <= game.without <= game.baseline + game.distance + 1e-12
+    # Lemma 4.3 in the form "distance at most half the root of 2 ** (bits - entropy)", given the worst breach.
+    assert game.distance <= 0.5 * math.sqrt(2 ** (2 - game.utility_entropy)) + 1e-12
+
+
+def test_the_longer_the_utility_vector_the_less_the_side_information_says_alone():
+    games = [impossibility_game(np.full((2**n, 4), 2.0 ** -(n + 2))) for n in (2, 4, 6)]
+    assert all(game.with_sanitiser == 1 for game in games)
+    assert games[0].without > games[1].without > games[2].without
+    assert games[2].without < 0.27
+    assert games[0].baseline == 0.25
+
+
+def test_a_sanitiser_that_tells_nothing_makes_no_difference():
+    """One utility vector only: nothing can be extracted from it, and the side information is the breach itself."""
+    joint = np.zeros((4, 2))
+    joint[0] = 0.5
+    assert impossibility_game(joint).without == 1
+
+
+def test_extractable_bits_of_the_leftover_hash_lemma():
+    assert extractable_bits(40, distance=2**-10) == 20
+    assert extractable_bits(5, distance=2**-10) == 0
+
+
+def test_bad_tables_are_refused():
+    for bad in (np.full((3, 2), 0.1), np.full((4, 2), 0.5), np.full((2, 4), 0.1), np.zeros((4, 2)), [0.5]):
+        with pytest.raises(DataError, match="`joint` must"):
+            impossibility_game(bad)
+    with pytest.raises(DataError, match="22 bits"):
+        impossibility_game(np.full((2**12, 2), 2.0**-13))

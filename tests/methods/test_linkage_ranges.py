@@ -1,0 +1,168 @@
+"""Ranges over all optimal weights and measures, against a grid of weights and against full linear programmes."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+
+from reident import ParameterError, learn_linkage, link_records
+
+
+def files(seed, n=24, columns=3, noise=0.45):
+    rng = np.random.default_rng(seed)
+    original = pd.DataFrame(rng.normal(size=(n, columns)), columns=list("ABCDEFGH")[:columns])
+    return original + rng.normal(scale=noise, size=original.shape), original
+
+
+def gaps(release, original):
+    """Return squared differences of standardised values, shape (records, rivals, columns)."""
+    a, b = ((table - table.mean()) / table.std(ddof=1) for table in (release, original))
+    return (a.to_numpy()[:, None, :] - b.to_numpy()[None, :, :]) ** 2
+
+
+def linked(gap, weights):
+    """Tell which records are strictly nearest to their own, for each row of weights."""
+    own = np.einsum("iic,wc->wi", gap, weights)
+    distance = np.einsum("ijc,wc->wij", gap, weights)
+    distance[:, np.arange(len(gap)), np.arange(len(gap))] = np.inf
+    return own < distance.min(axis=2)
+
+
+def extremes(gap, chosen, column):
+    """Return the least and the greatest weight of a column among those that link the chosen records."""
+    rows = [gap[i, i] - gap[i, j] for i in np.flatnonzero(chosen) for j in range(len(gap)) if i != j]
+    unit = np.eye(gap.shape[2])[column]
+    solved = [
+        linprog(side * unit, np.array(rows), np.full(len(rows), -1e-7), np.ones((1, gap.shape[2])), [1], method="highs")
+        for side in (1, -1)
+    ]
+    return solved[0].fun, -solved[1].fun
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_ranges_of_weights_are_those_of_a_grid(seed):
+    release, original = files(seed)
+    learned = learn_linkage(release, original)
+    ranges = learned.ranges(max_sets=200)
+    assert learned.is_optimal
+    assert ranges.is_complete
+    steps = 100
+    grid = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
+    found = np.concatenate([linked(gaps(release, original), part) for part in np.array_split(grid, 20)])
+    optimal = found.sum(axis=1) == round(learned.ratio * len(release))
+    best, sets = grid[optimal], np.unique(found[optimal], axis=0)
+    assert len(sets) <= ranges.n_sets
+    low, high = ranges.shapley["low"].to_numpy(), ranges.shapley["high"].to_numpy()
+    assert (best >= low - 1e-6).all()
+    assert (best <= high + 1e-6).all()
+    ends = np.array([[extremes(gaps(release, original), chosen, column) for column in range(3)] for chosen in sets])
+    assert (ends[..., 0].min(axis=0) >= low - 1e-6).all()
+    assert (ends[..., 1].max(axis=0) <= high + 1e-6).all()
+    if len(sets) == ranges.n_sets:  # the grid meets every optimal set: the ends are theirs
+        assert ends[..., 0].min(axis=0) == pytest.approx(low, abs=1e-4)
+        assert ends[..., 1].max(axis=0) == pytest.approx(high, abs=1e-4)
+    for i, j in itertools.permutations(range(3), 2):
+        if ranges.ahead.iloc[i, j]:
+            assert (best[:, i] > best[:, j]).all()
+
+
+def choquet_rows(gap, records):
+    """Return the coefficients of (distance to a rival - distance to the own record) on the values of all sets."""
+    n, p = len(gap), gap.shape[2]
+
+    def coefficients(values):
+        order, out, before = np.argsort(values), np.zeros(2**p), 0.0
+        for place, column in enumerate(order):
+            out[sum(1 << int(c) for c in order[place:])] += values[column] - before
+            before = values[column]
+        return out
+
+    return np.array([coefficients(gap[i, j]) - coefficients(gap[i, i]) for i in records for j in range(n) if i != j])
+
+
+def shapley_coefficients(p):
+    """Return each variable's Shapley value as a linear function, by the average over all orders of joining."""
+    orders = list(itertools.permutations(range(p)))
+    out = np.zeros((p, 2**p))
+    for order in orders:
+        for place, variable in enumerate(order):
+            before = sum(1 << c for c in order[:place])
+            out[variable, before | 1 << variable] += 1 / len(orders)
+            out[variable, before] -= 1 / len(orders)
+    return out
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_ranges_of_measures_are_those_of_full_programmes(seed):
+    release, original = files(seed, n=14)
+    learned = learn_linkage(release, original, model="choquet")
+    ranges = learned.ranges(max_sets=1)
+    p, names = 3, list(original.columns)
+    made = link_records(release, original, columns=names, distance="choquet", measure=learned.measure).links
+    records = [original.index.get_loc(label) for label in made.loc[made["credit"] == 1, "release"]]
+    order = [(a, a | 1 << bit) for a in range(2**p) for bit in range(p) if not a >> bit & 1]
+    rise = np.zeros((len(order), 2**p))
+    for row, (small, large) in enumerate(order):
+        rise[row, small], rise[row, large] = 1, -1
+    rows = choquet_rows(gaps(release, original), records)
+    bounds = [(0, 0), *[(0, 1)] * (2**p - 2), (1, 1)]
+
+    def least(objective):
+        limits = np.concatenate([np.zeros(len(rise)), np.full(len(rows), -1e-7)])
+        solved = linprog(objective, np.vstack([rise, -rows]), limits, bounds=bounds, method="highs")
+        assert solved.success
+        return solved.fun
+
+    for name, objective in zip(names, shapley_coefficients(p), strict=True):
+        ref = least(objective), -least(-objective)
+        assert tuple(ranges.shapley.loc[name]) == pytest.approx(ref, abs=1e-4)
+    for size in (1, 2):
+        for chosen in itertools.combinations(names, size):
+            objective = np.zeros(2**p)
+            objective[sum(1 << names.index(name) for name in chosen)] = 1
+            ref = least(objective), -least(-objective)
+            assert tuple(ranges.measure.loc[[chosen]].iloc[0]) == pytest.approx(ref, abs=1e-4)
+
+
+def test_what_is_learned_lies_within_and_the_ends_are_ordered():
+    release, original = files(3, columns=4, noise=0.6)
+    for model in ("weighted_mean", "choquet"):
+        learned = learn_linkage(release, original, model=model)
+        ranges = learned.ranges()
+        for frame in (ranges.measure, ranges.shapley, ranges.interaction):
+            assert (frame["low"] <= frame["high"] + 1e-9).all()
+        shapley = learned.measure.shapley()
+        assert (shapley >= ranges.shapley["low"] - 1e-6).all()
+        assert (shapley <= ranges.shapley["high"] + 1e-6).all()
+        for chosen, row in ranges.measure.iterrows():
+            assert row["low"] - 1e-6 <= learned.measure[list(chosen)] <= row["high"] + 1e-6
+        crossed = learned.measure.interaction()
+        for (one, two), row in ranges.interaction.iterrows():
+            assert row["low"] - 1e-6 <= crossed.loc[one, two] <= row["high"] + 1e-6
+        assert ranges.leader is None or shapley.idxmax() == ranges.leader
+
+
+def test_a_column_without_use_has_no_weight_in_any_optimum():
+    release, original = files(4, columns=2)
+    release["idle"] = original["idle"] = 1.0
+    ranges = learn_linkage(release, original).ranges()
+    assert ranges.shapley.loc["idle"].tolist() == [0, 0]
+    assert ranges.measure.loc[[("idle",)]].to_numpy().tolist() == [[0, 0]]
+    assert ranges.measure.loc[[("A", "B", "idle")]].to_numpy().tolist() == [[1, 1]]
+
+
+def test_where_everything_is_linked_nothing_is_determined():
+    original = pd.DataFrame({"A": np.arange(8.0), "B": np.arange(8.0) ** 2})
+    ranges = learn_linkage(original, original).ranges()
+    assert ranges.shapley.to_numpy().tolist() == [[0, 1], [0, 1]]
+    assert ranges.leader is None
+    assert ranges.is_complete
+
+
+@pytest.mark.parametrize(("limits", "name"), [({"max_sets": 0}, "max_sets"), ({"time_limit_s": 0}, "time_limit_s")])
+def test_bad_limits(limits, name):
+    release, original = files(0, n=6)
+    with pytest.raises(ParameterError, match=f"`{name}`"):
+        learn_linkage(release, original).ranges(**limits)

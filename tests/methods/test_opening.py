@@ -1,0 +1,314 @@
+"""Any file is opened as it is: what was written in any dialect comes back the same, or a receipt says what changed."""
+
+import gzip
+import subprocess
+import sys
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.errors import DataError, ParameterError
+from reident.workbench.columns import decimals_of
+from reident.workbench.opening import describe
+from reident.workbench.recipe import recipe_of
+
+#: Cells as a clerk types them; every one of them must come back.
+CELLS = {
+    "Fall-Nr": ["A1", "A2", "A3", "A4"],
+    "PLZ": ["01067", "10115", "80331", "00999"],
+    "Alter": ["5", "42", "", "97"],
+    "Größe": ["1,5", "-2,25", "0,75", ""],
+    "Datum": ["2020-02-29", "1999-12-31", "", "2001-01-01"],
+    "Ort": ["Köln; Süd", 'das "Dorf"', "NA", "None"],
+    "Zahl": ["9007199254740993", "1", "", "2"],
+}
+
+
+def write(path, cells, separator=";", encoding="utf-8", decimal=","):
+    def field(text):
+        if decimal == "." and text.replace(",", "").lstrip("-").isdigit():
+            text = text.replace(",", ".")
+        quoted = separator in text or '"' in text
+        return '"' + text.replace('"', '""') + '"' if quoted else text
+
+    lines = [separator.join(map(field, cells))]
+    lines += [separator.join(map(field, row)) for row in zip(*cells.values(), strict=True)]
+    raw = ("\r\n".join(lines) + "\r\n").encode(encoding)
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return path
+
+
+def back(values):
+    """Write a column as text again, the naive way."""
+    return [
+        "" if pd.isna(value)
+        else value.strftime("%Y-%m-%d") if isinstance(value, pd.Timestamp)
+        else f"{value:.12g}".replace(".", ",") if isinstance(value, float)
+        else str(value)
+        for value in values
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16", "cp850"])
+def test_every_cell_of_every_dialect_comes_back(tmp_path, separator, encoding):
+    decimal = "." if separator == "," else ","
+    found = rd.open_file(write(tmp_path / "a.csv", CELLS, separator, encoding, decimal))
+    assert list(found.data.columns) == list(CELLS)
+    assert found.source["separator"] == separator
+    assert found.source["decimal"] == decimal
+    for name, cells in CELLS.items():
+        assert back(found.data[name]) == cells, name
+    types = found.columns.set_index("column")["type"]
+    assert types.to_dict() == {
+        "Fall-Nr": "text", "PLZ": "text", "Alter": "integer", "Größe": "number", "Datum": "date", "Ort": "text",
+        "Zahl": "integer",
+    }  # fmt: skip
+    assert found.data["Alter"].dtype == "Int64"
+    assert [line for line in found.receipts if "UTF-8" not in line] == []
+    assert any("'NA' is kept as a value (1 records)" in note for note in found.notes)
+
+
+def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
+    assert len(rd.open_file(write(tmp_path / "a.csv.gz", CELLS)).data) == 4
+    plain = write(tmp_path / "a.csv", CELLS).read_bytes()
+    (tmp_path / "b.csv").write_bytes(b"sep=;\r\n" + plain)
+    assert list(rd.open_file(tmp_path / "b.csv").data.columns) == list(CELLS)
+    (tmp_path / "c.csv").write_bytes(b"Auszug aus dem Register\r\n\r\n" + plain)
+    told = rd.open_file(tmp_path / "c.csv")
+    assert list(told.data.columns) == list(CELLS)
+    assert "1 line(s) above the header were left out" in told.receipts
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values", "receipt"),
+    [
+        (["1.234,50", "10,25", "7,00"], "number", [1234.5, 10.25, 7.0], "separators of thousands"),
+        (["1,50", "2,25", "3,00"], "number", [1.5, 2.25, 3.0], "zeros at the end of decimals"),
+        (["12.03.2020", "31.12.1999", "01.01.2000"], "date", None, "DD.MM.YYYY"),
+        (["k.A.", "3", "5"], "integer", [None, 3, 5], "'k.A.' read as missing (1 records)"),
+        (["unbekannt", "3", "5"], "integer", [None, 3, 5], "'unbekannt' read as missing (1 records)"),
+        ([*map(str, range(60)), "90+"], "integer", [*range(60), 90], "'90+' read as the number 90 (1 records)"),
+        (["0,1234567890123456789", "0,5", "0,25"], "number", None, "more digits than a number holds"),
+        (["+5", "3", "2"], "integer", [5, 3, 2], "signs are not written back"),
+        (["a", "#NV", "b"], "text", ["a", None, "b"], "'#NV' read as missing (1 records)"),
+    ],
+)
+def test_what_does_not_come_back_has_a_receipt(tmp_path, cells, kind, values, receipt):
+    found = rd.open_file(write(tmp_path / "a.csv", {"a": cells, "b": ["x"] * len(cells)}))
+    assert found.columns.set_index("column").loc["a", "type"] == kind
+    assert any(receipt in line for line in found.receipts), found.receipts
+    if values is not None:
+        assert [None if pd.isna(value) else value for value in found.data["a"]] == values
+
+
+def test_a_code_is_no_number_and_a_number_no_code(tmp_path):
+    n = 30
+    cells = {
+        "PLZ": [str(10000 + i) for i in range(n)],
+        "Werte": [str(i % 5 + 1) for i in range(n)],
+        "Jahre": ["-9"] * 3 + ["4", "5", "6"] * 9,
+    }
+    found = rd.open_file(write(tmp_path / "a.csv", cells))
+    types = found.columns.set_index("column")["type"]
+    assert types.to_dict() == {"PLZ": "text", "Werte": "integer", "Jahre": "integer"}
+    assert found.notes == ["Jahre: -9 may mean missing (3 records)"]
+    again = rd.open_file(tmp_path / "a.csv", missing=["-9"], text="Werte")
+    assert int(again.data["Jahre"].isna().sum()) == 3
+    assert again.columns.set_index("column").loc["Werte", "type"] == "text"
+
+
+def test_duplicate_headers_and_broken_lines_are_refused(tmp_path):
+    for text, words in (
+        ("a;a\n1;2\n", "unique column names, got 'a' more than once"),
+        ("a;b\n1;2\n1;2;3\n", "as many fields in each line as the header"),
+        ("a;;b\n1;2;3\n", "column 2 has none"),
+        ("a;b\n", "empty"),
+    ):
+        (tmp_path / "a.csv").write_text(text)
+        with pytest.raises(DataError, match=words):
+            rd.open_file(tmp_path / "a.csv")
+    for options, words in (
+        ({"decimal": "x"}, "`decimal`"),
+        ({"separator": "ab"}, "`separator`"),
+        ({"text": "c"}, "`text`"),
+        ({"encoding": "klingon"}, "`encoding`"),
+    ):
+        (tmp_path / "a.csv").write_text("a;b\n1;2\n")
+        with pytest.raises(ParameterError, match=words):
+            rd.open_file(tmp_path / "a.csv", **options)
+
+
+@pytest.fixture(scope="module")
+def persons():
+    rng = np.random.default_rng(3)
+    n = 60
+    return pd.DataFrame(
+        {
+            "plz": [f"{i:05d}" for i in rng.integers(1000, 2000, n)],
+            "age": rng.integers(20, 90, n),
+            "pay": rng.normal(50, 9, n).round(2),
+            "ill": rng.choice(["flu", "gout"], n),
+        }
+    )
+
+
+def test_excel_with_a_cover_sheet(tmp_path, persons):
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"Hinweis": ["Vertraulich"]}).to_excel(book, sheet_name="Deckblatt", index=False)
+        persons.assign(age=persons["age"].where(persons.index > 2)).to_excel(book, sheet_name="Daten", index=False)
+    found = rd.open_file(path)
+    assert found.source["sheet"] == "Daten"
+    assert "'Deckblatt'" in found.notes[0]
+    assert found.data["plz"].tolist() == persons["plz"].tolist()
+    assert found.data["age"].dtype == "Int64"
+    assert rd.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
+    with pytest.raises(ParameterError, match="`sheet`"):
+        rd.open_file(path, sheet="Daten2")
+
+
+def test_parquet_leaves_categories_and_attributes_behind(tmp_path, persons):
+    odd = persons.assign(ill=pd.Categorical(persons["ill"], categories=["HIV", "gout", "flu"]))
+    odd.attrs["secret"] = "x"
+    odd.to_parquet(tmp_path / "a.parquet")
+    found = rd.open_file(tmp_path / "a.parquet")
+    assert found.data["ill"].dtype == "str"
+    assert found.data.attrs == {}
+    assert any("1 that no record has left out" in line for line in found.receipts)
+    pd.testing.assert_frame_equal(found.data, persons, check_dtype=False)
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_stata_and_spss_come_with_their_labels(tmp_path, persons, kind):
+    import pyreadstat
+
+    coded = persons.assign(ill=persons["ill"].map({"flu": 1, "gout": 2}), age=persons["age"].where(persons.index > 2))
+    write_file = getattr(pyreadstat, f"write_{kind}")
+    write_file(coded, tmp_path / f"a.{kind}", variable_value_labels={"ill": {1: "flu", 2: "gout"}})
+    found = rd.open_file(tmp_path / f"a.{kind}")
+    assert found.data["ill"].tolist() == persons["ill"].tolist()
+    assert found.data["plz"].tolist() == persons["plz"].tolist()
+    assert found.data["age"].dtype == "Int64"
+    assert "ill: codes were replaced by their labels" in found.receipts
+
+
+@pytest.mark.parametrize("kind", ["gpkg", "geojson", "shp"])
+def test_geographic_files_say_layer_and_crs(tmp_path, persons, kind):
+    rng = np.random.default_rng(0)
+    crs = "EPSG:4326" if kind == "geojson" else "EPSG:25832"
+    points = gpd.GeoDataFrame(
+        persons, geometry=gpd.points_from_xy(rng.uniform(5, 9, 60), rng.uniform(45, 55, 60)), crs=crs
+    )
+    path = tmp_path / f"a.{kind}"
+    if kind == "gpkg":
+        points.to_file(path, layer="people")
+        points.head(3).to_file(path, layer="few")
+    else:
+        points.to_file(path)
+    found = rd.open_file(path)
+    assert len(found.data) == 60
+    assert found.source["crs"] == crs
+    assert found.named("place") == ["geometry"]
+    if kind == "gpkg":
+        assert found.source["layer"] == "people"
+        assert "'few'" in found.notes[0]
+        assert len(rd.open_file(path, layer="few").data) == 3
+        with pytest.raises(ParameterError, match="`crs`"):
+            rd.open_file(path, crs="EPSG:4326")
+
+
+def test_places_in_metres_need_a_crs_but_german_numbers_tell_theirs(tmp_path):
+    rng = np.random.default_rng(0)
+    north = rng.uniform(5.3e6, 6.0e6, 40).round()
+    for shift, wanted in ((0, None), (32e6, "EPSG:4647"), (3e6, "EPSG:31467")):
+        frame = pd.DataFrame({"Rechtswert": rng.uniform(3e5, 7e5, 40).round() + shift, "Hochwert": north})
+        frame.to_csv(tmp_path / "a.csv", index=False)
+        found = rd.open_file(tmp_path / "a.csv")
+        assert (found.places["lat"], found.places["lon"]) == ("Hochwert", "Rechtswert")
+        assert found.places["crs"] == wanted
+        assert any("CRS" in note for note in found.notes) == (wanted is None)
+    assert rd.open_file(tmp_path / "a.csv", crs="EPSG:25832").places["crs"] == "EPSG:25832"
+
+
+def test_roles_are_proposed_with_a_reason():
+    n = 200
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "patient_id": np.arange(n),
+            "mail": [f"p{i}@example.org" for i in range(n)],
+            "sex": rng.choice(["f", "m"], n),
+            "zip": rng.choice(["01067", "10115"], n),
+            "remarks": [f"was seen on day {i} and again later, see letter of the ward" for i in range(n)],
+            "hhid": np.arange(n) // 3,
+            "weight": rng.uniform(200, 900, n),
+            "weight_kg": rng.uniform(50, 90, n),
+            "income": rng.normal(9, 1, n),
+            "latitude": rng.uniform(50, 51, n),
+            "longitude": rng.uniform(8, 9, n),
+            "serum": rng.normal(0, 1, n),
+            "site": ["A"] * n,
+        }
+    )
+    found = describe(frame, {})
+    assert found.columns.set_index("column")["role"].to_dict() == {
+        "patient_id": "identifier", "mail": "identifier", "sex": "quasi-identifier", "zip": "quasi-identifier",
+        "remarks": "free text", "hhid": "household", "weight": "weight", "weight_kg": "quasi-identifier",
+        "income": "sensitive", "latitude": "place", "longitude": "place", "serum": "other", "site": "other",
+    }  # fmt: skip
+    assert (found.columns["reason"].str.len() > 10).all()
+
+
+def test_decimals_against_text():
+    rng = np.random.default_rng(0)
+    for digits in range(8):
+        values = rng.uniform(-1000, 1000, 50).round(digits)
+        ref = max(len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values)
+        assert decimals_of(pd.Series(values)) == ref
+
+
+def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
+    rng = np.random.default_rng(0)
+    cells = {"Alter": rng.integers(1, 99, 40).astype(str).tolist(), "Ort": rng.choice(["Köln", "Bonn"], 40).tolist()}
+    path = write(tmp_path / "a.csv", cells, encoding="latin-1")
+
+    def call(*more):
+        command = [sys.executable, "-m", "reident.cli", "open", "a.csv", "--out", "r.yaml", *more]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = call()
+    assert done.returncode == 0, done.stderr
+    assert "quasi-identifier" in done.stdout
+    assert "read as cp1252" in done.stdout
+    assert (tmp_path / "r.png").stat().st_size > 5000
+    recipe = rd.read_recipe(tmp_path / "r.yaml")
+    assert recipe == recipe_of(rd.open_file(path), "a.csv")
+    pd.testing.assert_frame_equal(recipe.open(tmp_path).data, rd.open_file(path).data)
+    assert recipe.named("quasi-identifier") == ["Alter", "Ort"]
+    again = call()
+    assert again.returncode == 2
+    assert "must not exist" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- 1", "`recipe` must be a mapping"),
+        ("chian: []", "`recipe` must be one of"),
+        ("columns: {a: {role: king}}", "`role of a`"),
+        ("chain: [{method: blur}]", "there are"),
+        ("chain: [{method: mondrian, parameters: {k: 0}}]", "`k`"),
+        ("chain: [{parameters: {k: 2}}]", "`chain`"),
+        ("missing_values: maybe", "`missing_values`"),
+        ("limit: 25", "`limit`"),
+        ("a: [", "YAML"),
+    ],
+)
+def test_a_wrong_recipe_is_refused(tmp_path, text, words):
+    (tmp_path / "r.yaml").write_text(text)
+    with pytest.raises((ParameterError, DataError), match=words):
+        rd.read_recipe(tmp_path / "r.yaml")

@@ -1,0 +1,303 @@
+"""The judge against naive intruders: no judged risk lies below what a dozen lines of plain code get."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reident as rd
+from reident.errors import DataError, ParameterError
+from reident.methods.attacks import attack_names, run_attack
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
+from reident.methods.release import Release
+from reident.tables.agreement import agreement, compare_columns, kept_columns
+from reident.workbench.panel import attack_panel
+
+QUICK = ["exact_join", "nearest_record", "record_assignment", "homogeneity", "modal_value", "skewness"]
+
+
+def people(n=300, seed=0, towns=60):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "sex": rng.choice(["f", "m"], n),
+            "age": rng.integers(18, 90, n),
+            "town": [f"D-{i:05d}" for i in rng.integers(0, towns, n)],
+            "ill": rng.choice(["flu", "gout", "cancer"], n, p=[0.6, 0.3, 0.1]),
+            "lat": rng.uniform(48, 49, n),
+            "lon": rng.uniform(8, 9, n),
+        }
+    )
+
+
+def row_of(found, name):
+    return found.set_index("name").loc[name]
+
+
+# Naive intruders, a few lines each.
+
+
+def naive_join(release, original, columns):
+    """Share of right guesses of who picks at random among the records that are equal."""
+    right = 0.0
+    for _, person in original.iterrows():
+        same = [record["id"] for _, record in release.iterrows() if all(record[c] == person[c] for c in columns)]
+        right += (person["id"] in same) / len(same) if same else 0.0
+    return right / len(original)
+
+
+def naive_nearest_place(release, original, labels):
+    km = rd.great_circle_cross_km(original["lat"], original["lon"], release["lat"], release["lon"])
+    right = 0
+    for i in range(len(original)):
+        alike = (release[labels].to_numpy() == original[labels].iloc[i].to_numpy()).all(axis=1)
+        nearest = np.where(alike, km[i], np.inf).argmin()
+        right += alike.any() and release["id"].iloc[nearest] == original["id"].iloc[i]
+    return right / len(original)
+
+
+def naive_modal(release, original, columns):
+    right = 0
+    for _, person in original.iterrows():
+        same = release[(release[columns] == person[columns]).all(axis=1)]["ill"]
+        right += len(same) > 0 and person["ill"] == same.value_counts().index[0]
+    return right / len(original)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(5, 40), st.integers(1, 30), st.booleans())
+def test_exact_join_is_never_below_the_naive_one(seed, n, towns, drop):
+    table = people(n, seed, towns)[["id", "sex", "age", "town", "ill"]]
+    release = table.sample(frac=1, random_state=seed % 1000)
+    release = release.drop(columns="age") if drop else release
+    columns = [c for c in ("sex", "age", "town") if c in release]
+    found = attack_panel(release, table, quasi=["sex", "age", "town"], sensitive="ill", id="id", attacks=QUICK)
+    naive = naive_join(release, table, columns)
+    assert row_of(found, "exact_join")["risk"] == pytest.approx(naive)
+    assert row_of(found, "modal_value")["risk"] >= naive_modal(release, table, columns) - 1e-9
+    assert found["worst"].max() >= naive
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([100.0, 2000.0, 20000.0]))
+def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
+    table = people(120, seed, 3)
+    moved = rd.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=seed)
+    release = table.assign(lat=moved["lat_deg"], lon=moved["lon_deg"]).sample(frac=1, random_state=1)
+    found = attack_panel(
+        release, table, quasi=["sex", "town"], lat="lat", lon="lon", id="id", attacks=["nearest_place", "spatial_k"]
+    )
+    naive = naive_nearest_place(release, table, ["sex", "town"])
+    assert row_of(found, "nearest_place")["risk"] == pytest.approx(naive)
+    assert row_of(found, "spatial_k")["risk"] >= naive - 1e-9
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(5, 40))
+def test_degrees_are_never_judged_below_the_naive_guess(seed, n):
+    graph = nx.gnm_random_graph(n, 2 * n, seed=seed)
+    persons = pd.DataFrame({"x": range(n)})
+    found = attack_panel(graph, persons, quasi="x", network=graph, attacks=["degree", "neighbourhood"])
+    degrees = [d for _, d in graph.degree]
+    naive = float(np.mean([1 / degrees.count(d) for d in degrees]))
+    assert row_of(found, "degree")["risk"] == pytest.approx(naive)
+    assert row_of(found, "neighbourhood")["risk"] >= naive - 1e-9
+    assert row_of(found, "degree")["worst"] == pytest.approx(1 / min(degrees.count(d) for d in degrees))
+
+
+def test_rounded_and_generalised_values_are_read_back():
+    table = people(400, 3)
+    rounded = table[["id", "sex", "age", "town"]].assign(age=(table["age"] / 5).round() * 5)
+    found = row_of(attack_panel(rounded, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
+    keys = [table["sex"], table["town"]]
+    ages = table["age"].to_numpy()
+    naive = 0.0
+    for i in range(len(table)):
+        same = (keys[0] == keys[0][i]) & (keys[1] == keys[1][i]) & (np.abs(rounded["age"] - ages[i]) <= 2.5)
+        naive += same[i] / same.sum()
+    assert found["risk"] == pytest.approx(naive / len(table))
+    made = rd.k_anonymise(
+        table.set_index("id"), ["age", "town"], k=5, method="mondrian",
+        hierarchies={c: rd.workbench.microdata.automatic_hierarchy(table[c]) for c in ("age", "town")},
+    ).table.reset_index()  # fmt: skip
+    kept = row_of(attack_panel(made, table, quasi=["age", "town"], id="id", attacks=QUICK), "exact_join")
+    assert kept["worst"] <= 1 / 5
+    assert kept["risk"] == pytest.approx(naive_covering(made, table))
+    assert kept["verdict"] == "within the limit"
+
+
+def naive_covering(made, table):
+    from reident.tables.labels import LabelReader
+
+    covers = np.ones((len(table), len(made)), dtype=bool)
+    for column in ("age", "town"):
+        one = LabelReader(pd.Index(table[column]), pd.Index(made[column])).cover()
+        covers &= one
+    return float(np.mean(np.diag(covers) / covers.sum(axis=1)))
+
+
+def test_no_value_is_too_rare():
+    """The audit's town file: sex, age and town; rounding the age leaves nearly everybody alone with the rest."""
+    table = people(1500, 5, towns=700)
+    release = table[["id", "sex", "age", "town"]].assign(age=(table["age"] / 2).round() * 2)
+    found = row_of(attack_panel(release, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
+    assert found["verdict"] == "above the limit"
+    assert found["risk"] > 0.9
+    assert found["share_above_limit"] > 0.95
+
+
+def test_the_donut_is_refused_by_its_own_places():
+    table = people(800, 6)
+    moved = rd.mask_donut(
+        table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), inner_m=500, outer_m=3000, rng=1
+    ).rename(columns={"lat_deg": "lat", "lon_deg": "lon"})
+    found = attack_panel(
+        moved, table, quasi=["sex", "age"], lat="lat", lon="lon", id="id",
+        attacks=["nearest_place", "place_assignment", "spatial_k"],
+    )  # fmt: skip
+    assert (found["verdict"] == "above the limit").all()
+    assert row_of(found, "nearest_place")["risk"] >= naive_nearest_place(moved, table, ["sex", "age"]) - 1e-9
+    assert row_of(found, "nearest_place")["risk"] > 0.9
+
+
+def test_every_attack_runs_or_says_why():
+    table = people(60, 7, 3)
+    found = attack_panel(
+        table, table, quasi=["sex", "town"], sensitive="ill", id="id", attacks=["exact_join", "similarity", "degree"]
+    )
+    assert found["reason"].tolist()[0] == ""
+    assert "no numbers" in row_of(found, "similarity")["reason"]
+    assert "no network" in row_of(found, "degree")["reason"]
+    assert (found["verdict"].tolist()[1:]) == ["not run", "not run"]
+
+
+def test_without_ids_confidence_is_judged():
+    table = people(200, 8).drop(columns="id")
+    release = table.sample(frac=1, random_state=1)
+    found = row_of(attack_panel(release, table, quasi=["sex", "age", "town"], attacks=["exact_join"]), "exact_join")
+    with_id = people(200, 8)
+    told = row_of(
+        attack_panel(with_id, with_id, quasi=["sex", "age", "town"], id="id", attacks=["exact_join"]), "exact_join"
+    )
+    assert found["risk"] == pytest.approx(told["risk"])
+    assert found["n_above"] == told["n_above"]
+
+
+# The judge's own rules.
+
+
+def outcome(confidence, right, base=0.01, **options):
+    claims = pd.DataFrame({"claim": "x", "confidence": confidence, "right": right, "base": base, "present": True})
+    return Outcome(claims, options.pop("what", "identity"), "a sentence", **options)
+
+
+def test_a_calibrated_confidence_is_kept_and_another_corrected():
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0, 1, 5000)
+    good = judge(outcome(sure, rng.random(5000) < sure), 0.25)
+    assert good["calibrated"]
+    assert good["share_above_limit"] == pytest.approx((sure > 0.25).mean())
+    bad = judge(outcome(sure, rng.random(5000) < 0.1 * sure), 0.25)
+    assert not bad["calibrated"]
+    assert bad["share_above_limit"] == 0
+    assert bad["worst"] < 0.2
+
+
+def test_guessing_is_told_from_disclosure():
+    rng = np.random.default_rng(1)
+    found = judge(outcome(np.ones(2000), rng.random(2000) < 0.01, base=0.01), 0.25)
+    assert found["verdict"] == "not told apart from guessing"
+    assert judge(outcome(np.ones(2000), rng.random(2000) < 0.1, base=0.01), 0.25)["verdict"] == "within the limit"
+    assert judge(outcome(np.ones(2000), rng.random(2000) < 0.5, base=0.01), 0.25)["verdict"] == "above the limit"
+
+
+def test_the_upper_end_decides():
+    """Twenty of a hundred: a quarter lies inside the interval, so the release is refused; of ten thousand it is not."""
+    for n, verdict in ((100, "above the limit"), (10_000, "within the limit")):
+        assert judge(outcome(np.ones(n), np.arange(n) % 5 == 0), 0.25)["verdict"] == verdict
+
+
+def test_attributes_are_judged_by_what_they_gain():
+    n = 1000
+    usual = judge(outcome(np.full(n, 0.8), np.arange(n) % 5 > 0, base=0.8, what="attribute", proven=True), 0.25)
+    assert usual["verdict"] == "not told apart from guessing"
+    assert usual["worst"] == 0
+    sure = judge(outcome(np.ones(n), np.ones(n), base=0.8, what="attribute", proven=True), 0.25)
+    assert (sure["worst"], sure["residual"], sure["verdict"]) == (1.0, 1.0, "above the limit")
+
+
+def _judged_places(n, sd_km, repetitions, seed):
+    """Uniform places in a square of 100 km at the equator, normal noise; the posterior of the mask is the attack."""
+    degree = 6371 * np.pi / 180
+    got = {"confidence": [], "right": [], "assigned": [], "above": []}
+    for repetition in range(repetitions):
+        rng = np.random.default_rng([seed, repetition])
+        known = pd.DataFrame(rng.uniform(0, 100 / degree, (n, 2)), columns=["lat_deg", "lon_deg"])
+        table = known + rng.normal(0, sd_km / degree, (n, 2))
+        release = Release("points", table, "coordinate_noise", {"sigma_deg": sd_km / degree}, n)
+        knowledge = Knowledge(known, [], np.arange(n))
+        found = run_attack("known_mask", release, knowledge)
+        judged = judge(found, 0.25)
+        got["confidence"].append(judged["confidence"])
+        got["right"].append(judged["risk"])
+        got["above"].append((found.claims["confidence"] > 0.25).mean())
+        got["assigned"].append(judge(run_attack("place_assignment", release, knowledge), 0.25)["risk"])
+    return {name: float(np.mean(values)) for name, values in got.items()}
+
+
+MEASURED = ("confidence", "right", "assigned", "above")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "sd_km", "values", "sds"),
+    [
+        (1000, 1.0, (0.623, 0.617, 0.736, 0.995), (0.005, 0.018, 0.019, 0.01)),
+        (200, 5.0, (0.272, 0.260, 0.305, 0.486), (0.008, 0.027, 0.027, 0.04)),
+    ],
+)
+def test_masked_places_agree_with_the_prototype(n, sd_km, values, sds):
+    """Means of 6 repetitions within 3 standard errors of the prototype's (sd of one repetition in its table)."""
+    got = _judged_places(n, sd_km, 6, 1)
+    for name, value, sd in zip(MEASURED, values, sds, strict=True):
+        assert got[name] == pytest.approx(value, abs=3 * sd * np.sqrt(1 / 6 + 1 / 20)), name
+
+
+def test_candidates_equal_a_plain_search():
+    rng = np.random.default_rng(4)
+    known = pd.DataFrame({"a": rng.integers(0, 9, 50), "b": rng.choice(list("xyz"), 50)})
+    release = pd.DataFrame(
+        {
+            "a": [f"[{v - v % 3}, {v - v % 3 + 3}]" for v in known["a"]],
+            "b": known["b"].where(known["b"] != "z", "{y, z}"),
+        }
+    )
+    compared = compare_columns(known, release, ["a", "b"])
+    found = agreement(compared, ["a", "b"], release, 50)
+    for i, j in itertools.product(range(50), range(50)):
+        low = int(release["a"][j][1])
+        agree = low <= known["a"][i] <= low + 3 and known["b"][i] in release["b"][j]
+        assert found.holds(np.array([i]), np.array([j]))[0] == agree
+    lists = found.candidates()
+    assert [len(lists[g]) for g in found.groups] == found.counts().tolist()
+    assert kept_columns(compared, np.arange(50), np.arange(50)) == ["a", "b"]
+
+
+def test_bad_input_is_named():
+    table = people(30)
+    with pytest.raises(ParameterError, match="`attacks` must name"):
+        attack_panel(table, table, quasi="sex", attacks=["magic"])
+    with pytest.raises(ParameterError, match="nothing says what an intruder knows"):
+        attack_panel(table, table)
+    with pytest.raises(DataError, match="`id` must name a column"):
+        attack_panel(table.assign(id=1), table, quasi="sex", id="id")
+    with pytest.raises(DataError, match="none: no person"):
+        attack_panel(table.assign(id=table["id"] + 1000), table, quasi="sex", id="id")
+    with pytest.raises(NotApplicable):
+        run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))
+    assert len(attack_names()) >= 24

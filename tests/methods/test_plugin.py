@@ -1,0 +1,105 @@
+"""A mask and an attack from a package outside: by entry point or registered, they are everywhere; no file changes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.errors import ParameterError
+from reident.methods import catalogue, entries, find
+from reident.methods.forms import release
+from reident.workbench.mapping import plan
+from reident.workbench.microdata import microdata
+
+PACKAGE = Path(__file__).parent.parent / "plugin"
+STOPS = pd.DataFrame({"lat_deg": [50.2, 50.8], "lon_deg": [8.2, 8.8], "lines": [1, 3]})
+
+
+@pytest.fixture
+def example(monkeypatch):
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    monkeypatch.setattr(catalogue, "REGISTERED", catalogue.REGISTERED.copy())
+    import reident_example
+
+    for registered in ("registering",):
+        monkeypatch.setattr(f"reident.methods.{registered}.REGISTERED", catalogue.REGISTERED)
+    for entry in reident_example.METHODS:
+        assert rd.register(entry) is entry
+    return reident_example
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 60), "lat_deg": rng.uniform(50, 51, 60), "lon_deg": rng.uniform(8, 9, 60)}
+    )
+
+
+MAP = {"n_known": 10, "n_released": 30, "repetitions": 2, "progress": False, "quasi": "sex"}
+
+
+def test_on_the_map(example, people):
+    specs = [{"name": "snap_to_stops", "blur_deg": [0.0, 0.001]}, {"name": "disc", "radius_m": 1.0}]
+    frame = rd.risk_utility(people, specs, ["same_parallel"], ["distances_kept"], public={"stops": STOPS}, **MAP)
+    risk = frame.set_index(["method", "value"])["risk"]
+    # Who is moved by a metre keeps the parallel; two stops hide thirty persons.
+    assert risk[("disc", "1")] == 1
+    assert risk[("snap_to_stops", "0")] < 0.3
+    assert set(frame["attack"]) == {"same parallel, success by person"}
+    # Distances without places: the attack says nothing about them.
+    frame = rd.risk_utility(people, ["distance_noise"], ["same_parallel"], ["distances_kept"], **MAP)
+    assert "distance_noise" not in set(frame["method"])
+    left_out = plan(microdata(people, quasi="sex"), None, ["same_parallel"], ["distances_kept"]).left_out
+    assert "the stops of public transport" in left_out["snap_to_stops"]
+
+
+def test_in_releases_and_the_explorer(example, people, tmp_path):
+    pytest.importorskip("ipyevents")
+    from reident.workbench.explorer import Example, Explorer
+
+    made = release(microdata(people, quasi="sex", public={"stops": STOPS}), "snap_to_stops", rng=1)
+    assert set(made.table["lat_deg"]) == {50.2, 50.8}
+    out = rd.protect(people, tmp_path / "r", method="snap_to_stops", quasi="sex", public={"stops": STOPS})
+    assert set(pd.read_csv(out / "release.csv")["lat_deg"]) == {50.2, 50.8}
+    roles = {"quasi": ["sex"], "public": {"stops": STOPS}}
+    explorer = Explorer({"people": Example(people, roles, "places")})
+    assert ("snapped to stops", "snap_to_stops") in explorer.methods.options
+    assert ("same parallel", "same_parallel") in explorer.attack.options
+
+
+def test_options_are_checked_by_the_signature(example, people):
+    for spec, words in (({"blur_deg": 3.0}, "must lie in"), ({"blur_m": 3.0}, "it has blur_deg")):
+        with pytest.raises(ParameterError, match=words):
+            rd.risk_utility(
+                people, [{"name": "snap_to_stops", **spec}], ["same_parallel"], public={"stops": STOPS}, **MAP
+            )
+    with pytest.raises(ParameterError, match="`north` must lie in"):
+        rd.risk_utility(people, ["disc"], [{"name": "same_parallel", "north": 9.0}], **MAP)
+
+
+def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
+    told = tmp_path / "reident_example-0.1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: reident-example\nVersion: 0.1\n")
+    (told / "entry_points.txt").write_text("[reident.methods]\nexample = reident_example:METHODS\n")
+    paths = [str(tmp_path), str(PACKAGE), *sys.path]
+    call = "from reident.cli import app; app(['methods', 'snap_to_stops', '--json'])"
+    code = f"import sys; sys.path[:0] = {paths!r}; {call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)[0]["parameters"] == [
+        {"name": "blur_deg", "type": "float", "range": "[0, 2]", "unit": "degrees", "default": 0.0}
+    ]
+    assert not any(entry.name == "snap_to_stops" for entry in entries())
+    with pytest.raises(ParameterError, match="there are"):
+        find("snap_to_stops")
+
+
+def test_no_house_name_is_taken(example):
+    with pytest.raises(ParameterError, match="one of the house's"):
+        rd.register(find("disc"))

@@ -1,0 +1,385 @@
+"""From a file as an office keeps it to a checked release, by a recipe: gaps, digits, households, hierarchies, chain."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident._rng import system_rng
+from reident.data.datasets import load_places
+from reident.errors import DataError, ParameterError
+from reident.places.distances import great_circle_km
+from reident.workbench.columns import decimals_of
+from reident.workbench.finishing import column_loss, public_ends
+from reident.workbench.making import GAP
+from reident.workbench.microdata import LAT, LON
+from reident.workbench.recipe import recipe_of
+
+N = 5000
+
+
+def office(n=N, seed=0):
+    """Return a patient file as German offices write them: texts, decimal commas, leading zeros, gaps."""
+    rng = np.random.default_rng(seed)
+    towns = load_places("germany")
+    home = towns.iloc[rng.choice(len(towns), n, p=towns["population"] / towns["population"].sum())]
+    table = pd.DataFrame(
+        {
+            "Fall-Nr": [str(700_000 + 3 * i) for i in rng.permutation(n)],
+            "Geschlecht": rng.choice(["m", "w"], n),
+            "Alter": rng.integers(0, 99, n).astype(str),
+            "PLZ": [f"{1000 + 37 * int(i):05d}" for i in rng.integers(0, 400, n)],
+            "Beruf": rng.choice(["Bäcker", "Ärztin", "Lehrer", "Köchin"], n),
+            "Einkommen": [f"{x:.2f}".replace(".", ",") for x in rng.lognormal(10, 0.5, n)],
+            "Diagnose": rng.choice(["E11.9", "I10.0", "J45.1"], n),
+            "Aufnahme": [f"{day:02d}.{month:02d}.2021" for day, month in rng.integers(1, 13, (n, 2))],
+            "Breite": [f"{x:.5f}".replace(".", ",") for x in home["lat_deg"] + rng.normal(0, 0.02, n)],
+            "Länge": [f"{x:.5f}".replace(".", ",") for x in home["lon_deg"] + rng.normal(0, 0.02, n)],
+        }
+    )
+    for name, share in (("Beruf", 0.02), ("Einkommen", 0.03), ("Alter", 0.02)):
+        table.loc[rng.random(n) < share, name] = ""
+    table.loc[[3, 8], "Alter"] = ["unbekannt", "90+"]
+    return table
+
+
+CHAIN = [
+    {"method": "mondrian", "parameters": {"k": 5}},
+    {"method": "donut", "parameters": {"inner_m": 500.0, "outer_m": 3000.0}},
+    {"method": "additive_noise", "columns": ["Einkommen"], "parameters": {"amount": 0.2}},
+]
+
+
+def call(folder, *arguments):
+    command = [sys.executable, "-m", "reident.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig"])
+def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path, encoding):
+    office().to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding=encoding)
+    done = call(tmp_path, "open", "patienten.csv")
+    assert done.returncode == 0, done.stderr
+    recipe = rd.read_recipe(tmp_path / "recipe.yaml")
+    assert recipe.named("identifier") == ["Fall-Nr"]
+    assert recipe.named("quasi-identifier") == ["Geschlecht", "Alter", "PLZ", "Beruf", "Aufnahme"]
+    assert recipe.named("sensitive") == ["Einkommen", "Diagnose"]
+    assert recipe.places == {"lat": "Breite", "lon": "Länge", "crs": "EPSG:4326"}
+    import dataclasses
+
+    dataclasses.replace(recipe, chain=CHAIN).write(tmp_path / "recipe.yaml")
+    done = call(tmp_path, "protect", "--recipe", "recipe.yaml", "--out", "release")
+    assert done.returncode == 0, done.stderr
+    for told in (
+        "mondrian: k=5",
+        "columns left out: Fall-Nr",
+        "5000 of 5000 records released",
+        "Diagnose",
+        "as it was",
+    ):
+        assert told in done.stdout
+    original = rd.open_file(tmp_path / "patienten.csv").data
+    released = rd.open_file(tmp_path / "release" / "release.csv").data
+    assert list(released.columns) == [name for name in original.columns if name != "Fall-Nr"]
+    assert decimals_of(released["Breite"]) == 5
+    assert decimals_of(released["Einkommen"]) == 2
+    assert released["Einkommen"].isna().sum() == original["Einkommen"].isna().sum()
+    quasi = recipe.named("quasi-identifier")
+    assert released[quasi].astype(str).value_counts().min() >= 5
+    assert (tmp_path / "release" / "release.csv").read_bytes().decode(encoding).startswith("Geschlecht;Alter")
+
+
+@pytest.fixture(scope="module")
+def persons():
+    rng = np.random.default_rng(8)
+    n = 300
+    table = pd.DataFrame(
+        {
+            "code": [f"K{i:05d}" for i in range(n)],
+            "sex": rng.choice(["f", "m"], n),
+            "age": pd.array(rng.integers(20, 90, n), "Int64"),
+            "job": rng.choice(["baker", "smith", "cook"], n),
+            "pay": rng.normal(3000, 400, n).round(2),
+            "ill": rng.choice(["flu", "gout"], n),
+            "hh_id": np.arange(n) // 3,
+            "lat": (np.repeat(rng.uniform(50, 51, n // 3), 3)).round(5),
+            "lon": (np.repeat(rng.uniform(8, 9, n // 3), 3)).round(5),
+        }
+    )
+    table.loc[rng.random(n) < 0.1, "age"] = pd.NA
+    table.loc[rng.random(n) < 0.1, "job"] = None
+    return table
+
+
+QUASI = ["sex", "age", "job"]
+
+
+def released(out):
+    return pd.read_csv(out / "release.csv", dtype={"age": "str"}, keep_default_na=False, na_values=[""])
+
+
+@pytest.mark.parametrize("method", ["mondrian", "k_anonymity_lattice"])
+@pytest.mark.parametrize("missing", ["label", "wildcard", "drop", "suppress"])
+def test_gaps_are_settled_as_chosen_and_k_holds(persons, tmp_path, method, missing):
+    out = rd.protect(
+        persons, tmp_path / "r", method=method, options={"k": 4}, quasi=QUASI, sensitive="ill", missing=missing
+    )
+    table = released(out)
+    gaps = persons[QUASI].isna().any(axis=1)
+    n_gone = json.loads((out / "manifest.json").read_text())["records_left_out"]
+    assert len(table) == len(persons) - n_gone
+    if missing == "drop":
+        assert n_gone >= gaps.sum()
+        assert not table[QUASI].isna().any(axis=None)
+    if missing == "label":
+        assert not table[QUASI].isna().any(axis=None)
+        assert (table["age"] == GAP).any() or method == "k_anonymity_lattice"
+    if missing == "suppress":
+        assert (table[QUASI] == "*").all(axis=1).sum() >= gaps.sum()
+    if missing == "wildcard":
+        # A gap agrees with every value: each record must agree with three others, pair by pair.
+        rows = table[QUASI].astype(object).to_numpy()
+        known = ~pd.isna(rows)
+        least = min(
+            int(((rows == row) | ~known | ~there).all(axis=1).sum()) for row, there in zip(rows, known, strict=True)
+        )
+        assert least >= 4
+        assert table["age"].isna().any()
+    else:
+        assert table[QUASI].value_counts().min() >= 4
+
+
+def test_numbers_keep_their_form_and_their_gaps(persons, tmp_path):
+    out = rd.protect(persons, tmp_path / "r", method="additive_noise", quasi=["age", "pay"], keep=["sex"])
+    table = pd.read_csv(out / "release.csv")
+    assert list(table.columns) == ["sex", "age", "pay"]
+    assert decimals_of(table["age"].dropna()) == 0
+    assert decimals_of(table["pay"]) <= 2
+    assert table["age"].isna().sum() == persons["age"].isna().sum()
+    assert "." not in "".join(line.split(",")[1] for line in (out / "release.csv").read_text().splitlines()[1:])
+
+
+def test_a_household_moves_together_and_single_persons_do_not(persons, tmp_path):
+    single = rd.protect(
+        persons, tmp_path / "a", method="disc", options={"radius_m": 2000.0}, lat="lat", lon="lon", keep="sex"
+    )
+    joint = rd.protect(
+        persons,
+        tmp_path / "b",
+        method="disc",
+        options={"radius_m": 2000.0},
+        lat="lat",
+        lon="lon",
+        keep="sex",
+        household="hh_id",
+    )
+    spots = [pd.read_csv(out / "release.csv").groupby(["lat", "lon"]).size() for out in (single, joint)]
+    assert spots[0].max() == 1
+    assert spots[1].tolist() == [3] * 100
+    table = pd.read_csv(joint / "release.csv")
+    assert decimals_of(table["lat"]) == 5
+
+
+def test_an_identifier_is_kept_only_on_the_explicit_word(persons, tmp_path):
+    arguments = {"method": "mondrian", "quasi": ["sex"], "keep": "code"}
+    with pytest.raises(ParameterError, match="`keep` must not name 'code'"):
+        rd.protect(persons, tmp_path / "r", **arguments)
+    assert "code" in released(rd.protect(persons, tmp_path / "r", **arguments, keep_identifiers=True))
+
+
+def test_a_release_that_the_audit_refuses_never_appears(persons, tmp_path):
+    with pytest.raises(DataError, match="exactly the true place"):
+        rd.protect(
+            persons,
+            tmp_path / "r",
+            method="coordinate_noise",
+            options={"sigma_deg": 0.0},
+            lat="lat",
+            lon="lon",
+            keep="sex",
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_coordinates_in_metres_come_back_in_metres(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.uniform(4e5, 6e5, 60).round(), "y": rng.uniform(5.5e6, 5.6e6, 60).round()})
+    table["sex"] = rng.choice(["f", "m"], 60)
+    out = rd.protect(
+        table, tmp_path / "r", method="donut", options={"inner_m": 500.0, "outer_m": 2000.0}, lat="y", lon="x",
+        crs="EPSG:25832", keep="sex",
+    )  # fmt: skip
+    moved = pd.read_csv(out / "release.csv")
+    assert list(moved.columns) == ["x", "y", "sex"]
+    assert decimals_of(moved["x"]) == 0
+    apart = np.hypot(*(moved[c].to_numpy()[:, None] - table[c].to_numpy() for c in "xy")).min(axis=1)
+    assert ((apart > 0) & (apart < 2100)).all()
+
+
+def test_the_noise_of_a_release_comes_from_the_operating_system(persons, tmp_path, monkeypatch):
+    drawn, real = [], os.urandom
+
+    def counted(size):
+        drawn.append(size)
+        return real(size)
+
+    def refused(*_):
+        raise AssertionError("a release must not draw from a seeded generator")
+
+    monkeypatch.setattr(os, "urandom", counted)
+    monkeypatch.setattr(np.random, "PCG64", refused)
+    monkeypatch.setattr(np.random, "default_rng", refused)
+    out = rd.protect(persons, tmp_path / "r", method="coordinate_noise", lat="lat", lon="lon", keep="sex")
+    assert sum(drawn) >= 8 * 2 * len(persons)
+    assert "cryptographic" in json.loads((out / "manifest.json").read_text())["random_numbers"]
+
+
+def test_the_systems_generator_draws_as_numpy_does():
+    from scipy.stats import kstest
+
+    rng = system_rng()
+    assert kstest(rng.uniform(size=20_000), "uniform").pvalue > 1e-6
+    assert kstest(rng.normal(size=20_000), "norm").pvalue > 1e-6
+    assert sorted(rng.permutation(500).tolist()) == list(range(500))
+    assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
+    assert system_rng().integers(2**62) != system_rng().integers(2**62)
+
+
+def test_hierarchies_by_file_prefix_interval_and_date(tmp_path):
+    rng = np.random.default_rng(1)
+    n = 200
+    table = pd.DataFrame(
+        {
+            "zip": [f"{i:05d}" for i in rng.choice([1067, 1069, 10115, 10117], n)],
+            "age": rng.integers(20, 60, n),
+            "job": rng.choice(["baker", "smith", "nurse"], n),
+            "born": pd.to_datetime(rng.choice(["1980-01-02", "1981-05-06"], n)),
+        }
+    )
+    (tmp_path / "job.csv").write_text("baker;craft;*\nsmith;craft;*\nnurse;care;*\n")
+    forms = {"zip": "prefixes", "age": {"intervals": [5, 20]}, "job": str(tmp_path / "job.csv"), "born": "date"}
+    out = rd.protect(
+        table, tmp_path / "r", method="k_anonymity_lattice", options={"k": 12, "suppression_limit": 0.0},
+        quasi=list(forms), hierarchies=forms,
+    )  # fmt: skip
+    shown = pd.read_csv(out / "release.csv", dtype=str)
+    assert set(shown["job"]) <= {"baker", "smith", "nurse", "craft", "care", "*"}
+    assert shown["age"].str.fullmatch(r"\d+|\[\d+, \d+\)|\*").all()
+    assert shown["zip"].str.fullmatch(r"\d{0,5}\**").all()
+    assert shown["born"].str.fullmatch(r"[\d-]+\*?|\*").all()
+    assert shown.value_counts().min() >= 12
+    with pytest.raises(ParameterError, match="`hierarchies`"):
+        rd.protect(table, tmp_path / "s", method="mondrian", quasi="age", hierarchies={"age": {"widths": [5]}})
+
+
+def test_a_recipe_releases_what_its_steps_would(persons, tmp_path):
+    opened = rd.open_file(_csv(persons, tmp_path))
+    recipe = recipe_of(opened, "p.csv")
+    chain = [
+        {"method": "k_anonymity_lattice", "parameters": {"k": 3}},
+        {"method": "grid", "parameters": {"cell_m": 20000.0, "min_count": 3}},
+    ]
+    from dataclasses import replace
+
+    path = replace(recipe, chain=chain, missing_values="drop").write(tmp_path / "r.yaml")
+    told = rd.read_recipe(path)
+    out = rd.protect(told.open(tmp_path), tmp_path / "r", recipe=told)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert [step["method"] for step in manifest["chain"]] == ["k_anonymity_lattice", "grid"]
+    table = pd.read_csv(out / "release.csv")
+    assert {"lat", "lon", "ill"} <= set(table.columns)
+    assert not {"code", "hh_id"} & set(table.columns)
+    assert table.groupby(["lat", "lon"]).size().min() >= 3
+    assert len(table) == manifest["records_released"] == len(persons) - manifest["records_left_out"]
+    for wrong, words in (({"recipe": told, "method": "grid"}, "one of them"), ({}, "one of them")):
+        with pytest.raises(ParameterError, match=words):
+            rd.protect(persons, tmp_path / "s", **wrong)
+    with pytest.raises(ParameterError, match="at least one step"):
+        rd.protect(persons, tmp_path / "s", recipe=recipe)
+
+
+def _csv(table, folder):
+    table.to_csv(folder / "p.csv", index=False)
+    return folder / "p.csv"
+
+
+def test_column_loss_by_naive_counting():
+    rng = np.random.default_rng(0)
+    before = pd.Series(rng.choice(list("abcd"), 400))
+    joined = before.map({"a": "ab", "b": "ab", "c": "cd", "d": "cd"})
+    shares = before.value_counts(normalize=True)
+    own = -(shares * np.log2(shares)).sum()
+    left = sum(
+        (part := shares[list(pair)]).sum() * -((part / part.sum()) * np.log2(part / part.sum())).sum()
+        for pair in ("ab", "cd")
+    )
+    assert column_loss(before, joined) == pytest.approx(left / own)
+    assert column_loss(before, before) == pytest.approx(0)
+    assert column_loss(before, pd.Series("*", before.index)) == pytest.approx(1)
+    assert column_loss(before, before.iloc[:100]) == pytest.approx(0.75, abs=0.02)
+    numbers = pd.Series(rng.normal(size=400))
+    noisy = numbers + rng.normal(size=400)
+    assert column_loss(numbers, noisy) == pytest.approx(1 - np.corrcoef(numbers, noisy)[0, 1] ** 2)
+    assert column_loss(numbers, numbers) == 0
+
+
+def test_interval_ends_fall_on_a_public_grid_and_still_cover():
+    rng = np.random.default_rng(0)
+    pay = pd.Series(rng.normal(50_000, 9_000, 300).round(2))
+    parts = np.array_split(np.sort(pay), 30)
+    labels = pay.map({value: f"[{part[0]}, {part[-1]}]" for part in parts for value in part})
+    shown = public_ends(pay, labels)
+    ends = shown.str.extract(r"\[(.*), (.*)\]").astype(float)
+    assert ((ends[0] <= pay) & (pay <= ends[1])).all()
+    assert (ends % 100 == 0).all(axis=None)
+    ages = pd.Series([20, 33, 47])
+    assert public_ends(ages, pd.Series(["[20, 33]", "[20, 33]", "47"])).tolist() == ["[20, 33]", "[20, 33]", "47"]
+
+
+@pytest.mark.slow
+def test_fifty_thousand_places_need_no_matrix(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 50_000
+    table = pd.DataFrame(
+        {LAT: rng.uniform(48, 54, n).round(5), LON: rng.uniform(7, 14, n).round(5), "sex": rng.choice(["f", "m"], n)}
+    )
+    out = rd.protect(table, tmp_path / "r", method="donut", options={"inner_m": 500.0, "outer_m": 2000.0}, keep="sex")
+    assert json.loads((out / "manifest.json").read_text())["loss"]["records_sampled"] == 2000
+    with pytest.raises(DataError, match="at most 20000 records"):
+        rd.protect(table, tmp_path / "s", method="distance_noise", keep="sex")
+    moved = pd.read_csv(out / "release.csv")
+    assert great_circle_km(moved[LAT].head(50), moved[LON].head(50)).max() < 1200
+
+
+@pytest.mark.slow
+def test_an_office_file_is_assessed_released_and_checked_with_no_option_but_the_recipe(tmp_path):
+    office(120).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1")
+    assert call(tmp_path, "open", "patienten.csv").returncode == 0
+    done = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "--jobs", "1", "--limit", "0.5")
+    assert done.returncode == 0, done.stderr
+    assert "an intruder may know: Geschlecht, Alter, PLZ, Beruf, Aufnahme; sensitive: Einkommen" in done.stdout
+    assert list((tmp_path / "report" / ".work").glob("data-*")) == [], "a copy of the data was left behind"
+    told = [line for line in done.stdout.splitlines() if line.startswith("the advised release: ")]
+    command = told[0].partition("reident ")[2].split()
+    done = call(tmp_path, *command)
+    assert done.returncode == 0, done.stderr
+    chain = rd.read_recipe(tmp_path / "report" / "recipe.yaml").chain
+    manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    made = manifest.get("chain") or [manifest]
+    assert [step["method"] for step in made] == [step["method"] for step in chain]
+    done = call(
+        tmp_path, "check", "release", "--against", "patienten.csv", "--recipe", "recipe.yaml", "--out", "verdict"
+    )
+    assert done.returncode in (0, 3), done.stderr
+    verdict = json.loads((tmp_path / "verdict" / "verdict.json").read_text())
+    assert verdict["passed"] == (done.returncode == 0)
+    assert verdict["findings"] == []
+    refused = call(tmp_path, "assess", "patienten.csv", "--out", "/proc/nowhere")
+    assert refused.returncode == 2
+    assert "`out` must be a folder" in refused.stderr

@@ -1,0 +1,148 @@
+"""Places from reference sets: what is located is right up to one motion, and what is not says so."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from shapely import box
+
+from reident import embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
+from reident.places import reference_map as module
+from reident.places.areas import AreaSampler
+from reident.places.outline import lay_inside
+from reident.places.shape import gaps_km, procrustes, unit_vectors
+
+AREA = box(8, 50, 11, 52)
+
+# Points that are not located yet are 0 or NaN: compiled code says nothing about what is computed of them.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def draw(n, d, k, seed, area=AREA):
+    """Return the released matrix and the true places."""
+    lat, lon = points_in_area(area, n, rng=seed)
+    released = embed_distances(lat, lon, n_reference_sets=d, reference_set_size=k, area=area, rng=seed + 1)
+    return released, unit_vectors(lat, lon)
+
+
+def errors_km(found, true, island=0):
+    """Return how far the located records of an island lie from the truth after the best motion."""
+    rows = (found.positions["island"] == island).to_numpy()
+    placed = unit_vectors(*found.positions.loc[rows, ["lat_deg", "lon_deg"]].to_numpy().T)
+    return gaps_km(placed @ procrustes(placed, true[rows]).T, true[rows])
+
+
+@pytest.mark.parametrize(("d", "k", "seed"), [(15, 2, 1), (15, 3, 2), (12, 2, 3)])
+def test_what_is_located_is_right_up_to_one_motion(d, k, seed):
+    released, true = draw(80, d, k, seed)
+    found = locate_by_reference_sets(released, rng=0)
+    for island in range(found.positions["island"].max() + 1):
+        assert errors_km(found, true, island).max() < 1e-5
+    assert found.frame == "own"
+    assert found.n_unlocated == int(found.positions["lat_deg"].isna().sum())
+    assert found.is_complete() is (k == 2)
+    assert found.is_certified(1e-6)
+
+
+def test_a_file_fixes_the_motion_links_and_shows_the_secret_points():
+    released, true = draw(80, 15, 3, 1)
+    lat, lon = points_in_area(AREA, 80, rng=1)
+    known = pd.DataFrame({"lat_deg": lat[20:50], "lon_deg": lon[20:50], "age": np.arange(30)}, index=range(100, 130))
+    table = pd.DataFrame({"age": np.arange(80) - 20})
+    found = locate_by_reference_sets((table, released), known=known, quasi="age", rng=0)
+    assert found.frame == "known"
+    at = unit_vectors(found.positions["lat_deg"], found.positions["lon_deg"])
+    assert gaps_km(at, true).max() < 1e-3
+    assert (found.linkage.links["known"] - found.linkage.links["release"] == 80).all()
+    assert len(found.linkage.links) == 30
+    secret = AreaSampler(AREA).draw_vectors((15, 3), np.random.default_rng(2)).reshape(-1, 3)
+    at = unit_vectors(found.references["lat_deg"], found.references["lon_deg"])
+    assert gaps_km(at[:, None], secret[None]).min(axis=1).max() < 1e-3
+
+
+def test_the_border_alone_fixes_the_motion_within_its_spread():
+    released, true = draw(80, 15, 3, 1)
+    found = locate_by_reference_sets(released, AREA, rng=0)
+    assert found.frame == "area"
+    assert 0 < found.spread_km < 30
+    placed = unit_vectors(found.positions["lat_deg"], found.positions["lon_deg"])
+    assert (found.positions["lat_deg"].between(49.9, 52.1)).all()
+    assert gaps_km(placed @ procrustes(placed, true).T, true).max() < 1e-5
+
+
+def test_points_are_laid_inside_an_outline_without_symmetries():
+    area = box(8, 50, 11, 52).difference(box(9.5, 51, 11, 52))
+    lat, lon = points_in_area(area, 400, rng=1)
+    true = unit_vectors(lat, lon)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    motion, spread = lay_inside(true @ turn, area, np.random.default_rng(1))
+    error = gaps_km(true @ turn @ motion.T, true)
+    assert np.median(error) < 5
+    assert spread < 10
+
+
+def test_missing_distances_and_records_at_one_place_make_nothing_wrong():
+    released, true = draw(80, 15, 3, 1)
+    twice = np.append(np.arange(80), [5, 5])
+    released = released[np.ix_(twice, twice)]
+    gaps = np.triu(np.random.default_rng(0).random(released.shape) < 0.05, 1)
+    found = locate_by_reference_sets(np.where(gaps | gaps.T, np.nan, released), rng=0)
+    assert len(found) > 40
+    assert errors_km(found, true[twice]).max() < 1e-5
+
+
+def test_without_equal_differences_nobody_is_located():
+    released, _ = draw(40, 15, 3, 1)
+    lat, lon = points_in_area(AREA, 40, rng=1)
+    noisy = released + (noise := np.random.default_rng(0).normal(0, 1e-3, released.shape)) + noise.T
+    np.fill_diagonal(noisy, 0)
+    for matrix in (great_circle_km(lat, lon), np.abs(noisy), np.zeros((20, 20)), released[:6, :6]):
+        found = locate_by_reference_sets(matrix, AREA, rng=0)
+        assert len(found) == 0
+        assert found.n_unlocated == len(matrix)
+        assert found.frame == "own"
+        assert found.p_value == 1
+        assert not found.is_certified()
+        assert found.references.empty
+
+
+def test_the_certificate_refuses_values_that_have_nothing_to_do_with_the_map():
+    released, _ = draw(80, 15, 3, 1)
+    values = np.ascontiguousarray(module.recover_coordinates(released).values_km[:, :15].T)
+    island = module._grown(values, released)[0]
+    everything = np.isfinite(values)
+    rng = np.random.default_rng(0)
+    share, n, p_value = module._certificate(island, values, everything, rng)
+    assert share > 0.9
+    assert p_value < 1e-9 < n
+    for turn in range(1, 21):
+        # Every value goes to another record.
+        mixed = np.roll(values, turn, axis=1)
+        share, _, p_value = module._certificate(island, mixed, np.isfinite(mixed), rng)
+        assert share < 0.01
+        assert p_value > 0.01
+
+
+@pytest.mark.slow
+def test_the_recommended_setting_is_located():
+    area = box(6, 47.3, 15, 55)
+    released, true = draw(500, 20, 30, 8101, area)
+    found = locate_by_reference_sets(released, rng=0)
+    assert len(found) >= 475
+    assert errors_km(found, true).max() < 1e-3
+
+
+def test_islands_without_a_common_record_are_joined_by_the_secret_points_that_they_share():
+    released, true = draw(80, 15, 3, 1)
+    values = np.ascontiguousarray(module.recover_coordinates(released).values_km[:, :15].T)
+    whole = module._grown(values, released)[0]
+    west, east = copy.deepcopy(whole), copy.deepcopy(whole)
+    west.located = whole.located & (np.arange(80) % 2 == 0)
+    east.located = whole.located & ~west.located
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    east.x, east.references = east.x @ turn, east.references @ turn
+    assert west.join(east)
+    assert (west.located == whole.located).all()
+    x = west.x[west.located]
+    assert gaps_km(x @ procrustes(x, true[west.located]).T, true[west.located]).max() < 1e-5

@@ -1,0 +1,143 @@
+"""The attack on reference sets: equations by hand, true coordinates of drawn embeddings, and matrices without any."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shapely import box
+
+import naive_reference_sets as naive
+from reident import (
+    DataError,
+    embed_distances,
+    exact_equalities,
+    great_circle_km,
+    perturb_distances,
+    points_in_area,
+    recover_coordinates,
+)
+from reident.kernels.places import lipschitz
+from reident.places.areas import AreaSampler
+from reident.places.shape import unit_vectors
+
+AREA = box(6, 47.3, 15, 55)
+
+#: Six records and two sets that can be followed by hand: the first set is active among the first four records, the
+#: second between them and the last two.
+SIX = np.array([[0.0, 10.3, 21.1, 30.7, 2.2, 15.9], [5.4, 4.1, 6.6, 5.2, 40.9, 48.3]])
+
+
+def embedding(n, d, k, seed):
+    """Return the released matrix and the true coordinates (d, n) of a drawn data set."""
+    rng = np.random.default_rng(seed)
+    lat, lon = points_in_area(AREA, n, rng=rng)
+    released = embed_distances(lat, lon, n_reference_sets=d, reference_set_size=k, area=AREA, rng=seed)
+    sets = AreaSampler(AREA).draw_vectors((d, k), np.random.default_rng(seed))
+    return released, lipschitz.lipschitz_coordinates(unit_vectors(lat, lon), sets)
+
+
+def test_six_records_by_hand():
+    d = np.array(naive.largest_differences(SIX))
+    assert d[0, 4] - d[1, 4] == pytest.approx(-1.3)  # f2(1) - f2(0), and the same to record 5:
+    assert d[0, 5] - d[1, 5] == pytest.approx(-1.3)
+    found = recover_coordinates(d)
+    assert found.values_km.shape == (6, 2)
+    second, first = found.values_km.T
+    np.testing.assert_allclose(np.abs(np.subtract.outer(second, second)), np.abs(np.subtract.outer(SIX[1], SIX[1])))
+    assert np.isnan(first[4:]).all()
+    np.testing.assert_allclose(np.abs(first[:4] - first[0]), SIX[0, :4])
+    # Only the entry of the last two is left over.
+    assert found.explained == pytest.approx(14 / 15)
+    assert not found.is_complete()
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(30, 4, 2), (60, 8, 4), (120, 20, 10)])
+def test_no_value_is_ever_wrong(n, d, k):
+    for seed in range(3):
+        released, coordinates = embedding(n, d, k, seed)
+        found = recover_coordinates(released)
+        right, total = naive.right_values(found.values_km, coordinates)
+        assert right == total > 0
+        assert found.n_contradictions == 0
+
+
+@pytest.mark.slow
+def test_the_recommended_setting_gives_most_coordinates_away():
+    released, coordinates = embedding(500, 20, 30, 8001)
+    found = recover_coordinates(released)
+    right, total = naive.right_values(found.values_km, coordinates)
+    assert right == total > 0.75 * coordinates.size
+
+
+@given(st.lists(st.floats(0, 100), min_size=8, max_size=20, unique=True), st.integers(0, 2**32))
+def test_shift_sign_and_order_of_the_records_change_nothing(f, seed):
+    order = np.random.default_rng(seed).permutation(len(f))
+    coordinates = np.array([f, np.arange(len(f)) ** 1.5])
+    plain = recover_coordinates(np.array(naive.largest_differences(coordinates)))
+    other = recover_coordinates(np.array(naive.largest_differences(7 - coordinates))[np.ix_(order, order)])
+    assert plain.explained == pytest.approx(other.explained)
+
+
+def test_records_at_one_place_get_one_value_and_join_nothing():
+    released, coordinates = embedding(60, 6, 3, 1)
+    twice = np.append(np.arange(60), [3, 3, 8])
+    found = recover_coordinates(released[np.ix_(twice, twice)])
+    right, total = naive.right_values(found.values_km, coordinates[:, twice])
+    assert right == total
+    np.testing.assert_array_equal(found.values_km[[3, 3, 8]], found.values_km[60:])
+
+
+def test_missing_distances_cost_values_but_make_none_wrong():
+    released, coordinates = embedding(80, 6, 3, 2)
+    whole = recover_coordinates(released)
+    gaps = np.triu(np.random.default_rng(0).random(released.shape) < 0.3, 1)
+    found = recover_coordinates(np.where(gaps | gaps.T, np.nan, released))
+    right, total = naive.right_values(found.values_km, coordinates)
+    assert right == total
+    assert 0 < np.isfinite(found.values_km).sum() <= np.isfinite(whole.values_km).sum()
+
+
+def test_a_matrix_of_other_distances_gives_nothing():
+    lat, lon = points_in_area(AREA, 80, rng=3)
+    true = great_circle_km(lat, lon)
+    for released in (true, perturb_distances(embedding(80, 6, 3, 2)[0], sigma_km=0.1, rng=1)):
+        found = recover_coordinates(released)
+        assert found.values_km.shape == (80, 0)
+        assert found.n_equal == found.explained == found.known == 0
+        assert exact_equalities(released).n_equal == 0
+    assert exact_equalities(embedding(80, 6, 3, 2)[0]).share > 0.2
+
+
+def test_equalities_of_a_line_are_many_and_of_no_differences_none():
+    line = np.random.default_rng(0).random(30)
+    n_equal, n_compared, share = exact_equalities(np.abs(np.subtract.outer(line, line)))
+    assert share == n_equal / n_compared > 0.5
+    assert math.isnan(exact_equalities(np.zeros((5, 5))).share)
+
+
+def test_a_table_with_distances_serves_as_well():
+    released, _ = embedding(40, 4, 2, 1)
+    table = pd.DataFrame({"age": range(40)})
+    np.testing.assert_array_equal(
+        recover_coordinates((table, released)).values_km, recover_coordinates(released).values_km
+    )
+
+
+def test_what_is_no_release_is_refused():
+    for wrong, message in [
+        ("abc", "`release` must hold distances"),
+        (np.ones((3, 4)), "`release` must be square, got shape"),
+        (np.array([[0, np.nan], [1, 0]]), "got nan on one side only of (0, 1)"),
+    ]:
+        with pytest.raises(DataError) as error:
+            recover_coordinates(wrong)
+        assert message in str(error.value)
+
+
+def test_two_records_say_nothing():
+    found = recover_coordinates([[0, 1], [1, 0]])
+    assert found.values_km.shape == (2, 0)
+    assert found.n_equal == 0

@@ -1,0 +1,104 @@
+"""The scoreboard attack against a loop over users, and on simulated ratings (vanhoef2012, 3.1.3)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reident import DataError, Ratings, scoreboard_attack, simulate_ratings
+
+
+def naive(table, known, n_users):
+    """Score every user by a loop over what is known."""
+    scores = []
+    for user in range(n_users):
+        own = table[table["user"] == user].set_index("item")
+        score = 0.0
+        for item, value, day in known:
+            if item in own.index:
+                row = own.loc[item]
+                fit = math.exp(-abs(row["stars"] - value) / 1.5) if value is not None else 0.5
+                fit += math.exp(-abs(row["day"] - day) / 30) if day is not None else 0.5
+                score += fit / math.log(max((table["item"] == item).sum(), 2))
+        scores.append(score)
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_equal_those_of_a_loop(seed):
+    rng = np.random.default_rng(seed)
+    pairs = rng.choice(30 * 8, 90, replace=False)
+    table = pd.DataFrame(
+        {"user": pairs // 8, "item": pairs % 8, "stars": rng.integers(1, 6, 90), "day": rng.integers(0, 500, 90)}
+    )
+    known = [(0, 3.0, 100.0), (4, None, 20.0), (7, 1.0, None)]
+    ref = naive(table, known, 30)
+    found = scoreboard_attack(Ratings.from_table(table, 30), known)
+    ranked = np.sort(ref)
+    assert found.score == pytest.approx(ranked[-1])
+    assert ref[found.best] == pytest.approx(ranked[-1])
+    assert found.eccentricity == pytest.approx((ranked[-1] - ranked[-2]) / ref.std())
+    assert (found.user is None) == (found.eccentricity < 1.5)
+
+
+def attack(ratings, n_known, n_wrong, rng, n=60):
+    """Attack users with that many known ratings, values off by at most 1 and days by at most 14; some are wrong."""
+    order = np.argsort(ratings.users, kind="stable")
+    items = np.repeat(np.arange(len(ratings.indptr) - 1), np.diff(ratings.indptr))
+    starts = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
+    rich = np.flatnonzero(np.diff(starts) >= n_known)
+    right = wrong = 0
+    for user in rng.choice(rich, n, replace=False):
+        own = order[rng.choice(np.arange(starts[user], starts[user + 1]), n_known, replace=False)]
+        known = [
+            (
+                int(items[p]),
+                float(ratings.stars[p] + rng.integers(-1, 2)),
+                float(ratings.days[p] + rng.integers(-14, 15)),
+            )
+            for p in own
+        ]
+        for place in range(n_wrong):
+            known[place] = (int(rng.integers(len(ratings.indptr) - 1)), 3.0, float(rng.integers(2000)))
+        named = scoreboard_attack(ratings, known).user
+        right += named == user
+        wrong += named not in (None, user)
+    return right / n, wrong / n
+
+
+def test_eight_ratings_of_which_two_are_wrong_name_a_person():
+    """3.1.3: "even if two of eight ratings are wrong"; 60 of 60 fail once in 20 at a rate of .95."""
+    ratings = simulate_ratings(20_000, 2000, 400_000, rng=1)
+    rng = np.random.default_rng(2)
+    right, wrong = attack(ratings, 8, 2, rng)
+    assert right >= 0.95
+    assert wrong == 0
+    few, _ = attack(ratings, 2, 0, rng)
+    assert 0.3 < few <= right
+
+
+def test_simulated_ratings_are_of_the_size_asked_and_unequal():
+    ratings = simulate_ratings(1000, 200, 20_000, rng=3)
+    assert abs(len(ratings.users) - 20_000) <= 1000
+    support = np.diff(ratings.indptr)
+    assert support.max() > 5 * np.median(support)
+    for item in range(0, 200, 20):
+        rated = ratings.users[ratings.indptr[item] : ratings.indptr[item + 1]]
+        assert len(set(rated.tolist())) == len(rated)
+    assert set(np.unique(ratings.stars)) == {1, 2, 3, 4, 5}
+
+
+def test_who_does_not_stand_out_is_not_named():
+    table = pd.DataFrame({"user": [0, 1, 2], "item": [0, 0, 1], "stars": [3, 3, 1], "day": [5, 5, 9]})
+    found = scoreboard_attack(Ratings.from_table(table), [(0, 3.0, 5.0)])
+    assert found.user is None
+    assert found.eccentricity == 0
+
+
+def test_bad_ratings_are_refused():
+    twice = pd.DataFrame({"user": [0, 0], "item": [1, 1], "stars": [3, 3], "day": [5, 5]})
+    with pytest.raises(DataError, match="each pair of them once"):
+        Ratings.from_table(twice)
