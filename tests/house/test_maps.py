@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reident import plot_ru_map, plot_ru_panels, ru_frame, ru_map_page, ru_map_widget
-from reident.plotting import new_figure, overlaps
+from reident.plotting import new_figure, overlaps, save_figure
 from reident.plotting._scales import Scale, choose_scale, evenness
 from reident.plotting._sentence import sentence
 from reident.rumap import NOTHING, ORIGINAL, anchor
@@ -56,6 +56,17 @@ def faults(figure):
 def test_one_crowded_panel(n_methods, saturated, width_cm):
     frame = crowded(n_methods, [1, 2, 5, 10], saturated=saturated)
     assert not faults(plot_ru_panels(frame, risk_limit=0.25, width_cm=width_cm))
+
+
+def test_a_panel_is_saved_as_the_figure_that_it_is_in(tmp_path):
+    one = plot_ru_map(crowded(3, [1, 2, 5]), risk_limit=0.25)
+    one.figure.savefig(tmp_path / "direct.png")
+    several = pd.concat([crowded(3, [1, 2, 5]), crowded(3, [1, 2, 5], "join", "Moran's I")], ignore_index=True)
+    part = plot_ru_panels(several).axes[0]
+    (whole, _), (saved, _) = (
+        save_figure(fig, "map", tmp_path / n) for n, fig in (("a", part.get_figure(root=True)), ("b", part.figure))
+    )
+    assert whole.read_bytes() == saved.read_bytes()
 
 
 @pytest.mark.parametrize("n_methods", [2, 7])

@@ -11,7 +11,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
 # Okabe and Ito's palette in an order whose lightness alternates; every series also has its own marker and line, so
 # that a figure printed in grey still tells them apart.
@@ -55,11 +55,16 @@ def new_figure(
 
 
 def map_figure(rows: int, columns: int, inch: float) -> tuple[Figure, Any, Any, Any]:
-    """Return a figure of a risk-utility map: itself, the part of the panels, the part below for the key, the Axes."""
+    """Return a figure of a risk-utility map: itself, the part of the panels, the part below for the key, the Axes.
+
+    One panel is no part of a figure: whoever draws it finds the whole as ``ax.figure``.
+    """
     shape = {1: 0.78, 2: 0.7, 3: 0.8}.get(columns, 0.9)
     with mpl.rc_context({**_RC, **_MAP_RC}):
         figure = Figure(figsize=(inch, rows * inch / columns * shape + 0.6), layout="constrained", dpi=144)
         FigureCanvasAgg(figure)
+        if rows * columns == 1:
+            return figure, figure, figure, figure.subplots(squeeze=False)
         key = (0.2 if inch > 5 else 0.36) / figure.get_figheight()
         parts: Any = figure.subfigures(2, 1, height_ratios=[1, key])
         body, foot = parts
@@ -81,14 +86,19 @@ def draw_lines(ax: Axes, x: Any, series: Mapping[str, Any], **kws: Any) -> Axes:
     return ax
 
 
-def save_figure(figure: Figure, name: str, folder: str | Path, *, dpi: int = 150) -> list[Path]:
-    """Write a figure as SVG and PNG; the same figure gives the same bytes. Returns the two paths."""
+def save_figure(figure: FigureBase, name: str, folder: str | Path, *, dpi: int = 150) -> list[Path]:
+    """Write a figure, or the one that a part belongs to, as SVG and PNG; the same figure gives the same bytes.
+
+    Returns the two paths.
+    """
+    whole = figure.get_figure(root=True)
+    assert whole is not None
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
     with mpl.rc_context(_RC):
-        figure.savefig(paths[0], metadata={"Date": None})
-        figure.savefig(paths[1], dpi=dpi, metadata={"Software": None})
+        whole.savefig(paths[0], metadata={"Date": None})
+        whole.savefig(paths[1], dpi=dpi, metadata={"Software": None})
     return paths
 
 

@@ -559,5 +559,6 @@ def _key(foot: Any, inch: float, panels: Sequence[_Panel], looks: Mapping[str, _
         rows.append((ring, "most useful below limit"))
     if any(panel.method is not None or len(_lit(panel)) < panel.releases["method"].nunique() for panel in panels):
         rows.append((Line2D([], [], color=_PALE, marker="o", markersize=2), "other methods"))
-    foot.legend(*zip(*rows, strict=True), loc="center left", borderpad=0.1, ncols=6 if inch > 5 else 3, frameon=False,
+    loc = "outside lower left" if foot.axes else "center left"
+    foot.legend(*zip(*rows, strict=True), loc=loc, borderpad=0.1, ncols=6 if inch > 5 else 3, frameon=False,
                 fontsize=7, handlelength=1.4, columnspacing=1.0, handletextpad=0.5)  # fmt: skip
