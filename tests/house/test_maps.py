@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,11 +63,10 @@ def test_a_panel_is_saved_as_the_figure_that_it_is_in(tmp_path):
     one = plot_ru_map(crowded(3, [1, 2, 5]), risk_limit=0.25)
     one.figure.savefig(tmp_path / "direct.png")
     several = pd.concat([crowded(3, [1, 2, 5]), crowded(3, [1, 2, 5], "join", "Moran's I")], ignore_index=True)
-    part = plot_ru_panels(several).axes[0]
-    (whole, _), (saved, _) = (
-        save_figure(fig, "map", tmp_path / n) for n, fig in (("a", part.get_figure(root=True)), ("b", part.figure))
-    )
-    assert whole.read_bytes() == saved.read_bytes()
+    part = plot_ru_panels(several).axes[0].figure
+    _, saved = save_figure(part, "map", tmp_path)
+    high, wide, _ = plt.imread(saved).shape
+    assert (wide, high) == pytest.approx(part.get_figure(root=True).get_size_inches() * 150, abs=1)
 
 
 @pytest.mark.parametrize("n_methods", [2, 7])
