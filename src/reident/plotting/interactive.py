@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_real
-from reident.plotting.rumap import layout
+from reident.plotting._layout import layout
 from reident.rumap import check_one_panel
 
 __all__ = ["map_data", "ru_map_page", "ru_map_part", "ru_map_widget"]

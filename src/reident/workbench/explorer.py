@@ -18,7 +18,8 @@ from reident.errors import DataError, ParameterError
 from reident.methods import Parameter, entries, find
 from reident.methods.forms import code_for
 from reident.plotting import new_figure
-from reident.plotting.rumap import layout, plot_ru_map
+from reident.plotting._layout import layout
+from reident.plotting.rumap import plot_ru_map
 from reident.rumap import NOTHING, ORIGINAL, frontier
 from reident.workbench.examples import example_places, example_table
 from reident.workbench.mapping import Plan, claims, left_out_methods, plan
