@@ -17,7 +17,7 @@ LAYERS = [
     {"kernels"},
     {"data"},
     {"places", "cliques", "tables", "networks", "queries"},
-    {"sweep", "methods"},
+    {"sweep", "methods", "pages"},
     {"plotting", "rumap"},
     {"studies", "workbench"},
     {"runner"},

@@ -6,15 +6,16 @@ One script draws the map in a page by itself (`ru_map_page`), as a part of one (
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from reident._check import check_real
+from reident.pages import render
 from reident.plotting._layout import layout
 from reident.rumap import check_one_panel
 
@@ -107,14 +108,10 @@ def ru_map_part(
     *,
     risk_limit: float = 0.25,
     codes: Mapping[tuple[str, str], str] | None = None,
-) -> str:
+) -> Markup:
     """Return the map as a part of a page: an element of this `name` and the script that fills it."""
     state = {"data": map_data(frame, risk_limit=risk_limit, codes=codes), "limit": risk_limit}
-    # Nothing of the data can end the script: every "<" is escaped.
-    plain = json.dumps(state, sort_keys=True, allow_nan=False).replace("<", "\\u003c")
-    model = "{get: k => state[k], set: (k, v) => { state[k] = v; }, save_changes: () => {}, on: () => {}}"
-    start = f"const state = {plain};\nrender({{el: document.getElementById({json.dumps(name)}), model: {model}}});"
-    return f'<div id="{name}"></div><script>(() => {{\n{_SCRIPT.read_text(encoding="utf-8")}{start}\n}})();</script>\n'
+    return Markup(render("map_part", name=name, state=state, script=Markup(_SCRIPT.read_text(encoding="utf-8"))))
 
 
 def ru_map_page(
@@ -145,8 +142,7 @@ def ru_map_page(
         If a column is absent, or the frame has several panels.
     """
     part = ru_map_part(frame, "map", risk_limit=risk_limit, codes=codes)
-    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Risk-utility map</title>'
-    return f'{head}<meta name="viewport" content="width=device-width">{part}</html>\n'
+    return render("map", title="Risk-utility map", map=part)
 
 
 def ru_map_widget(

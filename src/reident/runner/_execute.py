@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import json
 import os
 import re
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import reident
-from reident.runner._style import page
+from reident.pages import write_page
 from reident.sweep._progress import RELAY
 from reident.sweep.grid import SCHEDULER
 
@@ -203,19 +202,23 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
 def _write_page(work: Path, record: dict[str, Any]) -> None:
     """Render the executed notebook without its code, in a page that loads nothing from elsewhere."""
     import nbformat
+    from markupsafe import Markup
 
-    if not (work / NOTEBOOK).is_file():
-        body = "<p>The kernel did not start.</p>"
-    else:
+    cells = None
+    if (work / NOTEBOOK).is_file():
         notebook = nbformat.read(work / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-        body, _ = _exporter().from_notebook_node(notebook)
-    state = "" if record["status"] == "ok" else f' <strong class="bad">failed: {html.escape(_brief(record))}</strong>'
-    settings = ", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items())
-    head = (
-        f'<nav><a href="../index.html">All runs</a> · <a href="{NOTEBOOK}">the notebook with its code</a></nav>'
-        f'<p class="meta">{html.escape(settings)}; {record["seconds"]:.0f} s on {record["started"][:10]}{state}</p>'
+        cells = Markup(_exporter().from_notebook_node(notebook)[0])
+    write_page(
+        work / PAGE,
+        "notebook",
+        title=record["title"],
+        notebook=NOTEBOOK,
+        settings=", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items()),
+        seconds=record["seconds"],
+        day=record["started"][:10],
+        failed="" if record["status"] == "ok" else _brief(record),
+        cells=cells,
     )
-    (work / PAGE).write_text(page(record["title"], head + f'<div class="notebook">{body}</div>'), encoding="utf-8")
 
 
 @cache

@@ -16,13 +16,11 @@ It is read by safe loading: it holds values, never code.
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import yaml
 
@@ -30,10 +28,11 @@ from reident._check import check_integer
 from reident._rng import trial_seed
 from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
+from reident.pages import write_page
 from reident.runner import NotebookRun, notebook_defaults, read_records, run_notebooks
 from reident.runner._collect import RESULTS, Plot, collect, draw, means
 from reident.runner._execute import NOTEBOOK, PAGE
-from reident.runner._style import page
+from reident.runner._index import failure
 from reident.sweep.grid import expand
 
 __all__ = ["batch", "read_sweep"]
@@ -152,42 +151,32 @@ def write_table(out: str | Path, *, title: str, plot: Plot | None = None) -> Pat
     out = Path(out)
     records = read_records(out)
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
-    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ["run", *names, "state", "time"])
-    rows = "\n".join(_row(out, record, names) for record in records)
-    failed = sum(record["status"] != "ok" for record in records)
-    state = f'<span class="bad">{failed} failed</span>' if failed else '<span class="good">all ended well</span>'
-    body = (
-        f"<h1>{html.escape(title)}</h1><p>{len(records)} runs, {state}.</p>"
-        f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-        f"{_results(out, records, plot or Plot())}"
-    )
-    target, temporary = out / "index.html", out / ".index.tmp"
-    temporary.write_text(page(title, body), encoding="utf-8")
-    temporary.replace(target)
-    return target
-
-
-def _results(out: Path, records: list[dict[str, Any]], plot: Plot) -> str:
-    """Write what the runs declared into one file; return the section that shows it."""
     results, varied = collect(out, records)
-    if results.empty:
-        return ""
-    results.to_parquet(out / RESULTS, index=False)
-    picture = draw(results, varied, plot, out)
-    image = "" if picture is None else f'<p><img src="{quote(picture.name)}" alt="results against a parameter"></p>'
-    shown = means(results, varied or ["run"]).round(4).to_html(index=False, border=0, na_rep="")
-    return (
-        f'<section id="results"><h2>Results</h2><p>Means over the rows of each setting; all {len(results)} rows are in '
-        f'<a href="{RESULTS}">{RESULTS}</a>.</p>{image}<div class="wide">{shown}</div></section>'
+    picture = None
+    if not results.empty:
+        results.to_parquet(out / RESULTS, index=False)
+        picture = draw(results, varied, plot or Plot(), out)
+    return write_page(
+        out / "index.html",
+        "sweep",
+        title=title,
+        names=names,
+        runs=[_shown(out, record, names) for record in records],
+        failed=sum(record["status"] != "ok" for record in records),
+        results=None if results.empty else means(results, varied or ["run"]).round(4),
+        n_results=len(results),
+        file=RESULTS,
+        plot="" if picture is None else picture.name,
     )
 
 
-def _row(out: Path, record: dict[str, Any], names: list[str]) -> str:
+def _shown(out: Path, record: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return the line of a run."""
     name = record["name"]
-    shown = PAGE if (out / name / PAGE).is_file() else NOTEBOOK
-    cells = [f'<a href="{quote(name)}/{shown}">{html.escape(name)}</a>']
-    cells += [html.escape(str(record["parameters"].get(parameter, ""))) for parameter in names]
-    error = record["error"]
-    said = "ok" if error is None else html.escape(f"{error['type']}: {error['message']}"[:200])
-    cells += [f'<span class="{"good" if error is None else "bad"}">{said}</span>', f"{record['seconds']:.1f} s"]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return {
+        "name": name,
+        "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}",
+        "values": [str(record["parameters"].get(parameter, "")) for parameter in names],
+        "error": failure(record),
+        "seconds": record["seconds"],
+    }

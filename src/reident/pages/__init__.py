@@ -1,0 +1,85 @@
+"""Every page that the house writes: templates, one style sheet inside each page, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    import jinja2
+    from matplotlib.figure import Figure
+
+__all__ = ["cell", "mark", "number", "picture", "render", "write_page"]
+
+_FOLDER = Path(__file__).parent / "templates"
+
+
+def render(template: str, **values: Any) -> str:
+    """Return the page of a template; what is put into it is text, but for what says that it is HTML (`Markup`)."""
+    return _environment().get_template(f"{template}.html").render(**values)
+
+
+def write_page(target: Path, template: str, **values: Any) -> Path:
+    """Write the page of a template, whole or not at all; return its path."""
+    temporary = target.with_name(f".{target.name}.tmp")
+    temporary.write_text(render(template, **values), encoding="utf-8")
+    return temporary.replace(target)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"sort_keys": True, "allow_nan": False}
+    filters: dict[str, Callable[..., Any]] = {
+        "address": lambda path: quote(str(path)),
+        "cell": cell,
+        "mark": mark,
+        "number": number,
+    }
+    made.filters.update(filters)
+    return made
+
+
+def cell(value: Any) -> str:
+    """Write a value of a table: a number with four figures, nothing where there is none."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def number(text: str) -> str:
+    """Write a number with four figures or one decimal, whatever shows more; leave anything else as it is."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(value) or value == int(value):
+        return text.removesuffix(".0")
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+
+
+def mark(text: str) -> str:
+    """Return words as the name of a class of rows."""
+    return "".join(letter for letter in text.replace(" ", "-") if letter.isalpha() or letter == "-")
+
+
+def picture(figure: Figure, *, dpi: int = 120) -> str:
+    """Return a figure as an address that holds the picture itself."""
+    stream = BytesIO()
+    figure.savefig(stream, format="png", dpi=dpi, metadata={"Software": None})
+    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
