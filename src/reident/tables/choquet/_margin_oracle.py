@@ -15,6 +15,9 @@ __all__ = ["MarginOracle", "OutOfTimeError"]
 
 _ROWS_AT_ONCE = 30
 
+# HiGHS's numbers of its simplex methods.
+_DUAL, _PRIMAL = 1, 4
+
 
 class OutOfTimeError(Exception):
     """The time limit was reached inside the search."""
@@ -89,21 +92,25 @@ class MarginOracle:
             if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
                 return x
 
-    def extreme(self, active: BoolArray, objective: FloatArray) -> FloatArray:
+    def extreme(self, active: BoolArray, objective: FloatArray) -> tuple[FloatArray, list[int]]:
         """Return the x that minimises a linear objective among those at which all active blocks reach eps.
 
-        The oracle then answers no other question: its t stands at eps.
+        Beside it the blocks whose rows prove that no x is lower. The oracle then answers no other question: its t
+        stands at eps.
         """
         self._activate(active)
         self._model.changeColBounds(self._t, self.problem.eps, self.problem.eps)
-        for column, cost in enumerate([*objective, 0.0]):
-            self._model.changeColCost(column, float(cost))
+        columns = np.arange(self._t + 1, dtype=np.int32)
+        self._model.changeColsCost(columns.size, columns, np.append(objective, 0.0))
+        # The last x is still allowed if no block was added: the primal simplex goes on from it.
+        self._model.setOptionValue("simplex_strategy", _PRIMAL)
         while True:
-            x, _, _ = self._solve()
+            x, _, dual = self._solve()
             margins, worst = self.problem.margins(x)
             short = np.flatnonzero(active & (margins < self.problem.eps * (1 - 1e-2)))
             if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
-                return x
+                return x, self._conflict(dual)
+            self._model.setOptionValue("simplex_strategy", _DUAL)
 
     def _solve(self) -> tuple[FloatArray, float, FloatArray]:
         if time.perf_counter() > self.deadline:

@@ -2,7 +2,8 @@
 
 All measures that link the same records form a polytope; every value of a measure, Shapley value and interaction is
 linear on it, so its smallest and largest value are linear programmes whose rows are added when an x violates them.
-Other sets of equally many records may be linked, too; they are enumerated with the conflicts that exclude the rest.
+Other sets of equally many records, or of a few less, may be linked, too; they are enumerated with the conflicts that
+exclude the rest.
 """
 
 from __future__ import annotations
@@ -40,9 +41,11 @@ class LinkageRanges:
     interaction : DataFrame
         Columns `low` and `high`, indexed by the tuple of two columns; 0 for a weighted mean.
     ahead : DataFrame of bool
-        Whether the row's Shapley value is above the column's in every optimal measure: only then does one lead.
+        Whether the row's Shapley value is above the column's in every measure covered: only then does one lead.
+    loss : int
+        Records fewer than the most that a measure may link to be covered.
     n_sets : int
-        Optimal sets of linked records that the ranges cover.
+        Sets of linked records that the ranges cover: those that are not part of a larger one.
     is_complete : bool
         Whether these are all there are. If not, the ranges are those of the sets found, and may be wider.
     """
@@ -51,12 +54,13 @@ class LinkageRanges:
     shapley: pd.DataFrame
     interaction: pd.DataFrame
     ahead: pd.DataFrame
+    loss: int
     n_sets: int
     is_complete: bool
 
     @property
     def leader(self) -> str | None:
-        """The column whose Shapley value is the largest in every optimal measure covered, None if there is none."""
+        """The column whose Shapley value is the largest in every measure covered, None if there is none."""
         leads = self.ahead.sum(axis=1) == len(self.ahead) - 1
         return str(leads.idxmax()) if leads.any() else None
 
@@ -69,40 +73,86 @@ def find_ranges(
     used: BoolArray,
     *,
     enumerate_sets: bool,
+    loss: int,
     max_sets: int,
     time_limit_s: float,
 ) -> LinkageRanges:
-    """Return the ranges over the polytopes of all optimal sets found within the limits; x is one optimal point."""
+    """Return the ranges over the polytopes of all sets found within the limits; x is one optimal point.
+
+    A set that gives up fewer blocks than it may has a polytope for every choice of blocks that it gives up beside.
+    """
     deadline = time.perf_counter() + time_limit_s
     first = problem.margins(x)[0] >= problem.eps
-    sets, complete = [first], not problem.blocks.size
+    sets, complete = [(first, loss)], not problem.blocks.size
     if enumerate_sets and problem.blocks.size:
         try:
-            for linked in _other_sets(problem, first, conflicts, deadline):
+            for linked in _other_sets(problem, first, conflicts, loss, deadline):
                 if len(sets) == max_sets:
                     break
-                sets.append(linked)
+                sets.append((linked, loss + int(linked.sum()) - int(first.sum())))
             else:
                 complete = True
         except OutOfTimeError:
             complete = False
     names = [column for column, keep in zip(columns, used, strict=True) if keep]
-    functionals = _functionals(problem, names)
-    low, high = np.full(len(functionals), np.inf), np.full(len(functionals), -np.inf)
-    for linked in sets:
-        oracle = MarginOracle(problem, np.inf, _ignore)
-        for row, functional in enumerate(functionals):
-            low[row] = min(low[row], oracle.extreme(linked, functional) @ functional)
-            high[row] = max(high[row], oracle.extreme(linked, -functional) @ functional)
-    return _frames(low, high, columns, names, len(sets), complete)
+    search = _Extremes(problem, names)
+    for linked, spare in sets:
+        search.widen(linked, spare)
+    return _frames(search.low, search.high, columns, names, len(sets), complete, loss)
+
+
+class _Extremes:
+    """The smallest and largest values of the linear functions of x that are asked for, over polytopes one by one.
+
+    Every x that solves one programme is a value of all functions: where an end that no x can pass is reached, nothing
+    is left to solve. Larger sets are made small first, smaller ones large: a measure is monotone.
+    """
+
+    def __init__(self, problem: LearningProblem, names: Sequence[str]) -> None:
+        self.problem = problem
+        self.functionals, self.least, self.greatest = _functionals(problem, names)
+        self.low, self.high = np.full(len(self.least), np.inf), np.full(len(self.least), -np.inf)
+
+    def widen(self, linked: BoolArray, spare: int) -> None:
+        """Take in the polytopes of these blocks, of which up to `spare` more may be given up."""
+        oracle = MarginOracle(self.problem, np.inf, _ignore)
+        n_sets = 2 ** (self.problem.n_columns.bit_length() - 1) - 1 if self.problem.model == "choquet" else 0
+        order = np.arange(len(self.low))
+        by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
+        for row in [*by_size[::-1], *order[n_sets:]]:
+            if self.low[row] > self.least[row] + _ROUNDING:
+                self._least(oracle, linked, self.functionals[row], spare, self.least[row], set())
+        for row in [*by_size, *order[n_sets:]]:
+            if self.high[row] < self.greatest[row] - _ROUNDING:
+                self._least(oracle, linked, -self.functionals[row], spare, -self.greatest[row], set())
+
+    def _least(
+        self, oracle: MarginOracle, linked: BoolArray, objective: FloatArray, spare: int, end: float, seen: set[bytes]
+    ) -> None:
+        """Find the least value; to get below it, one of the blocks whose rows hold it up must be given up."""
+        seen.add(linked.tobytes())
+        x, holding = oracle.extreme(linked, objective)
+        values = self.functionals @ x
+        np.minimum(self.low, values, out=self.low)
+        np.maximum(self.high, values, out=self.high)
+        if not spare or x @ objective <= end + _ROUNDING:
+            return
+        for block in holding:
+            fewer = linked.copy()
+            fewer[block] = False
+            if fewer.tobytes() not in seen:
+                self._least(oracle, fewer, objective, spare - 1, end, seen)
 
 
 def _other_sets(
-    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], deadline: float
+    problem: LearningProblem, first: BoolArray, conflicts: Sequence[tuple[int, ...]], loss: int, deadline: float
 ) -> Iterator[BoolArray]:
-    """Yield the other sets of as many blocks that can be linked together: what covers of all conflicts leave."""
+    """Yield the other sets of as many blocks, or up to `loss` fewer, that can be linked together and not enlarged.
+
+    They are what covers of all conflicts leave; those with more blocks come first.
+    """
     given_up = int((~first).sum())
-    cover = _Covers(problem.blocks.size, given_up)
+    cover = _Covers(problem.blocks.size, given_up, given_up + loss)
     for conflict in conflicts:
         cover.forbid(conflict)
     cover.exclude(~first)
@@ -121,32 +171,32 @@ def _ignore(x: FloatArray, margins: FloatArray) -> None:
 
 
 class _Covers:
-    """Sets of exactly so many blocks that hit every conflict, one after the other."""
+    """Sets of so many blocks that hit every conflict, one after the other, the smallest first."""
 
-    def __init__(self, n: int, size: int) -> None:
+    def __init__(self, n: int, least: int, most: int) -> None:
         self.n = n
         self.model = quiet_solver()
         none, values = np.array([], np.int32), np.array([])
         for column in range(n):
-            self.model.addCol(0.0, 0.0, 1.0, 0, none, values)
+            self.model.addCol(float(most > least), 0.0, 1.0, 0, none, values)
             self.model.changeColIntegrality(column, highspy.HighsVarType.kInteger)
-        self.size = size
-        self.model.addRow(float(size), float(size), n, np.arange(n, dtype=np.int32), np.ones(n))
+        self.most = most
+        self.model.addRow(float(least), float(most), n, np.arange(n, dtype=np.int32), np.ones(n))
 
     def forbid(self, conflict: tuple[int, ...]) -> None:
         """One block of a conflict must be given up."""
         self.model.addRow(1.0, highspy.kHighsInf, len(conflict), np.array(conflict, np.int32), np.ones(len(conflict)))
 
     def exclude(self, pick: BoolArray) -> None:
-        """Do not return this set again."""
+        """Do not return this set again, nor one that has all of it."""
         places = np.flatnonzero(pick).astype(np.int32)
-        self.model.addRow(-highspy.kHighsInf, float(self.size - 1), places.size, places, np.ones(places.size))
+        self.model.addRow(-highspy.kHighsInf, float(places.size - 1), places.size, places, np.ones(places.size))
 
     def next(self, deadline: float) -> BoolArray | None:
         left = deadline - time.perf_counter()
         if left <= 0:
             raise OutOfTimeError
-        if not self.size:
+        if not self.most:
             return None
         self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
         self.model.run()
@@ -158,8 +208,12 @@ class _Covers:
         return np.asarray(np.array(self.model.getSolution().col_value) > 0.5)
 
 
-def _functionals(problem: LearningProblem, names: Sequence[str]) -> FloatArray:
-    """Return linear functions of x, one a row: measures of sets, Shapley values, their differences, interactions."""
+def _functionals(problem: LearningProblem, names: Sequence[str]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return linear functions of x, one a row, and the ends that none passes.
+
+    They are measures of sets, Shapley values, their differences, and interactions; of a difference its least value is
+    asked for only, since the greatest is that of the pair the other way round.
+    """
     p = len(names)
     masks = np.arange(1, 2**p)
     if problem.model == "weighted_mean":
@@ -169,8 +223,14 @@ def _functionals(problem: LearningProblem, names: Sequence[str]) -> FloatArray:
     else:
         measures = np.eye(2**p)[1:]
         shapley, interactions = _indices(p)
-    differences = [shapley[i] - shapley[j] for i in range(p) for j in range(p) if i != j]
-    return np.vstack([measures, shapley, np.reshape(differences, (-1, shapley.shape[1])), interactions])
+    differences = np.reshape(
+        [shapley[i] - shapley[j] for i in range(p) for j in range(p) if i != j], (-1, shapley.shape[1])
+    )
+    parts = [(measures, 0, 1), (shapley, 0, 1), (differences, -1, -np.inf), (interactions, -1, 1)]
+    if problem.model == "weighted_mean":
+        parts[-1] = (interactions, 0, 0)
+    least, greatest = (np.concatenate([np.full(len(part[0]), float(part[end])) for part in parts]) for end in (1, 2))
+    return np.vstack([part[0] for part in parts]), least, greatest
 
 
 def _indices(p: int) -> tuple[FloatArray, FloatArray]:
@@ -200,7 +260,13 @@ def _indices(p: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _frames(
-    low: FloatArray, high: FloatArray, columns: Sequence[str], names: Sequence[str], n_sets: int, complete: bool
+    low: FloatArray,
+    high: FloatArray,
+    columns: Sequence[str],
+    names: Sequence[str],
+    n_sets: int,
+    complete: bool,
+    loss: int,
 ) -> LinkageRanges:
     p = len(names)
     ends = np.cumsum([2**p - 1, p, p * (p - 1)])
@@ -226,6 +292,7 @@ def _frames(
         shapley=by_column.reindex(list(columns), fill_value=0.0).rename_axis("variable"),
         interaction=_indexed(crossed),
         ahead=ahead,
+        loss=loss,
         n_sets=n_sets,
         is_complete=complete,
     )

@@ -80,13 +80,16 @@ class LearnedLinkage:
     n_records: int
     _learned: _Learned = field(repr=False, compare=False)
 
-    def ranges(self, *, max_sets: int = 20, time_limit_s: float = 30.0) -> LinkageRanges:
+    def ranges(self, *, loss: int = 0, max_sets: int = 20, time_limit_s: float = 30.0) -> LinkageRanges:
         """Return what the data determine: smallest and largest values over all measures that link as many records.
 
         The measure learned is one point of a polytope; a ranking of columns holds only where it holds on all of it.
 
         Parameters
         ----------
+        loss : int, default 0
+            Records fewer than those linked here that a measure may link and still be covered: what holds at some loss
+            does not hang on a single record.
         max_sets : int, default 20
             Most sets of linked records whose measures are covered; others may link as many.
         time_limit_s : float, default 30
@@ -106,14 +109,17 @@ class LearnedLinkage:
         Notes
         -----
         Every value between the two ends of one set is attained: the functions are linear and the polytope convex. Time
-        is that of two linear programmes a value: below a second for 4 columns, below a minute for 8.
+        is that of two linear programmes a value, most of which an earlier answer settles: below a second for 4
+        columns, below a minute for 8. With a loss each programme is a small tree: a value passes a bound only if one of
+        the records is given up whose rows prove that bound.
         """
+        check_integer(loss, "loss", low=0)
         check_integer(max_sets, "max_sets", low=1)
         check_real(time_limit_s, "time_limit_s", low=0, open_low=True)
         given = self._learned
         return find_ranges(
             given.problem, given.x, given.conflicts, self.columns, given.used, enumerate_sets=self.is_optimal,
-            max_sets=max_sets, time_limit_s=time_limit_s,
+            loss=loss, max_sets=max_sets, time_limit_s=time_limit_s,
         )  # fmt: skip
 
 
