@@ -103,6 +103,13 @@ def check_against_brute_force(table, k, limit, naive_rules, rules):
         table, QUASI, hierarchies=HIERARCHIES, k=k, suppression_limit=limit, method="optimal", **rules
     )
     assert optimal.loss == pytest.approx(min(charged_precision(*item, n) for item in satisfying.items()))
+    if limit == 0 or not set(rules) & {"t"} | {rules.get("diversity")} - {"distinct", None}:
+        textbook = k_anonymise(
+            table, QUASI, hierarchies=HIERARCHIES, k=k, suppression_limit=limit, method="published", **rules
+        )
+        pd.testing.assert_frame_equal(textbook.lattice, ola.lattice)
+        pd.testing.assert_frame_equal(textbook.solutions, ola.solutions)
+        assert (textbook.node, textbook.classes.tolist()) == (ola.node, ola.classes.tolist())
     for release in (ola, optimal):
         assert release.n_suppressed == satisfying[release.node] == n - len(release.table)
         general = naive_generalised(table, release.node).loc[release.table.index]
@@ -203,6 +210,38 @@ def test_mondrian_keeps_further_rules(table, method, rule):
         assert l_diversity(release.table, QUASI, "ill", kind="recursive", c=2) >= 2
     else:
         assert l_diversity(release.table, QUASI, "ill", kind="entropy") >= 1.5 - 1e-9
+
+
+def naive_textbook_mondrian(rows, columns, k, part):
+    """Cut at the median of the widest column that allows it, with plain lists; return the parts."""
+    spans = {c: max(r[c] for r in rows) - min(r[c] for r in rows) for c in columns}
+    wide = lambda c: max(rows[i][c] for i in part) - min(rows[i][c] for i in part)  # noqa: E731
+    for c in sorted(columns, key=lambda c: -wide(c) / (spans[c] or 1)):
+        median = sorted(rows[i][c] for i in part)[(len(part) + 1) // 2 - 1]
+        halves = [[i for i in part if (rows[i][c] <= median) is side] for side in (True, False)]
+        if wide(c) and min(map(len, halves)) >= k:
+            return [p for half in halves for p in naive_textbook_mondrian(rows, columns, k, half)]
+    return [part]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 6)] * 3), min_size=1, max_size=20), st.integers(1, 4))
+def test_textbook_mondrian_is_that_of_plain_loops(rows, k):
+    table = pd.DataFrame(rows, columns=list("abc"))
+    if k > len(table):
+        return
+    release = k_anonymise(table, list("abc"), k=k, method="published")
+    comp = {frozenset(np.flatnonzero(release.classes == c).tolist()) for c in range(release.n_classes)}
+    ref = {frozenset(p) for p in naive_textbook_mondrian(rows, range(3), k, list(range(len(rows))))}
+    assert comp == ref
+    assert release.class_sizes.min() >= k
+
+
+def test_textbook_search_refuses_criteria_that_are_not_monotone():
+    table = pd.DataFrame({"age": [0, 1, 2, 3], "sex": list("ffmm"), "zip": ["11", "12", "21", "22"], "ill": list("xyxy")})
+    with pytest.raises(ParameterError, match="monotone"):
+        k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=1, suppression_limit=0.5, method="published",
+                    sensitive="ill", t=0.2)  # fmt: skip
 
 
 def test_a_second_call_does_not_depend_on_the_first():

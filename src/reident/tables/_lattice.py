@@ -19,6 +19,7 @@ from reident.errors import DataError, ParameterError
 from reident.kernels.tables.classes import class_sizes, group_tuples
 from reident.tables._criteria import Criteria
 from reident.tables._losses import LevelLosses
+from reident.tables._published import settle_by_sublattices
 from reident.tables._runs import sensitive_runs
 from reident.tables.classes import class_ids, encode_column
 from reident.tables.hierarchy import Hierarchy
@@ -233,6 +234,17 @@ class _Judge:
         self.pool.keep(node, cells, sizes)  # nodes above it are still to be settled
         return False
 
+    def grouped(self, node: Node) -> bool:
+        """Tell the same as `satisfies`, counting the classes of all records anew."""
+        self.checked.add(node)
+        columns = zip(self.coded.columns, node, strict=True)
+        labels = [self.coded.maps[j, level][codes[self.coded.tuple_of]] for j, (codes, level) in enumerate(columns)]
+        sizes = np.bincount(class_ids(labels)[0])
+        if not self._few(int(sizes[sizes < self.criteria.k].sum())):
+            return False
+        self.kept[node] = _Kept.of(sizes, self.criteria.k)
+        return self.is_plain or self._few(self.classes(node).n_suppressed)
+
     def kept_at(self, node: Node) -> _Kept:
         """Return what is kept at a node if only the size of a class counts."""
         if node not in self.kept:
@@ -339,8 +351,12 @@ def search(
     loss: str,
     charge_suppressed: bool,
     exact: bool,
+    published: bool,
 ) -> Found:
-    """Search the lattice; `exact`: for the best of all nodes, not only of the minimal ones."""
+    """Search the lattice; `exact`: for the best of all nodes, not only of the minimal ones.
+
+    `published`: by the textbook's binary search of sublattices, which needs monotone criteria.
+    """
     coded = _Coded(table, quasi, hierarchies)
     shape = tuple(int(levels) for levels in coded.levels)
     if np.prod(coded.levels, dtype=np.float64) > _MAX_NODES:
@@ -350,8 +366,16 @@ def search(
         )
     judge = _Judge(coded, criteria, limit)
     monotone = criteria.monotone_with_suppression or judge.most == 0
+    if published and not monotone:
+        raise ParameterError(
+            "`method` = 'published' tags nodes by others, got criteria that are not monotone where records are "
+            "suppressed: use 'ola', or `suppression_limit` 0"
+        )
     fineness = coded.fineness()
-    tags = _settle(judge.satisfies, fineness) if monotone else _settle_each(judge, fineness)
+    if published:
+        tags = settle_by_sublattices(judge.grouped, shape)
+    else:
+        tags = _settle(judge.satisfies, fineness) if monotone else _settle_each(judge, fineness)
     minimal = _minimal(tags)
     if not minimal.any():
         raise DataError(_why_none(judge, shape, limit))

@@ -13,6 +13,7 @@ from reident.errors import DataError
 from reident.kernels.tables.mondrian import mondrian, passes
 from reident.tables._criteria import Criteria
 from reident.tables._losses import bit_losses
+from reident.tables._published import textbook_mondrian
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.order import OrderedColumn, code_matrix, has_scale, order_column, ranked
 
@@ -48,17 +49,21 @@ def partition(
     hierarchies: Mapping[str, Hierarchy],
     criteria: Criteria,
     *,
-    relaxed: bool,
+    method: str,
 ) -> Partition:
     """Partition the records of a table; every part satisfies the criteria."""
     attributes = [_attribute(table[name], hierarchies.get(name)) for name in quasi]
     n = len(table)
     codes, places, n_codes = code_matrix(attributes)
     _check_root(criteria, n)
-    order, starts = mondrian(
-        codes, places, n_codes, criteria.k, relaxed, criteria.codes.copy(), criteria.rules, criteria.ells,
-        criteria.limits, criteria.overall(),
-    )  # fmt: skip
+    if method == "published":
+        order, starts = textbook_mondrian(codes, places, n_codes, criteria.k, lambda part: _passes(criteria, part))
+        codes = codes[order]
+    else:
+        order, starts = mondrian(
+            codes, places, n_codes, criteria.k, method == "mondrian-relaxed", criteria.codes.copy(), criteria.rules,
+            criteria.ells, criteria.limits, criteria.overall(),
+        )  # fmt: skip
     sizes = np.diff(starts)
     classes = np.empty(n, dtype=np.int64)
     classes[order] = np.repeat(np.arange(sizes.size), sizes)
@@ -89,13 +94,21 @@ def _attribute(column: pd.Series, hierarchy: Hierarchy | None) -> OrderedColumn:
 
 def _check_root(criteria: Criteria, n: int) -> None:
     """Refuse a table that does not satisfy the criteria even as one class."""
-    counts = np.bincount(criteria.codes)
-    for rule, ell, limit in zip(criteria.rules, criteria.ells, criteria.limits, strict=True):
-        if not passes(counts, n, rule, ell, limit, criteria.overall()):
-            raise DataError(
-                f"`ell` must be reached by the table as a whole, it is not (l = {ell:g}): no partition of it can "
-                "be that diverse"
-            )
+    if not _passes(criteria, np.arange(n)):
+        raise DataError(
+            f"`ell` must be reached by the table as a whole, it is not (l = {criteria.ells[0]:g}): no partition of it "
+            "can be that diverse"
+        )
+
+
+def _passes(criteria: Criteria, part: IntArray) -> bool:
+    """Tell whether a part satisfies every rule beside its size."""
+    if not criteria.rules.size:
+        return True
+    overall = criteria.overall()
+    counts = np.bincount(criteria.codes[part], minlength=overall.size)
+    rules = zip(criteria.rules, criteria.ells, criteria.limits, strict=True)
+    return all(passes(counts, part.size, rule, ell, limit, overall) for rule, ell, limit in rules)
 
 
 def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
