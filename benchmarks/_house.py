@@ -64,7 +64,7 @@ def figures() -> pd.DataFrame:
     within = sum(inside(*each) for each in found)
     across = sum(path.parts[0] in KINDS and module.split(".")[0] in KINDS - {path.parts[0]} for path, module in found)
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py"))
-    attacks, utilities = (len(entries(role, mapped=True)) for role in ("attack", "metric"))
+    attacks, utilities = (len(entries(role)) for role in ("attack", "metric"))
     rows = [
         ("imports inside one folder", f"{within} of {len(found)} ({within / len(found):.0%})", ">= 40 %"),
         ("imports from one kind to another", across, "<= 8"),

@@ -9,7 +9,7 @@ import pytest
 import shapely
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.errors import ParameterError
 from reident.methods import CALLS as FORMS_OF_CALLS
 from reident.methods import DATA, ENTRIES, ROLES, Parameter, entries, find, methods_table
 from reident.methods.attacks import COSTLY
@@ -18,49 +18,6 @@ from reident.networks.graph import as_network
 from reident.options import Real
 from reident.workbench.microdata import Intruder, microdata
 from reident.workbench.release_trial import run_release
-
-TABLE = pd.DataFrame({"zip": ["13*", "13*", "14*", "14*"], "ill": ["flu", "cancer", "cancer", "gout"]})
-NUMBERS = pd.DataFrame({"zip": ["13*", "13*", "14*", "14*"], "pay": [1.0, 2.0, 5.0, 9.0]})
-PAIRS = pd.DataFrame(np.random.default_rng(1).normal(size=(6, 2)), columns=["a", "b"])
-LAT, LON = np.random.default_rng(2).uniform([[50.0], [8.0]], [[51.0], [9.0]], (2, 12))
-KM = rd.great_circle_km(LAT, LON)
-PEOPLE = pd.DataFrame({"sex": list("fm" * 6)})
-KARATE = nx.karate_club_graph()
-CLASSES = {"quasi": "zip", "sensitive": "ill"}
-
-
-#: How each method without a common form is called on small data.
-CALLS = {
-    "deviation_quantiles": lambda f: f(__import__("shapely").box(8, 49, 9, 50), sigma_deg=0.1, n_pairs=20, rng=1),
-    "linkage_quality": lambda f: f([(1, "a")], {1: "a"}),
-    "k_anonymity": lambda f: f(TABLE, "zip"),
-    "l_diversity": lambda f: f(TABLE, "zip", "ill"),
-    "recursive_c": lambda f: f(TABLE, "zip", "ill", ell=2),
-    "t_closeness": lambda f: f(TABLE, "zip", "ill"),
-    "equivalence_classes": lambda f: f(TABLE, "zip"),
-    "nearest_neighbour_agreement": lambda f: f(KM, KM),
-    "clustering_agreement": lambda f: f(KM, KM, n_clusters=3),
-    "distance_utilities": lambda f: f(KM, KM, n_clusters=3, neighbours=2),
-    "autocorrelation": lambda f: f(LAT, KM, neighbours=2),
-    "relative_error": lambda f: f([1.0, 2], [1.1, 2]),
-    "expected_relative_error": lambda f: f([1.0, 2, 3], [0, 0, 0], epsilon=1.0),
-    "noise_entropy_loss": lambda f: f([1.0, 2, 3], [1.1, 2, 3], [0.1, 0.1, 0.1]),
-    "confidence_suppression": lambda f: f([1.0, 2, 3], [1.1, 2, 3], [0, 0, 0], scales=[0.1], k=2),
-    "privacy_loss": lambda f: f(np.arange(9) % 3, np.arange(9) % 2),
-    "scoreboard": lambda f: f(rd.simulate_ratings(20, 5, 30, rng=1), [(0, 3.0, 5.0)]),
-    "semi_passive": lambda f: f(KARATE, [0, 1, 2, 3], [20, 25], rng=1),
-    "passive_attack": lambda f: f(KARATE, KARATE, {0: 0, 33: 33}),
-    "seeds": lambda f: f(KARATE, KARATE, n=4),
-    "link_scores": lambda f: f(KARATE),
-    "drop_unlikely_edges": lambda f: f(KARATE, 0.1),
-    "edge_disclosure": lambda f: f(KARATE, KARATE),
-    "edge_overlap": lambda f: f(KARATE, KARATE),
-    "network_properties": lambda f: f(KARATE),
-    "clustering_coefficient": lambda f: f(KARATE),
-    "average_path_length": lambda f: f(KARATE),
-    "density": lambda f: f(KARATE),
-    "mapping_quality": lambda f: f({1: 1}, {1: 1}),
-}  # fmt: skip
 
 
 def _data(kind):
@@ -128,7 +85,7 @@ def test_every_anonymiser_runs(entry):
         for one in entries("attack")
         if one.name not in COSTLY
     ]
-    utilities = [[one.name, one.check({})] for one in entries("metric", entry.data, mapped=True)]
+    utilities = [[one.name, one.check({})] for one in entries("metric", entry.data)]
     params = {
         "method": entry.name,
         "options": entry.check({}),
@@ -147,42 +104,8 @@ def test_every_anonymiser_runs(entry):
     run = set(links)
     assert {"exact_join", "nearest_record"} <= run or {"label_linkage"} <= run
     for name, _ in utilities:
-        assert measures[name] >= 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.form == "other"], ids=lambda entry: entry.name)
-def test_every_other_method_runs(entry):
-    assert CALLS[entry.name](entry.function) is not None
-
-
-def _beyond(parameter):
-    """Return a value just outside of what the registry says, None where everything is allowed."""
-    rule = parameter.rule
-    if parameter.kind in ("choice", "bool"):
-        return "no such choice"
-    low = getattr(rule, "low", None)
-    return None if low is None or low == -np.inf else type(low)(low - (0 if getattr(rule, "open_low", False) else 1))
-
-
-BEYOND = [
-    (entry, parameter)
-    for entry in ENTRIES
-    if entry.name in CALLS
-    for parameter in entry.parameters
-    if _beyond(parameter) is not None
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("entry", "parameter"), BEYOND, ids=lambda one: one.name)
-def test_the_function_refuses_what_the_registry_does_not_allow(entry, parameter):
-    def call(*args, **kws):
-        named = dict(zip(inspect.signature(entry.function).parameters, args, strict=False))
-        return entry.function(**{**named, **kws, parameter.name: _beyond(parameter)})
-
-    with pytest.raises((ParameterError, DataError)):
-        CALLS[entry.name](call)
+        assert measures[name] is None or measures[name] >= 0
+    assert all(measures[name] is not None for name in ("distances_kept", "means_kept") if [name, {}] in utilities)
 
 
 def test_table_and_lookup():
@@ -205,21 +128,3 @@ def test_table_and_lookup():
 def test_intruder_counts():
     assert Intruder(10, 0.5, 20).n_common == 5
     assert rd.methods is not None
-
-
-#: Public functions of the methods layer that are no methods: parts of one, or checks of one.
-PARTS = {
-    "great_circle_km", "great_circle_cross_km", "great_circle_pairs_km", "is_degree_anonymous", "anonymise_degrees",
-    "distance_noise_window_km", "max_clique", "max_cliques", "compatibility_graph", "random_non_edges",
-    "score_threshold", "auc", "degree_sequence", "detectability", "diameter", "path_lengths", "power_law_exponent",
-}  # fmt: skip
-
-
-def test_every_public_method_is_registered():
-    """A new method needs an entry in `reident.methods`, or a name in `PARTS` if it is only a part of one."""
-    registered = {entry.target for entry in ENTRIES}
-    for module, names in rd._MODULES.items():
-        if module.split(".")[0] in ("anonymisers", "attacks", "metrics"):
-            for name in names.split():
-                if inspect.isfunction(getattr(rd, name)) and name not in PARTS:
-                    assert f"{module}:{name}" in registered, name

@@ -21,10 +21,12 @@ DATA = ("places", "table", "network")
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
     "claims": "f(release, knowledge, **options, rng=) -> Outcome, claims about persons (`reident.methods.outcome`)",
-    "label linkage": "f(release, known, quasi=, **options, rng=) -> result with `links`",
-    "distance utility": "f(original_km, release_km, **options) -> float",
-    "value utility": "f(original, release, columns=, **options) -> float",
-    "other": "no common form: call the function itself",
+    "distance utility": "f(original_km, release_km, **options) -> float, of the released records in one order",
+    "point utility": "f(original, release, **options) -> float, of tables of places in one order",
+    "value utility": "f(original, release, columns=, **options) -> float, of tables of numbers",
+    "label utility": "f(original, release, columns=, **options) -> float, of tables as they are",
+    "share utility": "f(original, release, **options) -> float, of how likely each record is in each bin of a column",
+    "network utility": "f(original, release, **options) -> float, of networks on the same nodes",
 }
 
 
@@ -84,7 +86,6 @@ class Parameter:
 _MEASURE = Parameter("measure", Choice("risk", "precision", "recall"), "risk")
 EXTRAS: dict[str, tuple[Parameter, ...]] = {
     "claims": (_MEASURE,),
-    "label linkage": (replace(_MEASURE, start="precision"),),
 }
 
 

@@ -62,45 +62,4 @@ PLACES: tuple[Entry, ...] = (
         source="Kroll and Schnell (2016)", label="Lipschitz embedding", tolerance="intervals",
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
     ),
-    Entry(
-        "deviation_quantiles", "metric", "places", "places.tolerance:distance_deviation_quantiles", "other",
-        source="Kroll (2015), Table 3", label="deviation of distances", takes="area", start={"sigma_deg": 0.02},
-    ),
-    Entry(
-        "neighbours_kept", "metric", "places", "tables.utility:neighbours_kept", "distance utility",
-        source="the analysis of local clusters", label="nearest neighbours kept (share)",
-        takes="original_km release_km",
-    ),
-    Entry(
-        "distances_kept", "metric", "places", "tables.utility:distances_kept", "distance utility",
-        source="Pearson's correlation", label="correlation of distances", takes="original_km release_km",
-    ),
-    Entry(
-        "distance_precision", "metric", "places", "tables.utility:distance_precision", "distance utility",
-        source="Kroll (2015), section 5", label="reciprocal variance of distance deviations (km⁻²)",
-        takes="original_km release_km",
-    ),
-    Entry(
-        "linkage_quality", "metric", "places", "places.linkage_quality:linkage_quality", "other",
-        source="Kroll (2015), section 5", label="precision and recall", takes="links truth",
-    ),
-    Entry(
-        "nearest_neighbour_agreement", "metric", "places", "places.spatial:nearest_neighbour_agreement", "other",
-        source="Kroll and Schnell (2016), figure 2", label="nearest neighbour kept (share)",
-        takes="d_original d_release",
-    ),
-    Entry(
-        "clustering_agreement", "metric", "places", "places.spatial:clustering_agreement", "other",
-        source="Kroll and Schnell (2016)", label="clusters kept", takes="d_original d_release",
-        start={"n_clusters": 3},
-    ),
-    Entry(
-        "distance_utilities", "metric", "places", "places.spatial:distance_utilities", "other",
-        source="Kroll and Schnell (2016)", label="several utilities of distances",
-        takes="d_original d_release values", start={"n_clusters": 3, "neighbours": 2},
-    ),
-    Entry(
-        "autocorrelation", "metric", "places", "places.spatial:autocorrelation", "other", source="Moran (1950)",
-        label="spatial autocorrelation", takes="values distances_km", start={"neighbours": 2},
-    ),
 )  # fmt: skip

@@ -9,9 +9,8 @@ import numpy as np
 
 from reident._rng import trial_seed
 from reident.errors import ParameterError
-from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, find
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome
 from reident.methods.release import Release
 
 __all__ = ["COSTLY", "attack_names", "check_attacks", "run_attack"]
@@ -22,7 +21,7 @@ COSTLY = ("probabilistic_linkage", "weighted_mean_linkage", "choquet_linkage")
 
 def attack_names() -> list[str]:
     """Return the names of all attacks that can be run by name."""
-    return [entry.name for entry in entries("attack", mapped=True)]
+    return [entry.name for entry in entries("attack")]
 
 
 def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
@@ -54,33 +53,9 @@ def run_attack(
     """
     entry = find(name, "attack")
     arguments = entry.arguments(options or {})
-    if not len(knowledge.known) or (release.form != "answers" and not len(release.table)):
+    if not len(knowledge.known) or not (len(release.table) or release.answers):
         raise NotApplicable("nothing is released, or nobody is known")
     if rng is None:
         rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
-    if entry.form == "label linkage":
-        return _links(entry, release, knowledge, arguments, rng)
     found: Outcome = entry.function(release, knowledge, rng=rng, **arguments)
     return found
-
-
-def _links(
-    entry: Entry, release: Release, knowledge: Knowledge, arguments: Mapping[str, Any], rng: np.random.Generator
-) -> Outcome:
-    """Run an attack that returns links, and read them as claims; several about one person share."""
-    quasi = [column for column in knowledge.quasi if column in release.table.columns]
-    links = entry.function(release.table, knowledge.known, quasi=quasi, rng=rng, **arguments).links
-    who = knowledge.known.index.get_indexer(links["known"])
-    what = release.table.index.get_indexer(links["release"])
-    n = len(knowledge.known)
-    count = np.bincount(who, minlength=n)
-    claim = np.full(n, -1)
-    claim[who[::-1]] = what[::-1]
-    right = np.full(n, np.nan if knowledge.truth is None else 0.0)
-    if knowledge.truth is not None:
-        np.add.at(right, who, (knowledge.truth[who] == what) / count[who])
-    labels = [release.table.index[row] if row >= 0 else None for row in claim]
-    sure = np.divide(1.0, count, out=np.zeros(n), where=count > 0)
-    claims = claims_about(knowledge, np.arange(n), labels, sure, right, 1 / max(1, len(release.table)))
-    said = f"the intruder knows {', '.join(map(str, quasi)) or 'places'} of each person exactly"
-    return Outcome(claims, "identity", said)

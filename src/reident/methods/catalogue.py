@@ -20,6 +20,7 @@ from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods._networks import NETWORKS
 from reident.methods._places import PLACES
 from reident.methods._tables import TABLES
+from reident.methods._utilities import UTILITIES
 
 __all__ = ["ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table", "told"]
 
@@ -27,7 +28,7 @@ __all__ = ["ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table",
 GROUP = "reident.methods"
 
 #: All entries of the house, in the order in which they are listed.
-ENTRIES: tuple[Entry, ...] = (*PLACES, *TABLES, *NETWORKS, *ATTACKS)
+ENTRIES: tuple[Entry, ...] = (*PLACES, *TABLES, *NETWORKS, *ATTACKS, *UTILITIES)
 
 #: What this session has registered (`reident.register`), by name.
 REGISTERED: dict[str, Entry] = {}
@@ -71,17 +72,13 @@ def find(name: str, role: str | None = None) -> Entry:
     raise ParameterError(f"`name` must be that of a registered {role or 'method'}, got {name!r}: there are {listed}")
 
 
-def entries(role: str | None = None, data: str | None = None, *, mapped: bool = False) -> list[Entry]:
-    """Return the entries of a role and a kind of data; with `mapped` only those that can stand on a map."""
+def entries(role: str | None = None, data: str | None = None) -> list[Entry]:
+    """Return the entries of a role and a kind of data."""
     if role is not None:
         check_choice(role, "role", ROLES)
     if data is not None:
         check_choice(data, "data", DATA)
-    return [
-        entry
-        for entry in _all()
-        if role in (None, entry.role) and data in (None, entry.data) and not (mapped and entry.form == "other")
-    ]
+    return [entry for entry in _all() if role in (None, entry.role) and data in (None, entry.data)]
 
 
 def told(entry: Entry) -> dict[str, Any]:

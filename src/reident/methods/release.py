@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident._check import check_choice
-from reident._types import FloatArray
+from reident._types import FloatArray, IntArray
 from reident.errors import DataError
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.distances import great_circle_km
@@ -63,6 +64,28 @@ class Release:
 
     def __post_init__(self) -> None:
         check_choice(self.form, "form", RELEASES)
+
+    @property
+    def has_places(self) -> bool:
+        """Whether places are released."""
+        return self.form == "points"
+
+    @property
+    def has_distances(self) -> bool:
+        """Whether distances between the records are released, or places."""
+        return self.form in ("points", "distances")
+
+    @property
+    def has_records(self) -> bool:
+        """Whether records with their columns are released."""
+        return self.form in ("points", "distances", "table")
+
+    def between(self, rows: IntArray) -> FloatArray | None:
+        """Return the distances between some records, km; None where none are released."""
+        if self.has_places:
+            part = self.table.iloc[rows]
+            return great_circle_km(part[LAT].to_numpy(float), part[LON].to_numpy(float))
+        return None if self.matrix_km is None else self.matrix_km[np.ix_(rows, rows)]
 
     @cached_property
     def distances_km(self) -> FloatArray | None:

@@ -133,13 +133,13 @@ class Explorer:
         left_out = left_out_methods(microdata(example.data, kind=self.kind, **example.roles))
         fitting = [one for one in entries("anonymiser", self.kind) if one.name not in left_out]
         self.state.value = f"Choose, then draw the map. {_said(left_out)}"
-        attacks = entries("attack", self.kind, mapped=True)
+        attacks = entries("attack", self.kind)
         if not example.roles.get("sensitive"):
             attacks = [one for one in attacks if one.name not in ("homogeneity", "skewness")]
         self.methods.options = [(one.label, one.name) for one in fitting]
         self.methods.value = tuple(one.name for one in fitting[:2])
         self.attack.options = [(one.label, one.name) for one in attacks]
-        self.utility.options = [(one.label, one.name) for one in entries("metric", self.kind, mapped=True)]
+        self.utility.options = [(one.label, one.name) for one in entries("metric", self.kind)]
         for choice in (self.attack, self.utility):
             choice.value = choice.options[0][1]
         self._offer_ranges()

@@ -45,6 +45,15 @@ _USUAL = {
     "network": ("degree", "neighbourhood", "coalition", "seedless_propagation"),
 }
 
+_USUAL_UTILITIES = {
+    "places": ("neighbours_kept", "distances_kept", "distance_precision"),
+    "table": ("information_kept", "correlations_kept"),
+    "network": ("edge_overlap", "degrees_kept", "path_length_kept"),
+}
+
+#: Utilities about pairs of numeric columns.
+_ABOUT_PAIRS = {"correlations_kept"}
+
 #: Vertices of the product graph that an attack by distances is given by default, on average.
 _VERTICES = 2500
 
@@ -134,7 +143,8 @@ class Plan:
     def _panel(
         self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
     ) -> pd.DataFrame:
-        measured = trials[trials[f"{name}_risk"].notna()].copy()
+        measured = trials[trials[f"{name}_risk"].notna() & trials[utility].notna()].copy()
+        measured[utility] = measured[utility].astype(float)
         measured["setting"] = [json.dumps(option, sort_keys=True) for option in measured["options"]]
         releases = measured[measured["method"] != NONE]
         if releases.empty:
@@ -220,11 +230,9 @@ def _expand(
         raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
     entry = find(spec["name"], role)
     # An attack says itself whether it says something about a release.
-    if (role != "attack" and entry.data != data_kind) or entry.form == "other":
-        fitting = ", ".join(one.name for one in entries(role, data_kind, mapped=True))
-        raise ParameterError(
-            f"`{role}s` must be for {data_kind} and of a form that maps know, got {entry.name!r}: {fitting}"
-        )
+    if role != "attack" and entry.data != data_kind:
+        fitting = ", ".join(one.name for one in entries(role, data_kind))
+        raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
     given = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not given:
         given = {
@@ -317,11 +325,9 @@ def fitting_attacks(data: Microdata) -> list[str]:
 
 
 def fitting_utilities(data: Microdata) -> list[str]:
-    """Return the names of the utilities that can be measured on the data."""
-    found = entries("metric", data.kind, mapped=True)
-    if data.kind == "table" and len(data.numeric) < 2:
-        found = [entry for entry in found if entry.name != "correlations_kept"]
-    return [entry.name for entry in found]
+    """Return the names of the usual utilities that can be measured on the data."""
+    found = _USUAL_UTILITIES[data.kind]
+    return [name for name in found if name not in _ABOUT_PAIRS or len(data.numeric) >= 2]
 
 
 def risk_utility(

@@ -66,7 +66,7 @@ def map_network(
     if graph.n_nodes < 10:
         raise ParameterError(f"`network` must have at least 10 nodes, got {graph.n_nodes}")
     settings = []
-    for entry in entries("anonymiser", "network", mapped=True):
+    for entry in entries("anonymiser", "network"):
         grids = [(p.name, [v for v in p.grid if v <= graph.n_nodes // 2]) for p in entry.parameters if p.grid]
         options = [{name: value} for name, values in grids for value in values] or [{}]
         settings += [{"method": entry.name, "options": entry.check(one)} for one in options]

@@ -8,7 +8,6 @@ of what each label covers.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.errors import ParameterError
 from reident.methods import Entry, find
 from reident.methods.attacks import run_attack
 from reident.methods.forms import release as make_release
@@ -24,11 +22,10 @@ from reident.methods.forms import tolerance
 from reident.methods.outcome import Knowledge, NotApplicable, judge
 from reident.methods.registering import load_registered
 from reident.methods.release import Release
-from reident.places.distances import great_circle_km
-from reident.tables.labels import LabelReader
-from reident.workbench.microdata import Intruder, Microdata, draw_files, load_microdata, places_of
+from reident.methods.utilities import measure_utility
+from reident.workbench.microdata import Intruder, Microdata, draw_files, load_microdata
 
-__all__ = ["MEASURES", "attack", "numbers_of", "release_trial", "utility"]
+__all__ = ["MEASURES", "attack", "release_trial"]
 
 
 def knowledge_in_trial(
@@ -98,56 +95,6 @@ def attack(
     return {"risk": float(risk), **told}, links
 
 
-def known_numbers(data: Microdata, known: pd.DataFrame) -> pd.DataFrame:
-    """Return a file of exact values as numbers: the numeric columns, and one column of 0 and 1 a category."""
-    return numbers_of(data, known)
-
-
-def numbers_of(data: Microdata, table: pd.DataFrame) -> pd.DataFrame:
-    """Return released quasi-identifiers as numbers.
-
-    A generalised number becomes the mean of the values of the original domain that its label covers; a category becomes
-    one column for each of its values (the 30 most frequent): the share that it has among the values covered. Who
-    reads labels in this way assumes no more about a class than that its values are equally likely.
-    """
-    parts: dict[str, Any] = {}
-    for column in data.quasi:
-        values = table[column]
-        domain = pd.Index(data.table[column].unique())
-        if column in data.numeric and pd.api.types.is_numeric_dtype(values):
-            parts[column] = values.to_numpy(np.float64)
-            continue
-        codes, labels = pd.factorize(values)
-        covered = LabelReader(domain, pd.Index(labels), data.hierarchies.get(column)).cover().astype(float)
-        shares = covered / np.maximum(covered.sum(axis=0), 1.0)
-        if column in data.numeric:
-            parts[column] = (shares * domain.to_numpy(np.float64)[:, None]).sum(axis=0)[codes]
-        else:
-            frequent = data.table[column].value_counts().index[:30]
-            for value in frequent:
-                parts[f"{column}={value}"] = shares[domain.get_loc(value)][codes]
-    return pd.DataFrame(parts, index=table.index)
-
-
-def utility(
-    data: Microdata, entry: Entry, settings: Mapping[str, Any], original: pd.DataFrame, release: Release
-) -> float:
-    """Measure what a release is still good for; records left out lose their share."""
-    arguments = entry.arguments(settings)
-    if entry.form == "distance utility":
-        kept = original.loc[release.table.index]
-        if len(kept) < 3:
-            return 0.0
-        value = float(entry.function(great_circle_km(*places_of(kept)), release.distances(), **arguments))
-        return value * (len(kept) / release.n_original if math.isfinite(value) else 1.0)
-    if entry.form != "value utility":
-        raise ParameterError(
-            f"`utilities` must be measures of utility, got {entry.name!r}, whose form is {entry.form!r}"
-        )
-    before, after = known_numbers(data, original), numbers_of(data, release.table)
-    return float(entry.function(before, after, columns=list(before.columns), **arguments))
-
-
 def release_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Run one trial with the parameters that `reident.workbench.mapping.Plan.run` gives.
 
@@ -177,5 +124,5 @@ def run_release(
             told, links[name] = attack(find(name, "attack"), settings, release, knowledge, own, params["limit"])
         measures |= {f"{name}_{key}": value for key, value in told.items()}
     for name, settings in params["utilities"]:
-        measures[name] = utility(data, find(name, "metric"), settings, original, release)
+        measures[name] = measure_utility(find(name, "metric"), settings, data, original, release)
     return measures, links
