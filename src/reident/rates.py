@@ -68,7 +68,8 @@ def wilson_interval(successes: float, trials: int, *, level: float = 0.95) -> Ra
     share, z = successes / trials, float(ndtri((1 + level) / 2))
     middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return Rate(share, max(0.0, middle - half), min(1.0, middle + half))
+    # At 0 and at 1 an end is the share itself, which rounding would move past it.
+    return Rate(share, min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half)))
 
 
 def residual_risk(attack: Rate, control: Rate) -> Rate:

@@ -61,3 +61,10 @@ def test_residual_risk_knows_when_nothing_is_gained_or_left():
     nobody = residual_risk(same, wilson_interval(9, 9))
     assert math.isnan(nobody.value)
     assert nobody[1:] == (0, 1)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3, 7, 30, 40, 99, 200, 1234])
+def test_no_share_lies_beyond_its_interval(trials):
+    for successes in range(trials + 1):
+        rate = wilson_interval(successes, trials)
+        assert 0 <= rate.low <= rate.value <= rate.high <= 1
