@@ -238,7 +238,9 @@ def test_textbook_mondrian_is_that_of_plain_loops(rows, k):
 
 
 def test_textbook_search_refuses_criteria_that_are_not_monotone():
-    table = pd.DataFrame({"age": [0, 1, 2, 3], "sex": list("ffmm"), "zip": ["11", "12", "21", "22"], "ill": list("xyxy")})
+    table = pd.DataFrame(
+        {"age": [0, 1, 2, 3], "sex": list("ffmm"), "zip": ["11", "12", "21", "22"], "ill": list("xyxy")}
+    )
     with pytest.raises(ParameterError, match="monotone"):
         k_anonymise(table, QUASI, hierarchies=HIERARCHIES, k=1, suppression_limit=0.5, method="published",
                     sensitive="ill", t=0.2)  # fmt: skip
