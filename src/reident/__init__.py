@@ -54,6 +54,7 @@ _MODULES = {
     "networks.seeds": "Seeds find_seeds",
     "networks.link_prediction": "drop_unlikely_edges likely_links link_scores random_non_edges score_threshold",
     "networks.planted_subgraph": "Plan Recovery coalition implant recover",
+    "networks.planted_cut": "edge_connected_groups implant_by_cut recover_by_cut",
     "places.coordinate_noise": "perturb_coordinates",
     "places.distance_noise": "perturb_distances",
     "places.tolerance": "DistanceDeviation distance_deviation_quantiles distance_noise_window_km",

@@ -112,6 +112,9 @@ from reident.networks.planted_subgraph import Recovery as Recovery
 from reident.networks.planted_subgraph import coalition as coalition
 from reident.networks.planted_subgraph import implant as implant
 from reident.networks.planted_subgraph import recover as recover
+from reident.networks.planted_cut import edge_connected_groups as edge_connected_groups
+from reident.networks.planted_cut import implant_by_cut as implant_by_cut
+from reident.networks.planted_cut import recover_by_cut as recover_by_cut
 from reident.places.coordinate_noise import perturb_coordinates as perturb_coordinates
 from reident.places.distance_noise import perturb_distances as perturb_distances
 from reident.places.tolerance import DistanceDeviation as DistanceDeviation

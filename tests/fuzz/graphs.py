@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 
+import networkx as nx
 import numpy as np
 
 import naive_propagation
 from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
 from reident.kernels.cliques import quasi_clique
-from reident.kernels.networks import network, planted, propagation, similarity
+from reident.kernels.networks import connectivity, network, planted, propagation, similarity
 
 
 def draw_edges(rng):
@@ -243,7 +244,46 @@ def propagation_comp(left, right, crawled, directed, partners, keep, theta):
     return kept, injective, settled
 
 
+def draw_groups(rng):
+    """Draw a graph, often of two dense parts with few edges between."""
+    dense = graph(rng)
+    if rng.random() < 0.6:
+        other = graph(rng)
+        n = len(dense)
+        both = np.zeros((n + len(other), n + len(other)), bool)
+        both[:n, :n], both[n:, n:] = dense, other
+        for _ in range(int(rng.integers(0, 5))):
+            a, b = int(rng.integers(n)), n + int(rng.integers(len(other)))
+            both[a, b] = both[b, a] = True
+        dense = both
+    return dense, int(rng.integers(1, 6))
+
+
+def groups_comp(dense, k):
+    label = connectivity.edge_connected_groups(*edges(dense), len(dense), k)
+    return {frozenset(np.flatnonzero(label == one).tolist()) for one in label}
+
+
+def groups_ref(dense, k):
+    """Cut along a smallest cut for as long as it has fewer than k edges."""
+    found, waiting = set(), [range(len(dense))]
+    while waiting:
+        nodes = list(waiting.pop())
+        inner = nx.from_numpy_array(dense[np.ix_(nodes, nodes)])
+        if len(nodes) == 1:
+            found.add(frozenset(nodes))
+            continue
+        part = set(nx.node_connected_component(inner, 0))
+        weight, sides = nx.stoer_wagner(inner) if len(part) == len(nodes) else (0, [part, set(inner) - part])
+        if weight >= k:
+            found.add(frozenset(nodes))
+        else:
+            waiting += [[nodes[i] for i in side] for side in sides]
+    return found
+
+
 CASES = [
+    Case(("connectivity.edge_connected_groups",), draw_groups, groups_comp, groups_ref),
     Case(
         ("network.rows_from_edges",), draw_edges,
         lambda u, v, d: network.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),

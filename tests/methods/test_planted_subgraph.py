@@ -13,7 +13,7 @@ from networkx.algorithms.isomorphism import GraphMatcher
 
 from reident import DataError, ParameterError, SearchLimitWarning, coalition, implant, naive_anonymise, recover
 from reident.data.simulate import preferential_attachment
-from reident.networks.planted_subgraph import _is_rigid
+from reident.networks.planted_subgraph import is_rigid
 
 
 def placements(released, plan):
@@ -92,8 +92,8 @@ def test_slack_ranks_by_fit():
 
 def test_rigid_means_no_automorphism():
     path = nx.to_numpy_array(nx.path_graph(4)).astype(bool)
-    assert not _is_rigid(path, np.array([1, 2, 2, 1]))
-    assert _is_rigid(path, np.array([1, 2, 2, 5]))
+    assert not is_rigid(path, np.array([1, 2, 2, 1]))
+    assert is_rigid(path, np.array([1, 2, 2, 5]))
 
 
 def test_redraws_are_capped_and_said():

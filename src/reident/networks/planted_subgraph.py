@@ -147,7 +147,7 @@ def implant(
     d0 = check_integer(d0, "d0", low=0)
     d1 = check_integer(d1, "d1", low=d0, high=network.n_nodes, why="a node links to as many others at most")
     check_integer(redraws, "redraws", low=0)
-    wanted = _check_nodes(network, targets, "targets")
+    wanted = check_nodes(network, targets, "targets")
     outside = generator.integers(d0, d1 + 1, k)
     links = _choose_links(len(wanted), outside, generator)
     fillers = _choose_fillers(network.n_nodes, wanted, links, outside, generator)
@@ -156,18 +156,12 @@ def implant(
         n_draws += 1
         joined = _draw_pattern(k, generator)
         degrees = outside + joined.sum(axis=1)
-        rigid = _is_rigid(joined, degrees)
+        rigid = is_rigid(joined, degrees)
         if n_draws > redraws or (rigid and _is_sturdy(joined, links)):
             break
-    n = network.n_nodes
-    inner = np.argwhere(np.triu(joined)) + n
-    outer = [(target, n + x) for target, own in zip(wanted, links, strict=True) for x in sorted(own)]
-    outer += [(other, n + x) for x, others in enumerate(fillers) for other in others]
-    added = np.concatenate([inner, np.array(outer, np.int64).reshape(-1, 2)])
-    u, v = network.edges()
-    names = _new_names(network, k)
-    nodes = range(n + k) if isinstance(network.nodes, range) else [*network.nodes, *names]
-    planted = network_from_edges(np.concatenate([u, added[:, 0]]), np.concatenate([v, added[:, 1]]), n + k, nodes)
+    outer = [(target, x) for target, own in zip(wanted, links, strict=True) for x in sorted(own)]
+    outer += [(other, x) for x, others in enumerate(fillers) for other in others]
+    planted, names = plant(network, joined, outer)
     return Plan(
         network=planted,
         nodes=names,
@@ -180,7 +174,21 @@ def implant(
     )
 
 
-def _check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
+def plant(
+    network: Network, joined: BoolArray, outer: Sequence[tuple[int, int]]
+) -> tuple[Network, tuple[Hashable, ...]]:
+    """Return the network with new nodes joined as H is, and to others as pairs (row, new node) say; and their names."""
+    n, k = network.n_nodes, len(joined)
+    links = np.array([(row, n + x) for row, x in outer], np.int64).reshape(-1, 2)
+    added = np.concatenate([np.argwhere(np.triu(joined)) + n, links])
+    u, v = network.edges()
+    names = _new_names(network, k)
+    nodes = range(n + k) if isinstance(network.nodes, range) else [*network.nodes, *names]
+    ends = np.concatenate([u, added[:, 0]]), np.concatenate([v, added[:, 1]])
+    return network_from_edges(*ends, n + k, nodes), names
+
+
+def check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
     listed = check_listed(nodes, name)
     if not listed:
         raise ParameterError(f"`{name}` must name at least one node, got none")
@@ -254,7 +262,7 @@ def _draw_pattern(k: int, rng: np.random.Generator) -> BoolArray:
     return joined | joined.T
 
 
-def _is_rigid(joined: BoolArray, degrees: IntArray) -> bool:
+def is_rigid(joined: BoolArray, degrees: IntArray) -> bool:
     """Tell whether no other order of the nodes has the same degrees and inner edges."""
     import networkx as nx
     from networkx.algorithms.isomorphism import GraphMatcher
@@ -304,12 +312,12 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
         If a member is absent, named twice, or the members are not connected.
     """
     network = as_network(graph)
-    rows = _check_nodes(network, members, "members")
+    rows = check_nodes(network, members, "members")
     if len(rows) < 2:
         raise ParameterError("`members` must name at least two nodes, got one")
     adjacency = network.to_scipy()
     inner = adjacency[rows][:, rows].toarray().astype(np.bool_)
-    order, parent = _connected_order(inner, network.degrees[rows])
+    order, parent = connected_order(inner, network.degrees[rows])
     rows = [rows[i] for i in order]
     inner = inner[np.ix_(order, order)]
     inside = set(rows)
@@ -330,11 +338,11 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
         parent=parent,
         links={network.nodes[friends[0]]: own for own, friends in owners.items() if len(friends) == 1},
         n_draws=0,
-        is_rigid=_is_rigid(inner, degrees),
+        is_rigid=is_rigid(inner, degrees),
     )
 
 
-def _connected_order(joined: BoolArray, degrees: IntArray) -> tuple[list[int], IntArray]:
+def connected_order(joined: BoolArray, degrees: IntArray) -> tuple[list[int], IntArray]:
     """Order nodes so that each but the first is joined to an earlier one; the rarest (largest) degree goes first."""
     order = [int(np.argmax(degrees))]
     parent = [-1]
@@ -421,7 +429,14 @@ def recover(
             SearchLimitWarning,
             stacklevel=2,
         )
-    unique = bool(is_complete and len(found) == 1)
+    return what_was_found(network, plan, found, int(n_tree), int(misfit), is_complete=bool(is_complete))
+
+
+def what_was_found(
+    network: Network, plan: Plan, found: IntArray, n_tree: int, misfit: int, *, is_complete: bool
+) -> Recovery:
+    """Tell the targets, and what the attacker learns of them, by the placements of the planted nodes."""
+    unique = is_complete and len(found) == 1
     targets = _find_targets(network, found[0], plan) if unique else {}
     released_name = network.nodes.__getitem__
     edges = [
@@ -434,10 +449,10 @@ def recover(
         planted=dict(zip(plan.nodes, map(released_name, found[0].tolist()), strict=True)) if unique else {},
         placements=tuple(tuple(map(released_name, row.tolist())) for row in found),
         is_unique=unique,
-        n_tree=int(n_tree),
+        n_tree=n_tree,
         degrees={target: int(network.degrees[row]) for target, row in targets.items()},
         edges=tuple(edges),
-        misfit=int(misfit),
+        misfit=misfit,
     )
 
 

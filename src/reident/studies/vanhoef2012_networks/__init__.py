@@ -167,6 +167,7 @@ STUDY = Study(
     profiles=PROFILES,
     figures=(
         "figure-8-2-active-attack",
+        "section-8-4-cut-attack",
         "active-attack-after-anonymity",
         "figure-9-6-cost",
         "figure-9-8-to-9-13-probing",

@@ -25,16 +25,27 @@ def _title(name: str) -> str:
 
 
 def _spread(
-    ax: Axes, frame: pd.DataFrame, x: str, y: str, by: str, order: Sequence[str] | None = None, fan: float = 0.0
+    ax: Axes,
+    frame: pd.DataFrame,
+    x: str,
+    y: str,
+    by: str,
+    order: Sequence[str] | None = None,
+    fan: float = 0.0,
+    at: int = 0,
 ) -> None:
-    """Draw mean and spread (one standard deviation) of `y` over the runs at each `x`, a line for each `by`."""
+    """Draw mean and spread (one standard deviation) of `y` over the runs at each `x`, a line for each `by`.
+
+    The lines' looks begin with the one numbered `at`.
+    """
     names = list(dict.fromkeys(frame[by])) if order is None else [name for name in order if name in set(frame[by])]
-    for position, name in enumerate(names):
+    for place, name in enumerate(names):
+        position = at + place
         part = frame[(frame[by] == name) & frame[y].notna() & np.isfinite(frame[y])]
         if part.empty:
             continue
         runs = part.groupby(x)[y].agg(["mean", "std"]).fillna(0)
-        shift = 1 + fan * (position - (len(names) - 1) / 2)
+        shift = 1 + fan * (place - (len(names) - 1) / 2)
         ax.errorbar(
             runs.index.to_numpy(float) * shift,
             runs["mean"],
@@ -100,6 +111,43 @@ def figure_8_2(results: Results) -> Figure:
     return figure
 
 
+def section_8_4(results: Results) -> Figure:
+    """Draw the cut-based attack beside the walk-based one (8.4), and the search tree's size (8.6)."""
+    cuts, active = results.frames["cuts"], results.frames["active"]
+    figure, axes = new_figure(1, 4, size=(13.6, 3.9))
+    rates = cuts.groupby("kind")["success"].mean()
+    found = ", ".join(f"{kind} {rate:.0%}" for kind, rate in rates.items())
+    titles = (
+        f"what it takes\n(all targets found: {found})",
+        "owner sees the planted group",
+        "planted nodes told apart",
+    )
+    labels = ("links to others", "share of attacks", "AUC of clustering, either way")
+    groups = cuts.groupby(["kind", "graph"], sort=False)
+    for position, ((kind, name), part) in enumerate(groups):
+        label = f"{kind}-based, {_title(name)}"
+        _spread(axes[0], part.assign(series=label), "k", "n_links", "series", at=position)
+        _rate(axes[1], part.groupby("k")["owner_sees"].agg(["mean", "count"]), label, position)
+        _spread(axes[2], part.assign(series=label), "k", "auc_clustering", "series", at=position)
+    for ax, title, label in zip(axes, titles, labels, strict=False):
+        ax.set(title=title, xlabel="planted nodes (3 a target, and 3)", ylabel=label, xticks=sorted(set(cuts["k"])))
+    axes[0].set_yscale("log")
+    axes[1].set_ylim(-0.03, 1.05)
+    axes[2].set_ylim(0.45, 1.05)
+    searched = active[(active["kind"] != "coalition") & active["n_first"].gt(0)]
+    for position, (k, part) in enumerate(searched.groupby("k")):
+        axes[3].plot(
+            part["n_first"], part["n_tree"], MARKERS[position % len(MARKERS)], color=COLOURS[position % len(COLOURS)],
+            markersize=3, alpha=0.5, label=f"k = {k}", rasterized=True,
+        )  # fmt: skip
+    ends = np.array([searched["n_first"].min(), searched["n_first"].max()])
+    axes[3].plot(ends, ends, color="0.4", linewidth=0.9)
+    axes[3].set(xscale="log", yscale="log", title="search tree of the walk-based attack")
+    axes[3].set(xlabel="nodes with the first one's degree", ylabel="nodes of the tree (equal: line)")
+    axes[3].legend(fontsize=7, ncols=2)
+    return _legend(figure, axes[:2], 3)
+
+
 def _rate(ax: Axes, counted: pd.DataFrame, name: str, position: int) -> None:
     """Draw shares with their Wilson intervals."""
     rates = [wilson_interval(mean * n, n) for mean, n in zip(counted["mean"], counted["count"], strict=True)]
@@ -107,7 +155,7 @@ def _rate(ax: Axes, counted: pd.DataFrame, name: str, position: int) -> None:
     ax.errorbar(
         counted.index + 0.06 * (position - 1.5),
         p,
-        yerr=[p - low, high - p],
+        yerr=np.maximum([p - low, high - p], 0),
         color=COLOURS[position],
         marker=MARKERS[position],
         linestyle=LINES[position],
@@ -319,6 +367,7 @@ def active_after(results: Results) -> Figure:
 FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
     {
         "figure-8-2-active-attack": figure_8_2,
+        "section-8-4-cut-attack": section_8_4,
         "active-attack-after-anonymity": active_after,
         "figure-9-6-cost": figure_9_6,
         "figure-9-8-to-9-13-probing": figure_9_8,

@@ -31,6 +31,7 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
         "attack": _attacks(plan, real),
         "passive": _passive(plan, real),
         **_active(plan),
+        "cut": _cuts(plan, real),
         "links": _links(plan, real),
     }
 
@@ -52,6 +53,7 @@ def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[s
         "passive": trials["passive"],
         "active": trials["active"],
         "after_anonymity": trials["after-anonymity"],
+        "cuts": trials["cut"],
         "links": trials["links"],
         "ru_map": summaries.ru_map(trials["attack"]),
     }
@@ -173,6 +175,18 @@ def _active(plan: Profile) -> dict[str, Sweep]:
         "active": {"grid": settings, "trial": work.active, "repetitions": repetitions},
         "after-anonymity": {"grid": later, "trial": work.active, "repetitions": max(2, repetitions // 2)},
     }
+
+
+def _cuts(plan: Profile, real: list[str]) -> Sweep:
+    """Return the cut-based attack beside the walk-based one with as many planted nodes."""
+    names = [plan.active_graph, *([one for one in real if one in ("powergrid", "caltech36")] or [_FRIENDS])]
+    settings = [
+        {"graph": name, "kind": kind, "n_targets": b}
+        for name in names
+        for kind in ("cut", "walk")
+        for b in (1, 2, 3, 4)
+    ]
+    return {"grid": settings, "trial": work.cut, "repetitions": plan.active_repetitions}
 
 
 def _links(plan: Profile, real: list[str]) -> Sweep:

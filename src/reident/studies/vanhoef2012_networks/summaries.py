@@ -115,5 +115,31 @@ def _statements(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:
             "median ratio by k: " + ", ".join(f"{k}: {value:.2f}" for k, value in ratio.items()),
         ),
     ]
+    rows += _cut_rows(frames["cuts"])
     judged = [exact(item, "holds", "holds" if holds else "does not hold", note) for item, holds, note in rows]
     return [*judged, *chapter9.statements(frames)]
+
+
+def _cut_rows(cuts: pd.DataFrame) -> list[tuple[str, bool, str]]:
+    """Return what 8.4 says of the cut-based attack beside the walk-based one."""
+    by_kind = cuts.groupby("kind")
+    seen, clustering = by_kind["owner_sees"].mean(), by_kind["auc_clustering"].mean()
+    rates = cuts.groupby(["kind", "k"])["success"].mean()
+    least = {kind: int(min(rates[kind].index[rates[kind] >= 0.8], default=99)) for kind in ("cut", "walk")}
+    groups = cuts[cuts["kind"] == "cut"].groupby("graph")["n_groups"].median()
+    links = by_kind["n_links"].mean()
+    return [
+        (
+            "8.4: the cut-based attack is easier to detect than the walk-based one",
+            seen["cut"] > seen["walk"] and seen["cut"] >= 0.5,
+            f"the planted group hangs by few edges in {seen['cut']:.0%} of the attacks ({seen['walk']:.0%} by a walk), "
+            f"one of {', '.join(f'{n:g} in {name}' for name, n in groups.items())}; AUC of clustering "
+            f"{clustering['cut']:.2f} against {clustering['walk']:.2f}",
+        ),
+        (
+            "8.4: the cut-based attack needs fewer planted nodes",
+            least["cut"] < least["walk"],
+            f"fewest of 6, 9, 12, 15 at which .8 succeed: {least['cut']} against {least['walk']}; with "
+            f"{links['cut']:.0f} links to others against {links['walk']:.0f}",
+        ),
+    ]

@@ -15,6 +15,7 @@ from reident.networks.graph import Network
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
 from reident.networks.naive import naive_anonymise
 from reident.networks.passive import passive_attack
+from reident.networks.planted_cut import edge_connected_groups, implant_by_cut, recover_by_cut
 from reident.networks.planted_subgraph import coalition, implant, recover
 from reident.networks.propagation import propagate
 from reident.networks.properties import (
@@ -28,7 +29,7 @@ from reident.networks.ranking import auc
 from reident.studies.vanhoef2012_networks import METHODS, N_SEEDS
 from reident.studies.vanhoef2012_networks.graphs import graph
 
-__all__ = ["active", "attacked", "cost", "links", "passive", "probing", "release"]
+__all__ = ["active", "attacked", "cost", "cut", "links", "passive", "probing", "release"]
 
 
 def cost(params: dict[str, Any], _rng: np.random.Generator) -> dict[str, Any]:
@@ -171,6 +172,31 @@ def active(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         "n_first": int((released.degrees == plan.degrees[0]).sum()),
         "auc_degree": seen.degree.value if seen else float("nan"),
         "auc_clustering": seen.clustering.value if seen else float("nan"),
+    }
+
+
+def cut(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Plant as many nodes by a cut or by a walk, release, look for the targets; and let the owner look for both."""
+    network = graph(params["graph"])
+    b = params["n_targets"]
+    targets = [network.nodes[i] for i in rng.choice(network.n_nodes, b, replace=False)]
+    by_cut = params["kind"] == "cut"
+    plan = implant_by_cut(network, targets, rng=rng) if by_cut else implant(network, targets, k=3 * b + 3, rng=rng)
+    renamed = naive_anonymise(plan.network, rng=rng)
+    found = (recover_by_cut if by_cut else recover)(renamed.network, plan)
+    right = sum(renamed.mapping[target] == place for target, place in found.mapping.items())
+    seen = detectability(plan.network, plan.nodes)
+    # The owner does not know how many are targeted: groups that hang on the rest by up to five edges.
+    small = {frozenset(one) for q in range(2, 7) for one in edge_connected_groups(plan.network, q)}
+    small = {one for one in small if 5 < len(one) < network.n_nodes // 2}
+    return {
+        "k": len(plan.nodes),
+        "n_links": int(plan.degrees.sum() - plan.joined.sum()),
+        "success": bool(found.is_unique and right == b),
+        "n_groups": len(small),
+        "owner_sees": frozenset(plan.nodes) in small,
+        "auc_degree": seen.degree.either_way,
+        "auc_clustering": seen.clustering.either_way,
     }
 
 

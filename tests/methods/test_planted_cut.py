@@ -1,0 +1,81 @@
+"""The cut-based attack: groups against networkx, what is planted, and who is found under other names."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from reident import (
+    DataError,
+    ParameterError,
+    SearchLimitWarning,
+    edge_connected_groups,
+    implant,
+    implant_by_cut,
+    naive_anonymise,
+    recover_by_cut,
+)
+from reident.data.simulate import preferential_attachment
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_are_those_of_networkx(seed):
+    graph = nx.relabel_nodes(nx.powerlaw_cluster_graph(40, 3, 0.8, seed=seed), str)
+    for k in (1, 2, 3, 4):
+        found = edge_connected_groups(graph, k)
+        assert set(map(frozenset, found)) == {frozenset(one) for one in nx.k_edge_subgraphs(graph, k) if len(one) > 1}
+        assert [len(group) for group in found] == sorted(map(len, found), reverse=True)
+
+
+@pytest.mark.parametrize("b", [1, 2, 4])
+def test_planted_group_hangs_by_an_edge_a_target(b):
+    graph = nx.karate_club_graph()
+    targets = [33, 5, 7, 11][:b]
+    plan = implant_by_cut(graph, targets, rng=b)
+    after, own = plan.graph, set(plan.nodes)
+    assert len(own) == 3 * b + 3
+    assert plan.is_rigid
+    assert nx.utils.graphs_equal(nx.Graph(after.subgraph(graph).edges()), nx.Graph(graph.edges()))
+    out = [(x, y) for x in own for y in after[x] if y not in own]
+    assert sorted(out) == sorted(zip(plan.nodes[:b], targets, strict=True))
+    assert nx.edge_connectivity(after.subgraph(own)) > b
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_targets_are_found_under_other_names(seed):
+    graph = preferential_attachment(3000, 5, rng=seed)
+    targets = np.random.default_rng(seed).choice(3000, 4, replace=False).tolist()
+    plan = implant_by_cut(graph, targets, rng=seed)
+    release = naive_anonymise(plan.network, rng=seed)
+    found = recover_by_cut(release.network, plan)
+    assert found.is_unique
+    assert found.mapping == {target: release.mapping[target] for target in targets}
+    assert found.planted == {node: release.mapping[node] for node in plan.nodes}
+    # What the owner sees who looks for it: nothing else hangs on the rest by so few edges.
+    groups = [group for group in edge_connected_groups(release.network, 5) if len(group) < 1000]
+    assert [set(group) for group in groups] == [set(found.planted.values())]
+
+
+def test_a_twin_of_the_group_is_not_mistaken_for_it():
+    graph = nx.karate_club_graph()
+    plan = implant_by_cut(graph, [0, 33], rng=1)
+    twin = nx.relabel_nodes(plan.graph.subgraph(plan.nodes), {x: ("twin", x) for x in plan.nodes})
+    both = nx.compose(plan.graph, twin)
+    both.add_edges_from([(("twin", plan.nodes[0]), 5), (("twin", plan.nodes[1]), 6)])
+    found = recover_by_cut(both, plan)
+    assert len(found.placements) == 2
+    assert not found.mapping
+    with pytest.warns(SearchLimitWarning, match="reached 1 nodes"):
+        recover_by_cut(both, plan, node_limit=1)
+
+
+def test_what_does_not_fit_is_said():
+    plan = implant_by_cut(nx.path_graph(5), [0], redraws=0, rng=3)
+    assert not plan.is_rigid
+    assert not recover_by_cut(plan.network, plan).mapping
+    assert not recover_by_cut(nx.path_graph(4), implant_by_cut(nx.path_graph(5), [0], rng=3)).placements
+    with pytest.raises(ParameterError, match="one of another attack"):
+        recover_by_cut(nx.path_graph(40), implant(nx.path_graph(40), [1], k=3, d0=2, d1=4, rng=1))
+    with pytest.raises(DataError, match="distinct"):
+        implant_by_cut(nx.path_graph(5), [0, 0])
