@@ -151,15 +151,24 @@ def figures(
     jobs: Jobs = 0,
     seed: Seed = None,
     quiet: Quiet = False,
+    kind: Annotated[
+        list[str] | None, typer.Option("--format", help="For a text of your own: pdf, svg or png; may be repeated.")
+    ] = None,
+    width: Annotated[str, typer.Option(help="With --format: the width of a column, such as 85mm or 170mm.")] = "170mm",
+    language: Annotated[str, typer.Option(help="With --format: en or de.")] = "en",
 ) -> None:
     """Draw the figures of studies again from their stored results.
 
-    A study without stored results in the folder is run first, with the profile given.
+    A study without stored results in the folder is run first, with the profile given. With --format the figures are
+    drawn for print, fonts embedded, each with its caption (.txt) and its numbers as a table for LaTeX (.tex) and for a
+    word processor (.html).
     """
     from reident.plotting import save_figure
+    from reident.runner.export import check_print, export_figures
     from reident.studies.catalogue import select_studies
     from reident.studies.study import Results
 
+    check_print(kind or [], width, language)
     for study in select_studies(stem):
         folder = out / study.name
         if not (folder / "study.json").is_file():
@@ -167,9 +176,13 @@ def figures(
             with _resumable(out):
                 study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
         results = Results.load(folder)
-        for name, figure in study.draw(results).items():
-            save_figure(figure, name, folder / "figures")
-        print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {folder / 'figures'}")
+        target = folder / ("figures-for-print" if kind else "figures")
+        if kind:
+            export_figures(study, results, target, formats=kind, width=width, language=language)
+        else:
+            for name, figure in study.draw(results).items():
+                save_figure(figure, name, target)
+        print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {target}")
 
 
 @app.command()

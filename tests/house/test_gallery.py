@@ -7,7 +7,8 @@ import pytest
 
 from reident.errors import DataError
 from reident.runner._ledger import markdown
-from reident.runner.gallery import PAGE, caption, collect, committed_ledgers, gallery, write_gallery
+from reident.runner.gallery import PAGE, collect, committed_ledgers, gallery, write_gallery
+from reident.studies.captions import title
 from reident.studies.catalogue import available_studies
 
 FIGURES = Path(__file__).parents[2] / "figures"
@@ -38,10 +39,10 @@ def test_a_caption_is_the_first_paragraph_and_what_is_set():
     def styled(results):
         return None
 
-    assert caption(draws) == "The thing in two lines."
-    assert caption(styled) == "The thing in two lines. (k = 3)"
+    assert title(draws) == "The thing in two lines."
+    assert title(styled) == "The thing in two lines. (k = 3)"
     with pytest.raises(DataError, match="has no caption"):
-        caption(lambda results: None)
+        title(lambda results: None)
 
 
 def test_a_figure_that_nobody_draws_is_refused(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,35 @@ _MAP_RC: Any = {
 }
 
 
+_SMALL: Any = dict.fromkeys(("font.size", "axes.titlesize", "legend.fontsize", "figure.titlesize"), 7)
+
+#: Narrower than this, inches, panels stand one below the other.
+_NARROW = 4.5
+
+#: Width in inches of figures for print, while they are drawn.
+_PRINT: ContextVar[float | None] = ContextVar("print", default=None)
+
+
+@contextmanager
+def for_print(width_mm: float) -> Iterator[None]:
+    """Draw figures of this width, in type of 7 points; panels side by side stand in a column where it is narrow."""
+    token = _PRINT.set(width_mm / 25.4)
+    try:
+        yield
+    finally:
+        _PRINT.reset(token)
+
+
+def print_width_cm() -> float | None:
+    """Return the width that figures for print have, None on the screen."""
+    inch = _PRINT.get()
+    return None if inch is None else 2.54 * inch
+
+
+def _style() -> Any:
+    return _RC if _PRINT.get() is None else {**_RC, **_MAP_RC, **_SMALL}
+
+
 def new_figure(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **kws: Any
 ) -> tuple[Figure, Any]:
@@ -48,8 +79,15 @@ def new_figure(
 
     A notebook shows it after ``%matplotlib inline``. `size` is width and height in inches; default: 4 by 3.2 a panel.
     """
-    with mpl.rc_context(_RC):
-        figure = Figure(figsize=size or (4.0 * columns, 3.2 * rows), layout="constrained")
+    width, height = size or (4.0 * columns, 3.2 * rows)
+    inch = _PRINT.get()
+    if inch is not None:
+        if inch < _NARROW and rows == 1 and columns > 1:
+            rows, columns, width, height = columns, 1, width / columns, 0.8 * height * columns
+            kws = {{"width_ratios": "height_ratios", "sharey": "sharex"}.get(key, key): kws[key] for key in kws}
+        width, height = inch, height * max(0.62, min(1.0, inch / width))
+    with mpl.rc_context(_style()):
+        figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         return figure, figure.subplots(rows, columns, **kws)
 
@@ -86,19 +124,29 @@ def draw_lines(ax: Axes, x: Any, series: Mapping[str, Any], **kws: Any) -> Axes:
     return ax
 
 
-def save_figure(figure: FigureBase, name: str, folder: str | Path, *, dpi: int = 150) -> list[Path]:
-    """Write a figure, or the one that a part belongs to, as SVG and PNG; the same figure gives the same bytes.
+def save_figure(
+    figure: FigureBase,
+    name: str,
+    folder: str | Path,
+    *,
+    dpi: int = 150,
+    formats: Sequence[str] = ("svg", "png"),
+    letters: bool = False,
+) -> list[Path]:
+    """Write a figure, or the one that a part belongs to, as SVG, PNG or PDF; the same figure gives the same bytes.
 
-    Returns the two paths.
+    A PDF holds its fonts; with `letters` an SVG holds the shapes of its letters, otherwise their names. Returns the
+    paths.
     """
     whole = figure.get_figure(root=True)
     assert whole is not None
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.svg", folder / f"{name}.png"]
-    with mpl.rc_context(_RC):
-        whole.savefig(paths[0], metadata={"Date": None})
-        whole.savefig(paths[1], dpi=dpi, metadata={"Software": None})
+    paths = [folder / f"{name}.{kind}" for kind in formats]
+    unset = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None, "ModDate": None}}
+    with mpl.rc_context({**_RC, "pdf.fonttype": 42, "svg.fonttype": "path" if letters else "none"}):
+        for kind, path in zip(formats, paths, strict=True):
+            whole.savefig(path, metadata=unset[kind], dpi=dpi if kind == "png" else "figure")
     return paths
 
 
@@ -108,7 +156,7 @@ def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Ca
     def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
         @wraps(draw)
         def drawn(*args: Any, **kws: Any) -> Figure:
-            with mpl.rc_context(_RC):
+            with mpl.rc_context(_style()):
                 return draw(*args, **kws)
 
         return drawn

@@ -25,7 +25,7 @@ from reident._check import check_choice, check_integer, check_real
 from reident.plotting._labels import place_labels
 from reident.plotting._layout import MANY, Look, Panel, grid_of, lit_of, looks_of, panels_of, usual_columns
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
-from reident.plotting._style import map_figure
+from reident.plotting._style import map_figure, print_width_cm
 from reident.rumap import check_frame, check_one_panel
 
 __all__ = ["plot_ru_map", "plot_ru_panels"]
@@ -125,7 +125,8 @@ def plot_ru_panels(
         check_one_panel(frame)
     panels = panels_of(frame, risk_limit, by_method=by_method)
     single = len(panels) == 1
-    width = check_real(width_cm if width_cm is not None else 8.5 if single else 17.0, "width_cm", low=4, high=100)
+    usual_cm = print_width_cm() or (8.5 if single else 17.0)
+    width = check_real(usual_cm if width_cm is None else width_cm, "width_cm", low=4, high=100)
     heads = None if by_method else grid_of([panel.pair[0] for panel in panels])
     crowded = max(panel.releases["method"].nunique() for panel in panels) > MANY
     usual = len({head for _, head in heads}) if heads else usual_columns(len(panels), width, by_method, crowded)

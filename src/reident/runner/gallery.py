@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +13,14 @@ import pandas as pd
 from reident.errors import DataError
 from reident.runner._index import SAID, counts, read_comparison
 from reident.runner._ledger import markdown
+from reident.studies.captions import caption, draw_all, title
 from reident.studies.catalogue import STUDIES, available_studies
-from reident.studies.study import Study
+from reident.studies.study import Results, Study
 
-__all__ = ["PAGE", "caption", "collect", "committed_ledgers", "gallery", "verdicts", "write_gallery"]
+__all__ = ["PAGE", "collect", "committed_ledgers", "gallery", "verdicts", "write_gallery"]
 
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
-
-
-def caption(draw: Callable[..., Any]) -> str:
-    """Return what a figure shows: the first paragraph of its function's docstring, and what is set for this figure."""
-    settings: dict[str, Any] = {}
-    draw = inspect.unwrap(draw)
-    while isinstance(draw, partial):
-        settings = {**draw.keywords, **settings}
-        draw = inspect.unwrap(draw.func)
-    told = " ".join((inspect.getdoc(draw) or "").partition("\n\n")[0].split()).removeprefix("Draw ")
-    if not told:
-        raise DataError(f"the figure drawn by `{draw.__name__}` has no caption: its function needs a docstring")
-    chosen = ", ".join(f"{name} = {value}" for name, value in settings.items())
-    return f"{told[0].upper()}{told[1:]}" + (f" ({chosen})" if chosen else "")
 
 
 def gallery(folder: str | Path) -> str:
@@ -50,7 +35,7 @@ def gallery(folder: str | Path) -> str:
     parts = [
         "# Every figure",
         "Made by `reident gallery`, the figures by the command under each heading (with `--out` for another folder). "
-        "Captions are the first sentences of the functions that draw.",
+        "Captions are made from the results that were drawn.",
     ]
     shown: set[Path] = set()
     for study in available_studies():
@@ -87,6 +72,9 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
                 shutil.copyfile(source / "figures" / f"{name}.{kind}", target / f"{name}.{kind}")
         for kind, file in (("csv", "comparison.csv"), ("json", "study.json")):
             shutil.copyfile(source / file, target / f"{study.name}.{kind}")
+        if (source / "frames").is_dir():
+            for drawn in draw_all(study, Results.load(source)):
+                (target / f"{drawn.name}.txt").write_text(f"{caption(drawn)}\n", encoding="utf-8")
         collected.append(study.name)
     return collected
 
@@ -111,7 +99,12 @@ def _provenance(study: Study, folder: Path) -> Iterator[str]:
 def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:
     for name, draw in study.drawings().items():
         if (folder / f"{name}.png").is_file():
-            yield folder / f"{name}.png", caption(draw)
+            yield folder / f"{name}.png", _caption(folder / f"{name}.txt", draw)
+
+
+def _caption(kept: Path, draw: Callable[..., Any]) -> str:
+    """Return the caption that was made from the results; what the figure shows if none was kept."""
+    return kept.read_text(encoding="utf-8").strip() if kept.is_file() else title(draw)
 
 
 def _entry(path: Path, text: str, folder: Path) -> str:

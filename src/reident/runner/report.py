@@ -12,7 +12,6 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 
 from reident.data.papers import PAPERS, errata
@@ -21,6 +20,7 @@ from reident.pages import write_page
 from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner._index import counts, read_comparison, read_records, write_index
 from reident.runner._ledger import differences, matrix
+from reident.runner.export import export_figures
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import DATA, RULES, VERDICTS
 from reident.studies.study import Results
@@ -94,14 +94,10 @@ def _copy_study(source: Path, target: Path) -> None:
 
 
 def _draw_for_print(source: Path, target: Path) -> None:
-    """Draw a study's figures as PDF; the same results give the same bytes."""
-    if not (source / "study.json").is_file():
-        return
-    results = Results.load(source)
-    target.mkdir(parents=True)
-    for name, draw in STUDIES[results.study].drawings().items():
-        with mpl.rc_context({"pdf.fonttype": 42}):
-            draw(results).savefig(target / f"{name}.pdf", metadata={"CreationDate": None, "ModDate": None})
+    """Draw a study's figures as PDF, with captions and tables; the same results give the same bytes."""
+    if (source / "study.json").is_file():
+        results = Results.load(source)
+        export_figures(STUDIES[results.study], results, target)
 
 
 def _write_fidelity(records: list[dict[str, Any]], comparisons: dict[str, pd.DataFrame | None], site: Path) -> None:

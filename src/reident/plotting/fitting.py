@@ -1,0 +1,109 @@
+"""A figure for print: its texts wrapped to the width that they have, and told in the reader's language."""
+
+from __future__ import annotations
+
+import csv
+import re
+import textwrap
+from functools import cache
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+__all__ = ["fit_for_print", "in_german"]
+
+
+def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
+    """Wrap titles, labels and legends that are wider than their place, and translate; return the figure.
+
+    The figure is drawn under `for_print`. No text is smaller than 7 points afterwards.
+    """
+    figure.canvas.draw()
+    if language == "de":
+        _translate(figure)
+    for text in figure.findobj(Text):
+        if float(text.get_fontsize()) < 7:
+            text.set_fontsize(7)
+    figure.canvas.draw()
+    for legend in figure.findobj(Legend):
+        _narrow(figure, legend)
+    wide = figure.bbox.width
+    for ax in figure.axes:
+        box = ax.get_window_extent()
+        for text, room in (
+            (ax.title, min(box.width * 1.05, wide)),
+            (ax._left_title, min(box.width * 1.05, wide)),  # type: ignore[attr-defined]
+            (ax.xaxis.label, min(box.width * 1.05, wide)),
+            (ax.yaxis.label, box.height * 1.1),
+        ):
+            _wrap(text, room)
+    return figure
+
+
+def _wrap(text: Text, room: float) -> None:
+    told = text.get_text()
+    if not told or "$" in told:
+        return
+    box = text.get_window_extent()
+    length = box.height if text.get_rotation() == 90 else box.width
+    if length > room:
+        longest = max(len(line) for line in told.split("\n"))
+        chars = max(8, int(longest * room / length))
+        text.set_text("\n".join(textwrap.fill(line, chars) for line in told.split("\n")))
+
+
+def _narrow(figure: Figure, legend: Legend) -> None:
+    """Give a legend that is wider than the figure fewer columns."""
+    columns = legend._ncols  # type: ignore[attr-defined]
+    while columns > 1 and legend.get_window_extent().width > 0.98 * figure.bbox.width:
+        columns -= 1
+        legend.set_ncols(columns)
+        handles, labels = list(legend.legend_handles), [text.get_text() for text in legend.get_texts()]
+        legend._init_legend_box(handles, labels)  # type: ignore[attr-defined]
+        figure.canvas.draw()
+
+
+def _translate(figure: Figure) -> None:
+    for ax in figure.axes:
+        _fix_ticks(ax)
+    for text in figure.findobj(Text):
+        text.set_text(in_german(text.get_text()))
+
+
+def _fix_ticks(ax: Axes) -> None:
+    """Write the ticks that are shown with the comma of the language; they would be written again at saving."""
+    for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        low, high = sorted(ends)
+        ticks = [
+            (at, tick.label1.get_text()) for at, tick in zip(axis.get_ticklocs(), axis.get_major_ticks(), strict=False)
+        ]
+        ticks = [(at, told) for at, told in ticks if low <= at <= high]
+        if any(told for _, told in ticks):
+            axis.set_major_locator(FixedLocator([at for at, _ in ticks]))
+            axis.set_major_formatter(FixedFormatter([in_german(told) for _, told in ticks]))
+            if axis.get_scale() == "log":
+                axis.set_minor_locator(NullLocator())
+
+
+@cache
+def _phrases() -> tuple[dict[str, str], re.Pattern[str]]:
+    with Path(__file__).with_name("german.csv").open(encoding="utf-8", newline="") as file:
+        table = dict(csv.reader(file))
+    # A phrase may be broken over lines.
+    longest = [r"\s+".join(map(re.escape, phrase.split())) for phrase in sorted(table, key=len, reverse=True)]
+    return table, re.compile(r"(?<![A-Za-z])(?:" + "|".join(longest) + r")(?![A-Za-z])")
+
+
+def in_german(text: str) -> str:
+    """Return a figure's text in German: known phrases, the longest first, and numbers with a decimal comma."""
+    table, known = _phrases()
+    parts = text.split("$")  # every second one is a formula
+    for k, part in enumerate(parts[::2]):
+        told = known.sub(lambda found: table[" ".join(found[0].split())], part)
+        told = re.sub(r"(\d),(\d{3})(?!\d)", "\\1\u202f\\2", told)
+        parts[2 * k] = re.sub(r"(?<![\w,.])(\d*)\.(\d+)(?![\w.])", r"\1,\2", told)
+    return "$".join(parts)

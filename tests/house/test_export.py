@@ -1,0 +1,95 @@
+"""Figures for print: the width asked for, embedded fonts, no text outside, captions and tables from the results."""
+
+import re
+
+import pytest
+from matplotlib.text import Text
+from typer.testing import CliRunner
+
+from guest import STUDY as GUEST
+from reident.cli import app
+from reident.errors import ParameterError
+from reident.plotting import new_figure
+from reident.plotting._style import for_print
+from reident.plotting.fitting import fit_for_print, in_german
+from reident.runner.export import check_print, export_figures
+
+
+@pytest.fixture(scope="module")
+def results():
+    return GUEST.run("smoke", progress=False)
+
+
+def test_a_pdf_has_the_width_and_the_fonts_and_the_same_bytes(results, tmp_path):
+    (made,) = export_figures(GUEST, results, tmp_path / "a", width="85mm", language="de")
+    (again,) = export_figures(GUEST, results, tmp_path / "b", width="85mm", language="de")
+    held = made.read_bytes()
+    assert held == again.read_bytes()
+    width = float(re.search(rb"MediaBox \[ ?0 0 ([\d.]+)", held)[1])
+    assert width == pytest.approx(85 / 25.4 * 72, abs=0.1)
+    assert b"FontFile2" in held
+
+
+def test_caption_and_tables_say_what_was_run(results, tmp_path):
+    export_figures(GUEST, results, tmp_path, formats=["svg"])
+    caption = (tmp_path / "figure-1-ages.txt").read_text()
+    assert caption == "The share of unique ages. Repetitions: 2. Study guest, profile smoke, seed 7.\n"
+    trials = results.frames["ages"]
+    means = trials.groupby("width")["unique"].mean()
+    latex, html = ((tmp_path / f"figure-1-ages.{kind}").read_text() for kind in ("tex", "html"))
+    assert caption.strip() in latex
+    assert caption.strip() in html
+    for width, mean in means.items():
+        assert re.search(rf"^{width} & {mean:.4g} & 2 \\\\$", latex, flags=re.MULTILINE)
+        assert f"<tr><td>{width}</td><td>{mean:.4g}</td><td>2</td></tr>" in html
+    assert "<text" not in (tmp_path / "figure-1-ages.svg").read_text()  # shapes, no names of fonts
+
+
+@pytest.mark.parametrize("width_mm", [85, 170])
+def test_long_words_are_wrapped_inside_the_figure_in_type_of_seven_points(width_mm):
+    with for_print(width_mm):
+        figure, axes = new_figure(1, 3, size=(11, 3.5), sharey=True)
+        for ax in axes:
+            for k in range(6):
+                ax.plot([0.5, 1, 2], [1, 2, k], label=f"a series with a long name, number {k}")
+            ax.set_title("a title that is much longer than the panel is wide " * 2, fontsize=5)
+            ax.set(xlabel="a label that is longer than the axis below which it stands", ylabel="risk")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+        fit_for_print(figure, language="de")
+    figure.canvas.draw()
+    assert figure.get_figwidth() == pytest.approx(width_mm / 25.4)
+    tops = [ax.get_position().y1 for ax in axes]
+    assert (len(set(tops)) == 3) is (width_mm == 85)  # one below the other where it is narrow
+    for text in figure.findobj(Text):
+        if text.get_text() and text.get_visible():
+            assert text.get_fontsize() >= 7
+            box = text.get_window_extent()
+            assert box.x0 >= -1
+            assert box.x1 <= figure.bbox.width + 1, text.get_text()
+    assert axes[0].get_ylabel() == "Risiko"
+    assert any("," in label.get_text() for label in axes[-1].get_xticklabels())
+
+
+def test_german_leaves_formulas_and_unknown_words():
+    assert in_german(r"noise $\sigma_{0.5}$, degrees 0.05") == r"Rauschen $\sigma_{0.5}$, Grad 0,05"
+    assert in_german("riskless 12,345 zebras") == "riskless 12\u202f345 zebras"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ((["gif"], "85mm", "en"), "`format` must be one of"),
+        (([], "85", "en"), "`width` must be millimetres"),
+        (([], "10mm", "en"), "`width` must be millimetres"),
+        (([], "85mm", "fr"), "`language` must be one of"),
+    ],
+)
+def test_what_cannot_be_printed_is_refused(asked, told):
+    with pytest.raises(ParameterError, match=told):
+        check_print(*asked)
+
+
+def test_the_command_refuses_before_it_runs_anything(tmp_path):
+    done = CliRunner().invoke(app, ["figures", "kroll2015", "--out", str(tmp_path), "--format", "gif"])
+    assert isinstance(done.exception, ParameterError)
+    assert not list(tmp_path.iterdir())
