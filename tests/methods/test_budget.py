@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
+import pickle
+import sys
+import threading
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reident
-from reident import Budget, ParameterError
+from reident import Budget, DataError, ParameterError
 
 
 def test_a_hundred_hundredths_are_one():
@@ -112,3 +117,121 @@ def test_a_query_with_bad_input_spends_nothing():
     with pytest.raises(reident.DataError, match="categories"):
         reident.laplace_histogram(["c"], categories=["a"], epsilon=1, budget=budget)
     assert budget.remaining == 1
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-3, 1e3, 1e7, 1e12, 2.0**40, 1e18, 1e40, 1e300])
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_query_answers_at_once_at_every_epsilon(name, epsilon):
+    QUERIES[name](epsilon=epsilon)  # a fraction with epsilon's digits would take hours
+
+
+@pytest.fixture(params=["memory", "file"])
+def budget(request, tmp_path):
+    return Budget(1, file=None if request.param == "memory" else tmp_path / "ledger.jsonl")
+
+
+def test_a_copy_is_the_budget_itself_and_the_total_stays(budget):
+    for twin in (copy.copy(budget), copy.deepcopy({"budget": budget})["budget"]):
+        assert twin is budget
+    with pytest.raises(AttributeError):
+        budget.total = 5
+
+
+def test_threads_together_spend_no_more_than_the_total(budget):
+    granted = []
+
+    def work():
+        for _ in range(20):
+            try:
+                granted.append(budget.spend("1/10"))
+            except ParameterError:
+                return
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert sum(granted) == budget.spent == sum(one.epsilon for one in budget.ledger) == 1
+
+
+def test_a_budget_in_memory_stays_in_its_process():
+    with pytest.raises(ParameterError, match="must stay in the process"):
+        pickle.dumps(Budget(1))
+    budget = Budget(1)
+    budget._process -= 1  # as after a fork
+    with pytest.raises(ParameterError, match=r"Budget\(total, file=...\)"):
+        budget.spend("1/2")
+
+
+def _spends_on(budget, granted):
+    taken = 0
+    try:
+        while True:
+            budget.spend("1/50")
+            taken += 1
+    except ParameterError:
+        granted.put(taken)
+
+
+def test_processes_share_a_ledger_on_disk(tmp_path):
+    budget = Budget(1, file=tmp_path / "ledger.jsonl")
+    context = multiprocessing.get_context("spawn")
+    granted = context.Queue()
+    workers = [context.Process(target=_spends_on, args=(budget, granted)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    _spends_on(pickle.loads(pickle.dumps(budget)), granted)
+    assert sum(granted.get() for _ in range(3)) == 50
+    for worker in workers:
+        worker.join()
+    again = Budget("1", file=tmp_path / "ledger.jsonl")
+    assert again.remaining == budget.remaining == 0
+    assert again.seal == budget.seal
+    assert len(again.ledger) == 50
+    with pytest.raises(ParameterError, match=r"`total` must be that of the ledger .* \(1\), got 2"):
+        Budget(2, file=tmp_path / "ledger.jsonl")
+
+
+@pytest.mark.parametrize("damage", ["shorter", "changed", "earlier", "gone"])
+def test_a_ledger_that_was_tampered_with_is_refused(tmp_path, damage):
+    file = tmp_path / "ledger.jsonl"
+    budget = Budget(1, file=file)
+    for _ in range(3):
+        budget.spend("1/4", "count")
+    lines = file.read_bytes().splitlines(keepends=True)
+    changed = {
+        "shorter": lines[:-1],
+        "changed": [*lines[:2], lines[2].replace(b"1/4", b"1/9"), lines[3]],
+        "earlier": [],
+    }
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(b"".join(changed[damage]))
+    with pytest.raises(DataError, match="`file`"):
+        budget.spend("1/8")
+    if damage == "changed":
+        with pytest.raises(DataError, match=r"line 4: the chain of hashes is broken"):
+            Budget(1, file=file)
+
+
+def test_a_line_that_was_not_finished_was_not_spent(tmp_path):
+    file = tmp_path / "ledger.jsonl"
+    Budget(1, file=file).spend("1/4")
+    whole = file.read_bytes()
+    file.write_bytes(whole + whole.splitlines()[-1][:20])
+    again = Budget(1, file=file)
+    assert again.remaining == Fraction(3, 4)
+    assert file.read_bytes() == whole
+    for content in (b"{}\n", b"text\n"):
+        file.write_bytes(content)
+        with pytest.raises(DataError, match="must be the ledger of a budget"):
+            Budget(1, file=file)
+    with pytest.raises(DataError, match="can be read and written"):
+        Budget(1, file=tmp_path / "no" / "ledger")

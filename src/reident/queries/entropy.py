@@ -103,10 +103,11 @@ class _Computed(Probability):
         precision = 16 + n_bits // 3
         while True:
             context = Context(prec=precision, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
-            value = Fraction(self._evaluate(context))
-            error = Fraction(1, 10 ** (precision - 4))
+            value, error = self._evaluate(context), Fraction(1, 10 ** (precision - 4))
+            if value.adjusted() < 4 - precision:  # as a fraction it could have as many digits as epsilon is large
+                value, error = Decimal(0), 2 * error
             low, high = (
-                math.floor(max(bound, Fraction(0)) * (1 << n_bits)) for bound in (value - error, value + error)
+                math.floor(max(Fraction(value) + error * sign, Fraction(0)) * (1 << n_bits)) for sign in (-1, 1)
             )
             if low == high:
                 return low

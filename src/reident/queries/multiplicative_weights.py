@@ -95,7 +95,7 @@ def multiplicative_weights(
     total = float(true.sum())
     share = exact / (2 * rounds)
     answers = asked @ true
-    cells = np.full(true.size, total / true.size)
+    cells, logs = np.full(true.size, total / true.size), np.zeros(true.size)
     measured: dict[int, float] = {}
     for _ in range(rounds):
         left = [row for row in range(len(asked)) if row not in measured]
@@ -105,6 +105,8 @@ def multiplicative_weights(
         for _ in range(sweeps):
             for place, value in measured.items():
                 gap = value - float(asked[place] @ cells)
-                cells = cells * np.exp(asked[place] * gap / (2 * total))
+                logs += asked[place] * gap / (2 * total)  # in logarithms: at small epsilon a gap may be huge
+                logs -= logs.max()
+                cells = np.exp(logs)
                 cells *= total / cells.sum()
     return WeightedTable(cells, tuple(measured), float(exact), rng is None)
