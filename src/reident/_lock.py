@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from reident.errors import DataError
 
@@ -66,10 +66,10 @@ def occupied(folder: Path, name: str) -> Iterator[str]:
     """
     with (folder / "lock").open("a+b") as file:
         if not _try(file, wait=False):
-            told = holder(folder)
+            other = holder(folder)
             raise DataError(
                 f"`{name}` must be a folder where nobody works, got {str(folder.parent)!r}: another reident "
-                f"(pid {told.get('pid', 'unknown')}, since {told.get('since', 'just now')}) works here; wait, or "
+                f"(pid {other.get('pid', 'unknown')}, since {other.get('since', 'just now')}) works here; wait, or "
                 "take another folder"
             )
         token = uuid.uuid4().hex[:12]
@@ -84,7 +84,7 @@ def occupied(folder: Path, name: str) -> Iterator[str]:
                 file.truncate(0)
 
 
-def holder(folder: Path) -> dict[str, str]:
+def holder(folder: Path) -> dict[str, Any]:
     """Return who works in a folder, as far as it is written: its `pid`, `since` and `token`."""
     try:
         told = json.loads((folder / "lock").read_bytes())

@@ -17,11 +17,10 @@ def test_public_names_and_signatures():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", frozen.STUDIES)
-def test_smoke_frames(study, monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
+@pytest.mark.parametrize("study", frozen.NAMES)
+def test_smoke_frames(study, smoke):
     told = json.loads(frozen.FRAMES.read_text())[study]
-    now = frozen.frames(study)
+    now = frozen.frames(smoke(study)[0])
     changed = sorted(name for name in told if now.get(name) != told[name])
     assert not changed, f"{study}: {changed} changed; run `python -m frozen` in tests/ and say why in the commit"
 

@@ -16,6 +16,8 @@ from reident.workbench.assessing import EVERY
 from reident.workbench.files import read_file, write_file
 from reident.workbench.profiling import profile_data
 
+pytestmark = pytest.mark.whole
+
 METHODS = {"places": [{"name": "donut", "outer_m": [2000.0, 30000.0]}], "table": [{"name": "mondrian", "k": [2, 10]}]}
 
 

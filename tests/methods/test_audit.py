@@ -23,6 +23,8 @@ import reident as rd
 from reident.errors import DataError, ParameterError
 from reident.workbench.files import write_file
 
+pytestmark = pytest.mark.whole
+
 N, KEPT = 70, 60
 CANARY, CODE, PAY, LAT = "HIV-2 group", "Z21", 98765.43, 50.123457
 

@@ -14,6 +14,8 @@ from real_data import needs
 from reident.data.datasets import load_adult
 from reident.workbench.microdata import automatic_hierarchy
 
+pytestmark = pytest.mark.whole
+
 DOCS = Path(__file__).parents[2] / "docs" / "check.md"
 
 

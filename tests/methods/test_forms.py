@@ -21,6 +21,8 @@ from reident.workbench.microdata import Microdata, load_microdata, microdata
 from reident.workbench.networks import described
 from reident.workbench.profiling import profile_data
 
+pytestmark = pytest.mark.whole
+
 N = 60
 AREA = shapely.box(7, 49, 10, 52)
 NETWORK = as_network(nx.karate_club_graph())

@@ -15,6 +15,8 @@ from reident.workbench.columns import decimals_of
 from reident.workbench.opening import describe
 from reident.workbench.recipe import recipe_of
 
+pytestmark = pytest.mark.whole
+
 #: Cells as a clerk types them; every one of them must come back.
 CELLS = {
     "Fall-Nr": ["A1", "A2", "A3", "A4"],

@@ -17,6 +17,8 @@ from reident.methods.release import Release
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.panel import attack_panel
 
+pytestmark = pytest.mark.whole
+
 QUICK = ["exact_join", "nearest_record", "record_assignment", "homogeneity", "modal_value", "skewness"]
 
 

@@ -16,6 +16,8 @@ from reident.methods.forms import release
 from reident.workbench.mapping import plan
 from reident.workbench.microdata import microdata
 
+pytestmark = pytest.mark.whole
+
 PACKAGE = Path(__file__).parent.parent / "plugin"
 STOPS = pd.DataFrame({"lat_deg": [50.2, 50.8], "lon_deg": [8.2, 8.8], "lines": [1, 3]})
 

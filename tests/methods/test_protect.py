@@ -13,6 +13,8 @@ import reident as rd
 from reident.errors import DataError, ParameterError
 from reident.workbench.files import read_file
 
+pytestmark = pytest.mark.whole
+
 N = 60
 
 

@@ -20,6 +20,8 @@ from reident.workbench.making import GAP
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.recipe import recipe_of
 
+pytestmark = pytest.mark.whole
+
 N = 5000
 
 

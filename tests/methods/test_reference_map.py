@@ -16,7 +16,7 @@ from reident.places.shape import gaps_km, procrustes, unit_vectors
 AREA = box(8, 50, 11, 52)
 
 # Points that are not located yet are 0 or NaN: compiled code says nothing about what is computed of them.
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = [pytest.mark.whole, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 
 
 def draw(n, d, k, seed, area=AREA):

@@ -19,6 +19,8 @@ from reident.options import Real
 from reident.workbench.microdata import Intruder, microdata
 from reident.workbench.release_trial import run_release
 
+pytestmark = pytest.mark.whole
+
 
 def _data(kind):
     rng = np.random.default_rng(3)

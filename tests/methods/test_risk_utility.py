@@ -11,6 +11,8 @@ from reident.methods.forms import code_for
 from reident.workbench.mapping import claims, plan
 from reident.workbench.microdata import microdata
 
+pytestmark = pytest.mark.whole
+
 SMALL = {"n_known": 10, "overlap": 0.5, "n_released": 30, "repetitions": 2, "progress": False}
 
 

@@ -6,7 +6,6 @@ import pytest
 from real_data import needs
 from reident import learn_linkage, link_records, microaggregate, published
 from reident.data.datasets import load_casc
-from reident.studies import abril2012
 from reident.studies.abril2012.figures import FIGURES
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 
@@ -88,8 +87,8 @@ def test_printed_simple_mean_is_one_draw_among_others(census, file):
 
 
 @pytest.mark.slow
-def test_study_and_figures_on_the_stand_in(tmp_path):
-    results = abril2012.run("smoke", data="simulated", progress=False, folder=tmp_path)
+def test_study_and_figures_on_the_stand_in(smoke):
+    results, _ = smoke("abril2012")
     ratios = results.frames["ratios"]
     assert (ratios["mean"].between(0, 1)).all()
     per_file = ratios.pivot_table(index="file", columns="distance", values="mean")

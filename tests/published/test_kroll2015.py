@@ -71,8 +71,8 @@ def test_table_3_within_its_sampling_error(row):
 
 
 @pytest.mark.slow
-def test_study_runs_and_compares_every_printed_number_of_its_profile():
-    results = study.run("smoke", progress=False)
+def test_study_runs_and_compares_every_printed_number_of_its_profile(smoke):
+    results, _ = smoke("kroll2015")
     comparison = results.comparison.set_index("item")
     exact = comparison[comparison["needs"] == "nothing"]
     assert (exact["verdict"] == "agrees").all()

@@ -29,7 +29,6 @@ from reident.data.papers import claims
 from reident.data.simulate import preferential_attachment
 from reident.kernels.networks.network import components
 from reident.networks.seeds import _cosines
-from reident.studies import vanhoef2012_networks as study
 from reident.studies.comparison import compare
 from reident.studies.vanhoef2012_networks.chapter9 import same_runs, statements
 from reident.studies.vanhoef2012_networks.figures import FIGURES
@@ -285,11 +284,8 @@ def test_statements_of_9_7_hold_and_fail_as_the_runs_say():
 
 
 @pytest.mark.slow
-def test_study_runs_resumes_and_draws(tmp_path):
-    results = study.run("smoke", folder=tmp_path, progress=False)
-    again = study.run("smoke", folder=tmp_path, progress=False)
-    for name, frame in results.frames.items():
-        assert frame.equals(again.frames[name]), name
+def test_study_compares_and_draws(smoke):
+    results, _ = smoke("vanhoef2012_networks")
     judged = results.comparison.set_index("item")["verdict"]
     about_graphs = judged[judged.index.str.startswith(("figure 9.", "9.7"))]
     assert len(about_graphs) >= 20

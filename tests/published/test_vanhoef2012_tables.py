@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from reident import k_anonymity, l_diversity, published
 from reident.data.datasets import load_vanhoef2012_table
 from reident.queries.pan_private import density_error_bound
-from reident.studies import vanhoef2012_tables as study
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables import mechanisms, tables
 from reident.studies.vanhoef2012_tables.figures import FIGURES
@@ -137,8 +136,8 @@ def test_entropy_statement_fails_where_composition_adds_less():
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    return study.run("smoke", progress=False, folder=tmp_path_factory.mktemp("study"))
+def results(smoke):
+    return smoke("vanhoef2012_tables")[0]
 
 
 @pytest.mark.slow
