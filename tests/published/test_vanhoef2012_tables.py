@@ -13,7 +13,7 @@ from reident import k_anonymity, l_diversity, published
 from reident.data.datasets import load_vanhoef2012_table
 from reident.queries.pan_private import density_error_bound
 from reident.studies.study import Results
-from reident.studies.vanhoef2012_tables import mechanisms, tables
+from reident.studies.vanhoef2012_tables import argument, mechanisms, tables
 from reident.studies.vanhoef2012_tables.figures import FIGURES
 from reident.studies.vanhoef2012_tables.statements import composition_adds
 
@@ -163,3 +163,24 @@ def test_severity_never_falls_with_a_further_release(results):
     for measure in ("perfect", "confidence"):
         assert (frame.groupby(keys)[measure].diff().dropna() >= -1e-12).all()
     assert (frame["contradicted"] == 0).all()
+
+
+def test_a_histogram_gives_no_more_than_its_share_of_epsilon_and_a_raw_table_everything():
+    """The game of 1.6: the bound of composition on the one side, certainty on the other."""
+    rng = np.random.default_rng(5)
+    people = tables.adult().iloc[:400]
+    values = sorted(tables.adult()["occupation"].unique())
+    truth = pd.Index(values).get_indexer(people["occupation"])
+    prior = np.full(len(values), 1 / len(values))
+    _, courses = argument._histograms([people] * 3, truth, prior, 4.0, rng)
+    for n, course in enumerate(courses, 1):
+        assert argument._intruder(course, truth, prior)["most"] <= n * 4.0 / 10 + 1e-9
+        assert course.sum(axis=1) == pytest.approx(np.ones(len(truth)))
+    certain = argument._intruder(np.eye(len(values))[truth], truth, prior)
+    assert certain == {"right": 1.0, "named": 1.0, "gain": argument.CERTAIN_NATS, "most": argument.CERTAIN_NATS}
+    assert argument._intruder(np.tile(prior, (400, 1)), truth, prior)["gain"] == pytest.approx(0)
+
+    class Raw:
+        table = people
+
+    assert argument._table_error(Raw, people) == pytest.approx(0, abs=1e-12)

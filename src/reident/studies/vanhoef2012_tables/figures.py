@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from reident.plotting._style import COLOURS, MARKERS, draw_lines, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
+from reident.studies.vanhoef2012_tables.argument import CERTAIN_NATS, METHODS, SURE
 
 __all__ = ["FIGURES"]
 
@@ -343,6 +344,65 @@ def ru_map_mechanisms(results: Results) -> Figure:
     return plot_ru_panels(results.frames["ru_mechanisms"])
 
 
+def releases_and_queries(results: Results) -> Figure:
+    """Sections 1.6, 3.4 and 5.4: tables released again and again beside noisy histograms, for one analyst and game.
+
+    The third panel is the map: after one release and after the last, joined by a line.
+    """
+    frame = results.frames["argument"]
+    figure, axes = new_figure(1, 3, size=(12.6, 4.3))
+    last = frame["n_releases"].max()
+    groups = list(frame.groupby(["method", "strength"], sort=False))
+    for (method, strength), part in groups:
+        noise = method.startswith("Laplace")
+        colour = COLOURS[list(METHODS).index(method)]
+        rank = sorted(frame.loc[frame["method"] == method, "strength"].unique()).index(strength)
+        name = f"{method}, epsilon {strength:g} each" if noise else f"{method}, k = {strength:g}"
+        look = {"color": colour, "marker": MARKERS[rank], "linestyle": "-" if noise else "--", "markersize": 4}
+        mean = part.groupby("n_releases")[["gain", "named"]].mean()
+        axes[0].plot(mean.index, mean["gain"].clip(upper=CERTAIN_NATS), label=name, **look)
+        axes[1].plot(mean.index, 100 * mean["named"], **look)
+        ends = part[part["n_releases"].isin([1, last])].groupby("n_releases")[["utility", "right"]].mean()
+        axes[2].plot(ends["utility"], ends["right"], **look)
+        axes[2].plot(
+            ends["utility"].iloc[-1:], ends["right"].iloc[-1:], color=colour, marker="o", markersize=8, mfc="none"
+        )
+    axes[0].axhline(CERTAIN_NATS, color="0.5", linewidth=0.8, linestyle=":")
+    axes[0].set(ylabel="gain in log odds for the truth, nats\n(worst-off twentieth; dotted: certain)", ylim=(0, None))
+    axes[1].set_yscale("symlog", linthresh=0.1)
+    axes[1].set(ylabel=f"intruder {SURE:.0%} sure, and right, % of people", ylim=(0, 100))
+    for ax in axes[:2]:
+        ax.set(xlabel="releases about the same people", xticks=range(1, last + 1))
+    axes[0].set_title("what the intruder gains")
+    axes[1].set_title("who is named")
+    axes[2].set(xlabel="utility: 1 - mean error of ten marginals", ylabel="right guesses", xlim=(None, 1.005))
+    axes[2].set_title(f"after one release, and after {last} (ringed)")
+    figure.legend(loc="outside lower center", ncols=4, fontsize=7)
+    return figure
+
+
+def node_privacy(results: Results) -> Figure:
+    """Section 7.4.1: the error of a degree sequence that hides an edge, five edges, or a node with all its edges."""
+    frame = results.frames["nodes"]
+    names = list(dict.fromkeys(frame["graph"]))
+    figure, axes = new_figure(1, len(names), size=(2.6 * len(names) + 0.6, 3.6), sharey=True)
+    for ax, name in zip(axes, names, strict=True):
+        part = frame[frame["graph"] == name]
+        for place, (hidden, runs) in enumerate(part.groupby("hidden", sort=False)):
+            groups = runs.groupby("epsilon")["degrees_error"]
+            mean = groups.mean()
+            bars = np.abs(np.stack([mean - groups.quantile(0.05), groups.quantile(0.95) - mean]))
+            ax.errorbar(
+                mean.index, mean, yerr=bars, color=COLOURS[place], marker=MARKERS[place], markersize=4, capsize=2,
+                label=f"hides {hidden}",
+            )  # fmt: skip
+        ax.axhline(part["blind_error"].iloc[0], color="0.4", linewidth=0.9, linestyle="--", label="one number for all")
+        ax.set(xscale="log", yscale="log", xlabel="epsilon", title=f"{name}\n{part['n_nodes'].iloc[0]:,} nodes")
+    axes[0].set_ylabel("mean error of a degree / mean degree")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
 #: Every figure of the study, in the order of the document.
 FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
     {
@@ -351,6 +411,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "section-3-3-class-attacks": class_attacks,
         "section-3-4-intersection-releases": intersection_releases,
         "section-3-4-intersection-entropy": intersection_entropy,
+        "section-1-6-releases-and-queries": releases_and_queries,
         "ru-map-k-anonymity": ru_map_k_anonymity,
         "figure-5-1-laplace-noise": laplace_noise,
         "figure-5-2-neighbouring-counts": neighbouring_counts,
@@ -360,6 +421,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "section-6-2-density-loss": density_loss,
         "section-6-2-density-error": density_error,
         "section-7-4-degrees": degrees,
+        "section-7-4-node-privacy": node_privacy,
         "ru-map-mechanisms": ru_map_mechanisms,
     }
 )

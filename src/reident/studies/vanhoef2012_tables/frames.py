@@ -10,7 +10,7 @@ import pandas as pd
 from reident._rng import trial_seed
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
 from reident.studies.study import Sweep
-from reident.studies.vanhoef2012_tables import Profile, mechanisms, tables
+from reident.studies.vanhoef2012_tables import Profile, argument, mechanisms, tables
 from reident.studies.vanhoef2012_tables.statements import compare_with_print
 
 __all__ = ["claims", "frames", "sweeps"]
@@ -21,7 +21,7 @@ _MAP_RELEASES = 3
 
 def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
     """Return the sweeps about tables and those about mechanisms."""
-    return {**_table_sweeps(plan), **_mechanism_sweeps(plan)}
+    return {**_table_sweeps(plan), **_mechanism_sweeps(plan), **_argument_sweeps(plan)}
 
 
 def _table_sweeps(plan: Profile) -> dict[str, Sweep]:
@@ -114,6 +114,29 @@ def _mechanism_sweeps(plan: Profile) -> dict[str, Sweep]:
     }
 
 
+def _argument_sweeps(plan: Profile) -> dict[str, Sweep]:
+    """Return tables released several times beside histograms, and node privacy beside edge privacy."""
+    few = max(2, plan.repetitions // 3)
+    methods = [
+        {"method": method, "strength": strength}
+        for method in argument.METHODS
+        for strength in ((0.1, 0.5, 2.0, 10.0) if method.startswith("Laplace") else (3, 10))
+    ]
+    fixed = {"n_common": plan.n_common, "n_own": plan.n_own, "releases": [1, 2, 3, 4, 5]}
+    hidden = ["an edge", "five edges", "a node"]
+    return {
+        "argument": {
+            "grid": [{**one, **fixed} for one in methods], "trial": argument.argument_trial, "repetitions": few,
+            "shared": ["method", "strength"],
+        },
+        "nodes": {
+            "grid": {"graph": mechanisms.available_graphs(), "epsilon": plan.epsilons, "hidden": hidden},
+            "trial": argument.node_trial,
+            "repetitions": 2 * few,
+        },
+    }  # fmt: skip
+
+
 def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the trials of every sweep, the examples of the text, the query systems' failures, and the maps."""
     rng = np.random.default_rng(trial_seed(seed, "vanhoef2012_tables", {"part": "query systems"}, None))
@@ -123,6 +146,7 @@ def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[st
     made = {
         **trials,
         **intersected,
+        "argument": argument.by_answers(trials["argument"]),
         "examples": tables.example_measures(),
         "breaches": tables.example_breaches(),
         **tables.query_system_failures(rng, n_repeats=plan.query_repeats),

@@ -20,6 +20,7 @@ from reident.studies.vanhoef2012_tables.mechanisms import (
     histogram_sensitivity,
     kmeans_sensitivity,
 )
+from reident.studies.vanhoef2012_tables.promises import promises
 from reident.tables.intersection import intersection_attack
 
 
@@ -27,6 +28,7 @@ def compare_with_print(frames: dict[str, pd.DataFrame], *, seed: int) -> pd.Data
     """Return the comparison frame of the study."""
     printed = published("vanhoef2012", "tables").set_index("item")["published"]
     rows = [*_examples(printed, frames), *_intersections(printed, frames), *_mechanisms(printed, frames, seed)]
+    rows += promises(frames)
     missing = set(printed.index) - {row.claim for row in rows}
     assert not missing, f"no comparison for {missing}"
     return compare(rows, claims("vanhoef2012_tables"))
