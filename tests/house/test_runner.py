@@ -1,17 +1,22 @@
 """The runner: strict parameters, nothing run twice, failures kept, pages that stand alone."""
 
 import ast
+import errno
 import json
 import os
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from reident import DataError, ParameterError, runner
-from reident.runner import NotebookRun, check_parameters, run_notebooks, write_index
-from reident.runner._execute import WORK
+from reident._lock import scratch
+from reident.runner import NotebookRun, _attempts, check_parameters, run_notebooks, write_index
+from reident.runner._attempts import RECORD, WORK, publish, working, workplace
 from reident.sweep import grid
 from small_notebooks import finished_study, write_notebook
 
@@ -135,7 +140,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert records[0]["parameters"] == {"count": 7, "name": injection}
     assert records[0]["versions"]["numpy"] == np.__version__
     assert (out / "good" / "log.txt").read_text().startswith("count is 7")
-    assert not list((out / WORK).iterdir())
+    assert [path.name for path in (out / WORK).iterdir()] == ["lock"]
 
     shown = (out / "good" / "notebook.html").read_text()
     assert "count is 7" in shown
@@ -161,18 +166,75 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert run_notebooks([NotebookRun("bad", mended)], out, progress=False)[0]["status"] == "ok"
 
 
-@pytest.mark.parametrize("step", ["complete, not published", "replaced, not removed"])
+@pytest.mark.parametrize("step", ["complete, not published", "replaced, not removed", "exchanged, not removed"])
 def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     out = tmp_path / "out"
     spec = runner._specs([NotebookRun("a", notebook)], out)[0]
-    folder = out / WORK / "a" if step.startswith("complete") else out / "a"
+    record = {"name": "a", "key": spec["key"], "status": "ok", "attempt": "a~1"}
+    folder = out / WORK / "a~1" if step.startswith("complete") else out / "a"
     folder.mkdir(parents=True)
-    (folder / "record.json").write_text(json.dumps({"name": "a", "key": spec["key"], "status": "ok"}))
+    (folder / RECORD).write_text(json.dumps(record))
+    if step.startswith("exchanged"):
+        (out / WORK / "a~1").mkdir(parents=True)
+        (out / WORK / "a~1" / RECORD).write_text(json.dumps({**record, "attempt": "a~0"}))
     (out / WORK / "old-1").mkdir(parents=True)
     records = run_notebooks([NotebookRun("a", notebook)], out, progress=False)
-    assert records == [{"name": "a", "key": spec["key"], "status": "ok"}]
-    assert (out / "a" / "record.json").is_file()
-    assert not list((out / WORK).iterdir())
+    assert records == [record]
+    assert (out / "a" / RECORD).is_file()
+    assert [path.name for path in (out / WORK).iterdir()] == ["lock"]
+
+
+def test_a_second_process_is_refused_and_one_that_was_given_up_publishes_nothing(tmp_path, notebook):
+    out = tmp_path / "out"
+    with working(out) as token:
+        with pytest.raises(DataError, match=rf"another reident \(pid {os.getpid()}, since 20.*\) works here"):
+            run_notebooks([NotebookRun("a", notebook)], out, progress=False)
+        assert not (out / "a").exists()
+        work = workplace(out, "a")
+    with working(out), pytest.raises(DataError, match="was given up"):
+        publish(out, work, token=token)
+    assert not (out / "a").exists()
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_folder_is_published_whole_in_place_of_another(tmp_path, there, monkeypatch):
+    for exchange in (True, False):
+        out = tmp_path / str(exchange)
+        (out / WORK).mkdir(parents=True)
+        if not exchange:
+            monkeypatch.setattr(_attempts, "_exchanged", lambda one, other: False)
+        for turn in (1, 2) if there else (2,):
+            work = workplace(out, "a")
+            (work / f"{turn}.txt").touch()
+            publish(out, work)
+        assert [path.name for path in (out / "a").iterdir()] == ["2.txt"]
+        assert not list((out / WORK).iterdir())
+
+
+def test_a_full_disk_is_called_one_and_has_the_last_word(tmp_path, notebook, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys.modules["reident.runner._execute"], "_execute", full)
+    monkeypatch.setattr(runner, "write_index", full)
+    (record,) = run_notebooks([NotebookRun("a", notebook)], tmp_path, progress=False)
+    assert record["error"]["type"] == "DataError"
+    assert "no space is left on its disk" in record["error"]["message"]
+    said = "no space is left on its disk; the runs that ended are whole"
+    with pytest.raises(DataError, match=said), runner.page_at_the_end(tmp_path, runner.write_index):
+        pass
+    with pytest.raises(DataError, match="the first"), runner.page_at_the_end(tmp_path, runner.write_index):
+        raise DataError("the first")
+
+
+def test_scratch_of_a_killed_process_is_swept_and_that_of_a_living_one_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = "import os; from reident._lock import scratch\nwith scratch() as place: os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with scratch() as mine, scratch() as other:
+        assert {path.name for path in tmp_path.iterdir()} == {mine.name, other.name}
+    assert not list(tmp_path.iterdir())
 
 
 def test_jobs_and_place_do_not_make_another_run(tmp_path):
@@ -187,14 +249,16 @@ def test_jobs_and_place_do_not_make_another_run(tmp_path):
 
 
 def test_parts_of_an_earlier_run_are_taken_over(tmp_path):
-    from reident.runner._execute import _workplace
-
-    (tmp_path / "a" / "parts" / "x").mkdir(parents=True)
-    (tmp_path / "a" / "old.txt").touch()
-    work = _workplace(tmp_path, "a")
-    assert (work / "parts" / "x").is_dir()
-    (work / "stale.txt").touch()
-    assert sorted(path.name for path in _workplace(tmp_path, "a").iterdir()) == ["parts"]
+    (tmp_path / WORK).mkdir()
+    for number in (1, 2):  # of what is published, and of an attempt that was killed
+        folder = tmp_path / "a" if number == 1 else workplace(tmp_path, "a")
+        (folder / "parts" / "x").mkdir(parents=True, exist_ok=True)
+        (folder / "parts" / "x" / str(number)).touch()
+        (folder / "stale.txt").touch()
+    work = workplace(tmp_path, "a")
+    assert sorted(path.name for path in work.iterdir()) == ["parts"]
+    assert sorted(path.name for path in (work / "parts" / "x").iterdir()) == ["1", "2"]
+    assert (tmp_path / "a" / "parts" / "x" / "1").exists()
 
 
 def test_the_index_compares_with_print(tmp_path):

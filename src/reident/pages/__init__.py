@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import uuid
 from collections.abc import Callable
 from functools import cache
 from io import BytesIO
@@ -27,9 +28,12 @@ def render(template: str, **values: Any) -> str:
 
 def write_page(target: Path, template: str, **values: Any) -> Path:
     """Write the page of a template, whole or not at all; return its path."""
-    temporary = target.with_name(f".{target.name}.tmp")
-    temporary.write_text(render(template, **values), encoding="utf-8")
-    return temporary.replace(target)
+    temporary = target.with_name(f".{target.name}-{uuid.uuid4().hex}.tmp")
+    try:
+        temporary.write_text(render(template, **values), encoding="utf-8")
+        return temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @cache

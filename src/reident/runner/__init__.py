@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -21,8 +21,9 @@ from typing import Any
 from reident._check import check_choice, check_integer
 from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
+from reident.runner._attempts import RECORD, told, working
 from reident.runner._board import Board
-from reident.runner._execute import RECORD, WORK, run_notebook, settle
+from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
 from reident.studies.catalogue import available_studies, select_studies
@@ -32,6 +33,7 @@ __all__ = [
     "NotebookRun",
     "check_parameters",
     "notebook_defaults",
+    "page_at_the_end",
     "read_records",
     "reproduce",
     "run_notebooks",
@@ -108,13 +110,27 @@ def run_notebooks(
     ParameterError
         If a parameter is unknown to its notebook or of another type; nothing has run then.
     DataError
-        If a file is no notebook, or `out` cannot be written.
+        If a file is no notebook, `out` cannot be written, or another process works there.
     """
     at_once = check_integer(at_once, "at_once", low=1)
     out = Path(out)
     _check_names([run.name for run in runs])
     specs = _specs(runs, out, scheduler)
-    _open_folder(out)
+    with working(out) as token:
+        asked = [{**spec, "token": token} for spec in specs]
+        return _run_missing(asked, out, at_once, scheduler, force, retry_failed, progress, label)
+
+
+def _run_missing(
+    specs: list[dict[str, Any]],
+    out: Path,
+    at_once: int,
+    scheduler: str | None,
+    force: bool,
+    retry_failed: bool,
+    progress: bool,
+    label: str,
+) -> list[dict[str, Any]]:
     records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
     missing = [spec for spec in specs if records[spec["name"]] is None]
     tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
@@ -151,19 +167,6 @@ def _check_names(names: list[str]) -> None:
         raise ParameterError(f"`runs` must have different names, got {name!r} more than once")
 
 
-def _open_folder(out: Path) -> None:
-    try:
-        (out / WORK).mkdir(parents=True, exist_ok=True)
-        probe = out / WORK / ".probe"
-        probe.write_bytes(b"\0" * 4096)
-        probe.unlink()
-        settle(out)
-    except OSError as error:
-        raise DataError(
-            f"`out` must be a folder that can be written, got {str(out)!r}: {error.strerror or error}"
-        ) from error
-
-
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
     """Check the runs and write down all that a worker needs for each, as plain JSON."""
     versions, package = _versions(), _code.package_digest()
@@ -175,8 +178,6 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
             read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook)
         defaults, sources, title = read[run.notebook]
         parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
-        if "out" in defaults and "out" not in parameters:
-            parameters["out"] = str((out / WORK / run.name).resolve())
         telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
         identity = json.dumps([sources, telling, package, versions], sort_keys=True)
         specs.append(
@@ -184,11 +185,12 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
                 "name": run.name,
                 "notebook": str(Path(run.notebook).resolve()),
                 "parameters": parameters,
+                "own_out": "out" in defaults and "out" not in parameters,
                 "out": str(out.resolve()),
                 "key": hashlib.sha256(identity.encode()).hexdigest(),
                 "versions": versions,
                 "title": title,
-                "cells": len(sources) + bool(parameters),  # papermill adds one with the parameters
+                "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
                 "scheduler": scheduler,
             }
@@ -286,7 +288,7 @@ def reproduce(
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
         raise DataError("there is no study to reproduce: no notebook of a study came with this installation")
-    try:
+    with page_at_the_end(out, lambda: write_index(out)):
         return run_notebooks(
             runs,
             out,
@@ -297,6 +299,22 @@ def reproduce(
             progress=progress,
             label="reproduce",
         )
-    finally:
-        if sys.exc_info()[0] is None or Path(out).is_dir():
-            write_index(out)
+
+
+@contextmanager
+def page_at_the_end(out: str | Path, write: Callable[[], Any]) -> Iterator[None]:
+    """Write the page over all runs, also after an error, which has the last word."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            if Path(out).is_dir():
+                write()
+        raise
+    try:
+        write()
+    except OSError as error:
+        raise DataError(
+            f"`out` could not be written any more, got {str(out)!r}: {told(error, Path(out))}; the runs that ended are "
+            "whole, and the same call writes the page over them"
+        ) from error

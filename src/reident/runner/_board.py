@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from reident.runner._execute import CELLS, PROGRESS, WORK
+from reident.runner._attempts import WORK, attempt_of
+from reident.runner._execute import CELLS, PROGRESS
 from reident.sweep._progress import Progress, duration
 
 
@@ -49,34 +50,36 @@ class Board:
     def _watch(self) -> None:
         while not self._stop.wait(0.5):
             lines, partial = {}, 0.0
-            for name in self._begun():
-                share, line = self._state(name)
+            for name, work in self._begun():
+                share, line = _state(work)
                 partial += share
                 if line:
                     lines[name] = line
             self._bar.partial(partial, lines)
 
-    def _begun(self) -> list[str]:
-        """Return the runs that have a working folder: a few, however many wait or are done."""
+    def _begun(self) -> list[tuple[str, Path]]:
+        """Return the runs that have a working folder, and it: a few, however many wait or are done."""
         with contextlib.suppress(OSError):
-            return sorted((self._names & {folder.name for folder in self._work.iterdir()}) - self._finished)
+            found = ((str(attempt_of(work)), work) for work in sorted(self._work.iterdir()))
+            return [(name, work) for name, work in found if name in self._names - self._finished]
         return []
 
-    def _state(self, name: str) -> tuple[float, str]:
-        """Return the share of a notebook's work known to be done, and a line about it; empty if it does not run.
 
-        Only a study that forecast its time knows: of the cells, one does nearly all the work.
-        """
-        cells = _read(self._work / name / CELLS)
-        if not cells:
-            return 0.0, ""
-        share, line = 0.0, f"cell {cells['cell'] + 1} of {cells['cells']}"
-        sweep = _read(self._work / name / PROGRESS)
-        if sweep and sweep["done"] < sweep["total"]:
-            share = sweep.get("share", 0.0)
-            line += f", {sweep['label']}: {sweep['done']} of {sweep['total']} {sweep['unit']}"
-            line += f", about {duration(sweep['left_s'])} left" if sweep["left_s"] else ""
-        return share, line
+def _state(work: Path) -> tuple[float, str]:
+    """Return the share of a notebook's work known to be done, and a line about it; empty if it does not run.
+
+    Only a study that forecast its time knows: of the cells, one does nearly all the work.
+    """
+    cells = _read(work / CELLS)
+    if not cells:
+        return 0.0, ""
+    share, line = 0.0, f"cell {cells['cell'] + 1} of {cells['cells']}"
+    sweep = _read(work / PROGRESS)
+    if sweep and sweep["done"] < sweep["total"]:
+        share = sweep.get("share", 0.0)
+        line += f", {sweep['label']}: {sweep['done']} of {sweep['total']} {sweep['unit']}"
+        line += f", about {duration(sweep['left_s'])} left" if sweep["left_s"] else ""
+    return share, line
 
 
 def _read(file: Path) -> dict[str, Any] | None:

@@ -6,10 +6,7 @@ import contextlib
 import json
 import os
 import re
-import shutil
-import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -19,18 +16,17 @@ from typing import Any
 import numpy as np
 
 import reident
+from reident._lock import scratch
+from reident.errors import DataError
 from reident.pages import write_page
+from reident.runner._attempts import RECORD, publish, told, workplace
 from reident.sweep._progress import RELAY
 from reident.sweep.grid import SCHEDULER
 
-#: Inside an output folder: where runs work until they are published.
-WORK = ".work"
-
 #: What a run leaves in its folder beside what the notebook itself writes.
-NOTEBOOK, PAGE, RECORD, LOG, CELLS, PROGRESS = (
+NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = (
     "notebook.ipynb",
     "notebook.html",
-    "record.json",
     "log.txt",
     "cells.json",
     "progress.json",
@@ -40,23 +36,45 @@ NOTEBOOK, PAGE, RECORD, LOG, CELLS, PROGRESS = (
 def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:  # noqa: ARG001 (a trial)
     """Execute one notebook as the spec says and publish its folder; a notebook's own error is part of the record.
 
-    The spec is plain JSON: name, notebook, parameters, out (the output folder), key, versions, title, page.
+    The spec is plain JSON: name, notebook, parameters, out (the output folder), token (of who asks), key, versions,
+    title, page.
+
+    Raises
+    ------
+    DataError
+        If the run cannot be kept, as on a full disk.
     """
     if spec["scheduler"]:
         _make_way()
     out = Path(spec["out"])
-    work = _workplace(out, spec["name"])
+    try:
+        work = workplace(out, spec["name"])
+        record = _run(spec, work)
+        publish(out, work, token=spec["token"])
+    except (OSError, ValueError) as error:  # a notebook cut short by a full disk is no JSON
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"`out` could not be written any more, got {str(out)!r}: {told(error, out)}") from error
+    return record
+
+
+def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
+    """Execute a notebook in its working folder and leave there all that is to be published."""
+    parameters = dict(spec["parameters"])
+    if spec["own_out"]:
+        parameters["out"] = str(work.resolve())
     started = datetime.now(UTC)
     clock = time.monotonic()
-    error = _execute(spec, work)
+    error = _execute({**spec, "parameters": parameters}, work)
     record = {
         "name": spec["name"],
         "title": spec["title"],
         "notebook": Path(spec["notebook"]).name,
         "status": "ok" if error is None else "failed",
         "error": error,
-        "parameters": {name: value for name, value in spec["parameters"].items() if name != "out"},
+        "parameters": {name: value for name, value in parameters.items() if name != "out"},
         "key": spec["key"],
+        "attempt": work.name,
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 2),
         "reident": reident.__version__,
@@ -67,7 +85,6 @@ def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, An
     for passing in (CELLS, PROGRESS):
         (work / passing).unlink(missing_ok=True)
     (work / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    publish(out, spec["name"])
     return record
 
 
@@ -77,39 +94,6 @@ def _make_way() -> None:
 
     with contextlib.suppress(ValueError, AttributeError):  # not on a worker
         distributed.secede()
-
-
-def _workplace(out: Path, name: str) -> Path:
-    """Give the run's working folder, with the parts of sweeps that an earlier or interrupted run left."""
-    work, published = out / WORK / name, out / name
-    work.mkdir(parents=True, exist_ok=True)
-    for entry in work.iterdir():
-        if entry.name != "parts":
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    if (published / "parts").is_dir() and not (work / "parts").exists():
-        (published / "parts").replace(work / "parts")
-    return work
-
-
-def publish(out: Path, name: str) -> None:
-    """Put the finished working folder of a run in place of the published one."""
-    work, target = out / WORK / name, out / name
-    old = out / WORK / f"old-{uuid.uuid4().hex}"
-    if target.exists():
-        target.replace(old)
-    work.replace(target)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def settle(out: Path) -> None:
-    """Finish what an interruption left between two steps: publish complete runs, remove replaced ones."""
-    if not (out / WORK).is_dir():
-        return
-    for entry in sorted((out / WORK).iterdir()):
-        if entry.name.startswith("old-"):
-            shutil.rmtree(entry, ignore_errors=True)
-        elif (entry / RECORD).is_file():
-            publish(out, entry.name)
 
 
 def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
@@ -132,7 +116,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
         try:
             with (
                 _kernel_environment(work, spec["scheduler"]),
-                tempfile.TemporaryDirectory(prefix="reident-") as sockets,
+                scratch() as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
                 papermill.execute_notebook(
@@ -148,12 +132,10 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     # papermill's own `cwd` changes the folder of the whole process
                     resources={"metadata": {"path": str(source.resolve().parent)}},
                     on_cell_start=note_cell,
-                    # sockets in the file system: no other user of the machine can listen to a kernel; one kernel in
-                    # fifteen locks itself up when told to end (its last flush waits for a thread that has ended), and
-                    # half the wait time later it is terminated
-                    config=Config(
-                        {"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel", "shutdown_wait_time": 2.0}}
-                    ),
+                    # sockets and keys in a folder of ours: no other user of the machine can listen to a kernel; one
+                    # kernel in fifteen locks itself up when told to end (its last flush waits for a thread that has
+                    # ended), and half the wait time later it is terminated
+                    config=Config({"KernelManager": {**_KERNEL, **_places(sockets)}}),
                     # a kernel that is told to end reports the interrupt as an error, on our terminal
                     extra_arguments=["--log-level=CRITICAL"],
                 )
@@ -165,6 +147,13 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                 continue  # a kernel now and then fails to start on a busy machine
             return {"type": type(error).__name__, "message": str(error), "traceback": ""}
     raise AssertionError("unreachable")
+
+
+_KERNEL = {"transport": "ipc", "shutdown_wait_time": 2.0}
+
+
+def _places(sockets: Path) -> dict[str, str]:
+    return {"ip": str(sockets / "kernel"), "connection_file": str(sockets / "kernel.json")}
 
 
 def _plain(traceback: list[str]) -> str:

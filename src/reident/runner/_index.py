@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reident.pages import write_page
-from reident.runner._execute import NOTEBOOK, PAGE, RECORD
+from reident.runner._attempts import RECORD, read_record
+from reident.runner._execute import NOTEBOOK, PAGE
 from reident.studies.catalogue import STUDIES
 
 __all__ = ["read_records", "write_index"]
@@ -21,7 +21,8 @@ SAID = {"agrees": "agree", "differs": "differ"}
 
 def read_records(out: str | Path) -> list[dict[str, Any]]:
     """Return the records of the runs published in a folder: studies in their order, then the others by name."""
-    records = [json.loads(file.read_text(encoding="utf-8")) for file in Path(out).glob(f"*/{RECORD}")]
+    read = (read_record(file) for file in Path(out).glob(f"*/{RECORD}"))
+    records = [record for record in read if record is not None]  # a damaged one stands for nothing
     order = {name: position for position, name in enumerate(STUDIES)}
     return sorted(records, key=lambda record: (order.get(record["name"], len(order)), record["name"]))
 

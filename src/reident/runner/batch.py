@@ -29,7 +29,7 @@ from reident._rng import trial_seed
 from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
 from reident.pages import write_page
-from reident.runner import NotebookRun, notebook_defaults, read_records, run_notebooks
+from reident.runner import NotebookRun, notebook_defaults, page_at_the_end, read_records, run_notebooks
 from reident.runner._collect import RESULTS, Plot, collect, draw, means
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import failure
@@ -130,7 +130,7 @@ def batch(
     """
     runs = read_sweep(file)
     plot = Plot.read(_load(Path(file)).get("plot") or {})
-    try:
+    with page_at_the_end(out, lambda: write_table(out, title=Path(file).stem, plot=plot)):
         return run_notebooks(
             runs,
             out,
@@ -141,9 +141,6 @@ def batch(
             progress=progress,
             label=Path(file).stem,
         )
-    finally:
-        if Path(out).is_dir():
-            write_table(out, title=Path(file).stem, plot=plot)
 
 
 def write_table(out: str | Path, *, title: str, plot: Plot | None = None) -> Path:

@@ -17,7 +17,8 @@ import pandas as pd
 from reident.data.papers import PAPERS, errata
 from reident.errors import DataError
 from reident.pages import write_page
-from reident.runner._execute import NOTEBOOK, PAGE, RECORD
+from reident.runner._attempts import RECORD
+from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import counts, read_comparison, read_records, write_index
 from reident.runner._ledger import differences, matrix
 from reident.runner.export import export_figures

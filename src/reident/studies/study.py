@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from reident._check import check_choice, check_integer
+from reident._lock import scratch
 from reident.data._paths import notebooks_folder
 from reident.data.papers import Paper
 from reident.errors import DataError
@@ -151,7 +151,7 @@ class Study:
         sweeps = self.sweeps(plan, seed)
         with ExitStack() as stack:
             # Without a folder the trials of the forecast are kept for this run only.
-            kept = folder if folder is not None else stack.enter_context(tempfile.TemporaryDirectory())
+            kept = folder if folder is not None else stack.enter_context(scratch())
             engine: dict[str, Any] = {
                 "seed": seed,
                 "jobs": jobs,

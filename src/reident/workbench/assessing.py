@@ -223,7 +223,7 @@ def assess(
         from reident.workbench.networks import map_network
 
         maps["network"] = map_network(
-            network, limit=limit, repetitions=repetitions, seed=seed, jobs=jobs, progress=progress
+            network, limit=limit, repetitions=repetitions, seed=seed, jobs=jobs, folder=folder, progress=progress
         )
     _agree(told, maps, pd.DataFrame(complete), listed)
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())

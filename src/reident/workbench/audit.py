@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_columns, check_table
+from reident._lock import scratch
 from reident._types import FloatArray
 from reident.errors import DataError
 from reident.workbench.cell_audit import cell_findings, coordinates_of
@@ -113,8 +113,8 @@ def audit_bytes(
 
     Examples
     --------
-    >>> import tempfile
     >>> people = pd.DataFrame({"age": [30, 30, 90], "ill": pd.Categorical(["flu", "flu", "HIV"])})
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     people.head(2).to_parquet(f"{folder}/release.parquet")
     ...     [finding.where for finding in audit_bytes(folder, people)]
@@ -343,7 +343,7 @@ def _neutral(released: Any, file: Path) -> list[Part]:
 
     if file_kind(file) not in WRITTEN or file_kind(file) in (".csv", ".geojson", ".shp", ".fgb"):
         return []
-    with tempfile.TemporaryDirectory(prefix="reident-empty-") as folder:
-        empty = Path(folder) / f"release{file_kind(file)}"
+    with scratch() as folder:
+        empty = folder / f"release{file_kind(file)}"
         write_file(released.iloc[:0], empty)
         return list(parts_of(empty))

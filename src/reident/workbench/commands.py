@@ -9,6 +9,8 @@ import shlex
 import shutil
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -127,45 +129,47 @@ def assess(
 
     began = time.monotonic()
     opened, told = _opened(file, recipe)
-    work = _workplace(out)
-    data = opened.data
-    roles = _listed(quasi)
-    if not (roles or lat or lon or epsilon_quasi):
-        roles, sensitive = told.named("quasi-identifier"), sensitive or next(iter(told.named("sensitive")), None)
-        if told.places is not None:
-            data = with_places(data, told.places["lat"], told.places["lon"], told.places.get("crs"))
-    print(f"an intruder may know: {', '.join(roles) or 'places alone'}; sensitive: {sensitive or 'none named'}")
-    found = run(
-        data,
-        quasi=roles,
-        lat=lat,
-        lon=lon,
-        sensitive=sensitive,
-        epsilon_quasi=_listed(epsilon_quasi),
-        network=None if network is None else str(network),
-        limit=limit,
-        tolerate=tolerate,
-        overlap=overlap,
-        n_known=known or None,
-        public=_public(area, candidates, public, lat, lon),
-        profile=profile,
-        seed=seed,
-        jobs=processors(jobs),
-        scheduler=scheduler,
-        folder=work,
-        progress=not quiet,
-    )
-    for copy in work.glob("data-*"):  # needed by the trials only
-        shutil.rmtree(copy)
-    report = found.save(out, command=shlex.join(["reident", *sys.argv[1:]]))
-    for _, row in found.advice.iterrows():
-        print(f"{row['attack']} / {row['analysis']}:\n  {row['advice']}")
-    print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
-    chain = found.chain()
-    if chain:
-        source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
-        advised = replace(told, file=source, chain=chain, limit=limit).write(out / "recipe.yaml")
-        print(f"the advised release: reident protect --recipe {shlex.quote(str(advised))} --out release")
+    with _workplace(out) as work:
+        data = opened.data
+        roles = _listed(quasi)
+        if not (roles or lat or lon or epsilon_quasi):
+            roles, sensitive = told.named("quasi-identifier"), sensitive or next(iter(told.named("sensitive")), None)
+            if told.places is not None:
+                data = with_places(data, told.places["lat"], told.places["lon"], told.places.get("crs"))
+        print(f"an intruder may know: {', '.join(roles) or 'places alone'}; sensitive: {sensitive or 'none named'}")
+        found = run(
+            data,
+            quasi=roles,
+            lat=lat,
+            lon=lon,
+            sensitive=sensitive,
+            epsilon_quasi=_listed(epsilon_quasi),
+            network=None if network is None else str(network),
+            limit=limit,
+            tolerate=tolerate,
+            overlap=overlap,
+            n_known=known or None,
+            public=_public(area, candidates, public, lat, lon),
+            profile=profile,
+            seed=seed,
+            jobs=processors(jobs),
+            scheduler=scheduler,
+            folder=work,
+            progress=not quiet,
+        )
+        for copy in work.glob("data-*"):  # needed by the trials only
+            shutil.rmtree(copy)
+        shutil.rmtree(work / "report", ignore_errors=True)
+        made = found.save(work / "report", command=shlex.join(["reident", *sys.argv[1:]]))
+        report = _published(made.parent, out)
+        for _, row in found.advice.iterrows():
+            print(f"{row['attack']} / {row['analysis']}:\n  {row['advice']}")
+        print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
+        chain = found.chain()
+        if chain:
+            source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
+            advised = replace(told, file=source, chain=chain, limit=limit).write(out / "recipe.yaml")
+            print(f"the advised release: reident protect --recipe {shlex.quote(str(advised))} --out release")
 
 
 def _opened(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
@@ -182,17 +186,33 @@ def _opened(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
     return opened, told or recipe_of(opened, str(path))
 
 
-def _workplace(out: Path) -> Path:
-    """Return a folder for what is under way, before any work is done that a bad one would lose."""
+@contextmanager
+def _workplace(out: Path) -> Iterator[Path]:
+    """Give a folder for what is under way, before any work is done that a bad one would lose, to one process only."""
+    from reident._lock import occupied
     from reident.errors import DataError
 
     work = out / ".work"
     try:
         work.mkdir(parents=True, exist_ok=True)
         work.chmod(0o700)
+        with (work / "probe").open("wb") as probe:
+            probe.write(b"\0" * 4096)
+        (work / "probe").unlink()
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    return work
+    with occupied(work, "out"):
+        yield work
+
+
+def _published(made: Path, out: Path) -> Path:
+    """Move a finished report into place, a file at a time and the page last; return it."""
+    for entry in sorted(made.iterdir(), key=lambda path: path.name == "report.html"):
+        if (out / entry.name).is_dir():
+            shutil.rmtree(out / entry.name)
+        entry.replace(out / entry.name)
+    made.rmdir()
+    return out / "report.html"
 
 
 def protect(

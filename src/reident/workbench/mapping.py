@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_integer, check_real
+from reident._lock import scratch
 from reident._types import Parameters
 from reident.errors import ParameterError
 from reident.methods import Entry, Parameter, entries, find
@@ -98,7 +98,7 @@ class Plan:
         progress: bool = True,
     ) -> pd.DataFrame:
         """Run the trials of all settings, or of some, and return them, one row each."""
-        with tempfile.TemporaryDirectory(prefix="reident-") as temporary:
+        with scratch() as temporary:
             place = Path(folder or temporary).resolve()
             save_registered(place)
             common = {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from reident._lock import scratch
 from reident.errors import ParameterError
 from reident.methods import entries
 from reident.methods.forms import release
@@ -54,8 +55,24 @@ def described(network: Network) -> Microdata:
     return Microdata("network", pd.DataFrame(index=network.nodes), [], None, [], {}, network=network)
 
 
+def _save(network: Network, folder: Path) -> str:
+    """Write a network where trials read it, under a name that follows from what it holds."""
+    edges = np.column_stack([np.array([[network.n_nodes], [0]]), np.stack(network.edges())])
+    place = folder / f"data-{hashlib.sha256(edges.tobytes()).hexdigest()[:16]}"
+    place.mkdir(exist_ok=True)
+    np.save(place / "edges.npy", edges, allow_pickle=False)
+    return str(place / "edges.npy")
+
+
 def map_network(
-    network: Any, *, limit: float = 0.25, repetitions: int = 10, seed: int = 0, jobs: int = 1, progress: bool = True
+    network: Any,
+    *,
+    limit: float = 0.25,
+    repetitions: int = 10,
+    seed: int = 0,
+    jobs: int = 1,
+    folder: str | Path | None = None,
+    progress: bool = True,
 ) -> pd.DataFrame:
     """Return the risk-utility frame of the registered network methods; `network` is a graph or a file.
 
@@ -70,14 +87,12 @@ def map_network(
         grids = [(p.name, [v for v in p.grid if v <= graph.n_nodes // 2]) for p in entry.parameters if p.grid]
         options = [{name: value} for name, values in grids for value in values] or [{}]
         settings += [{"method": entry.name, "options": entry.check(one)} for one in options]
-    with TemporaryDirectory(prefix="reident-") as folder:
-        path = str(Path(folder).resolve() / "edges.npy")
-        u, v = graph.edges()
-        first = np.array([[graph.n_nodes], [0]])
-        np.save(path, np.column_stack([first, np.stack([u, v])]), allow_pickle=False)
+    with scratch() as temporary:
+        place = Path(folder or temporary).resolve()
+        path = _save(graph, place)
         trials = grid.run(
             [{**one, "path": path, "limit": limit} for one in settings], network_trial,
-            repetitions=repetitions, seed=seed, jobs=jobs, stem="network",
+            repetitions=repetitions, seed=seed, jobs=jobs, stem="network", folder=folder and place / "parts",
             shared=("path", "method", "options", "limit"), progress=progress,
         )  # fmt: skip
     trials["k"] = [str(options.get("k", "")) for options in trials["options"]]
