@@ -109,18 +109,40 @@ def map_figure(rows: int, columns: int, inch: float) -> tuple[Figure, Any, Any, 
         return figure, body, foot, body.subplots(rows, columns, squeeze=False)
 
 
-def draw_lines(ax: Axes, x: Any, series: Mapping[str, Any], **kws: Any) -> Axes:
-    """Draw named series over `x`, each with a colour, a marker and a line of its own."""
+def ordered_colours(n: int) -> list[Any]:
+    """Return colours for the values of one parameter in their order, dark to light, in grey too."""
+    return [mpl.colormaps["viridis"](share) for share in np.linspace(0, 0.85, n)]
+
+
+def draw_lines(
+    ax: Axes,
+    x: Any,
+    series: Mapping[str, Any],
+    *,
+    bars: Mapping[str, Any] | None = None,
+    ordered: bool = False,
+    **kws: Any,
+) -> Axes:
+    """Draw named series over `x`, each with a colour, a marker and a line of its own.
+
+    `bars` holds the lower and the upper ends of each series' intervals. Series that are values of one parameter are
+    `ordered`: their colours are, too.
+    """
+    colours = ordered_colours(len(series)) if ordered else COLOURS
     for position, (name, values) in enumerate(series.items()):
         look = {
-            "color": COLOURS[position % len(COLOURS)],
+            "color": colours[position % len(colours)],
             "marker": MARKERS[position % len(MARKERS)],
             "linestyle": LINES[position % len(LINES)],
             "markersize": 4,
             "linewidth": 1.2,
             "label": name,
         }
-        ax.plot(np.asarray(x), np.asarray(values), **{**look, **kws})
+        if bars is not None:
+            ends = np.abs(np.asarray(bars[name], float) - np.asarray(values, float))
+            look |= {"yerr": ends, "capsize": 2, "elinewidth": 0.8}
+        draw = ax.plot if bars is None else ax.errorbar
+        draw(np.asarray(x), np.asarray(values), **{**look, **kws})
     return ax
 
 

@@ -19,9 +19,24 @@ from reident.studies.vanhoef2012_networks import REAL
 __all__ = ["FIGURES"]
 
 
+_NAMES = {
+    "les_miserables": "Les Misérables",
+    "enron": "Enron e-mail",
+    "powergrid": "power grid",
+    "caltech36": "Caltech (Facebook)",
+    "bowdoin47": "Bowdoin (Facebook)",
+    "american75": "American University (Facebook)",
+    "power_law_cluster": "power law with triangles",
+    "chung_lu": "power law without triangles",
+    "small_world": "small world",
+}
+
+
 def _title(name: str) -> str:
-    """Name a graph, and say where it is generated and no data."""
-    return name if name in REAL or name == "les_miserables" else f"{name} (generated)"
+    """Name a graph in words, and say where it is generated and no data."""
+    known = name in (*REAL, "american75", "les_miserables")
+    told = _NAMES.get(name) or name.replace("_", " ").replace("attachment 1", "attachment, 1")
+    return told if known else f"{told} (generated)"
 
 
 def _spread(
@@ -44,12 +59,13 @@ def _spread(
         part = frame[(frame[by] == name) & frame[y].notna() & np.isfinite(frame[y])]
         if part.empty:
             continue
-        runs = part.groupby(x)[y].agg(["mean", "std"]).fillna(0)
+        groups = part.groupby(x)[y]
+        mean, ends = groups.mean(), groups.quantile([0.05, 0.95]).unstack()  # noqa: PD010
         shift = 1 + fan * (place - (len(names) - 1) / 2)
         ax.errorbar(
-            runs.index.to_numpy(float) * shift,
-            runs["mean"],
-            yerr=runs["std"],
+            mean.index.to_numpy(float) * shift,
+            mean,
+            yerr=np.abs(ends.to_numpy().T - mean.to_numpy()) if groups.size().max() > 1 else None,
             color=COLOURS[position % len(COLOURS)],
             marker=MARKERS[position % len(MARKERS)],
             linestyle=LINES[position % len(LINES)],
@@ -77,7 +93,7 @@ def _legend(figure: Figure, axes: Sequence[Axes], columns: int = 4) -> Figure:
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=columns)
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=min(columns, 2 * len(axes)))
     return figure
 
 
@@ -93,7 +109,7 @@ def figure_8_2(results: Results) -> Figure:
         _rate(axes[0], part.droplevel("series"), name, position)
     axes[0].axvline(7, color="0.8", linewidth=1, zorder=0)
     axes[0].set(xlabel="planted nodes k", ylabel="share of attacks that find all targets", ylim=(0, 1.05))
-    axes[0].set_title(f"Naive release of {graph}\n(generated; bars: 95 % intervals)")
+    axes[0].set_title(f"Naive release of\n{_title(graph)}; bars: 95 % intervals")
     axes[0].legend(loc="lower right")
     own_graph = active.loc[active["kind"] == "coalition", "graph"].iloc[0]
     own = active[active["kind"] == "coalition"].groupby("k")
@@ -216,11 +232,15 @@ def _property(name: str, label: str, source: str | None = None) -> Callable[[Res
         figure, axes = _panels(graphs)
         for ax, graph in zip(axes, graphs, strict=True):
             _against_k(ax, releases[releases["graph"] == graph], name, methods)
+            low, high = ax.get_ylim()
+            least = 0.1 * max(abs(low), abs(high))  # no axis is stretched over differences of a few per cent
+            if high - low < least:
+                ax.set_ylim((low + high - least) / 2, (low + high + least) / 2)
             ax.set_title(_title(graph))
             ax.set(xlabel="k", ylabel=label)
         return _legend(figure, axes, 3)
 
-    draw.__doc__ = f"Draw {source or name} of the releases against k, mean and spread over the runs."
+    draw.__doc__ = f"Draw {source or name} of the releases against k, mean and 5 to 95 % of the runs."
     return draw
 
 
@@ -235,10 +255,25 @@ def passive(results: Results) -> Figure:
     for row, name in zip(axes, names, strict=True):
         part = shown[shown["graph"] == name]
         for ax, measure in zip(row, ("recall", "precision", "unmatched"), strict=True):
+            if _constant(ax, part, measure):
+                ax.set_title(f"{_title(name)}: {measure}")
+                continue
             _spread(ax, part, "known_edges", measure, "series", fan=0.006)
             ax.set(xlabel="share of edges in each copy", ylabel=measure, ylim=(-0.02, 1.05))
             ax.set_title(_title(name))
     return _legend(figure, axes.flat, 4)
+
+
+def _constant(ax: Axes, part: pd.DataFrame, measure: str) -> bool:
+    """Say in words what is the same in all runs, in place of curves that lie on one another."""
+    low, high = part[measure].quantile([0.02, 0.98])
+    if high - low > 0.02:
+        return False
+    settings = f"{part['known_edges'].min():.0%} to {part['known_edges'].max():.0%} of the links"
+    ax.text(0.5, 0.5, f"{measure} {part[measure].mean():.2f}\nwith {settings}\nand any number of seeds",
+            ha="center", va="center", transform=ax.transAxes)  # fmt: skip
+    ax.set_axis_off()
+    return True
 
 
 def _against_k(ax: Axes, part: pd.DataFrame, measure: str, methods: Sequence[str]) -> None:
@@ -347,7 +382,7 @@ def links(results: Results) -> Figure:
 
 
 def active_after(results: Results) -> Figure:
-    """Draw the active attack's success on degree-anonymised releases (direct editing), k = 7 planted nodes."""
+    """Draw the active attack's success on degree-anonymised releases (direct editing), 7 planted nodes, 95 % bars."""
     frame = results.frames["after_anonymity"]
     intervals = sorted({tuple(links) for links in frame["outside"]})
     figure, axes = new_figure(1, len(intervals), size=(4.4 * len(intervals), 3.9), squeeze=False)
@@ -360,7 +395,7 @@ def active_after(results: Results) -> Figure:
             _rate(ax, at, f"up to {slack} changes a degree, {slack} inner pairs" if slack else "exact search", position)
             ax.set_xticks(range(len(counted)), [str(k) for k in counted.index])
         ax.set(xlabel="k of the k-degree anonymous release", ylabel="attacks that find all targets", ylim=(-0.02, 1.05))
-        ax.set_title(f"7 planted nodes with {interval[0]}-{interval[1]} links\nin {frame['graph'].iloc[0]} (generated)")
+        ax.set_title(f"7 planted nodes with {interval[0]}-{interval[1]} links\nin {_title(frame['graph'].iloc[0])}")
     return _legend(figure, axes.flat, 3)
 
 

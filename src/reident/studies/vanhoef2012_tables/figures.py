@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reident.plotting._style import COLOURS, MARKERS, draw_lines, in_house_style, new_figure
+from reident.plotting._style import COLOURS, MARKERS, draw_lines, in_house_style, new_figure, ordered_colours
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables.argument import CERTAIN_NATS, METHODS, SURE
@@ -24,10 +24,10 @@ def _means(frame: pd.DataFrame, rows: str, columns: str, value: str) -> pd.DataF
     return frame.groupby([rows, columns], sort=False)[value].mean().unstack(columns, sort=False)  # noqa: PD010
 
 
-def _bars(values: pd.DataFrame) -> np.ndarray:
-    """Return how far the 5 % and 95 % quantiles lie from the mean: the spread over repetitions."""
-    mean = values.mean()
-    return np.abs(np.stack([mean - values.quantile(0.05), values.quantile(0.95) - mean]))
+def _ends(frame: pd.DataFrame, rows: str, columns: str, value: str) -> dict[Any, np.ndarray]:
+    """Return the 5 % and 95 % quantiles over the runs of each column, as the ends of its bars."""
+    wide = frame.groupby([rows, columns], sort=False)[value].quantile([0.05, 0.95]).unstack()  # noqa: PD010
+    return {name: part.droplevel(columns).to_numpy().T for name, part in wide.groupby(level=columns, sort=False)}
 
 
 def class_attacks(results: Results) -> Figure:
@@ -53,22 +53,23 @@ def class_attacks(results: Results) -> Figure:
 
 
 def intersection_releases(results: Results) -> Figure:
-    """Section 3.4: how severe the intersection attack is against the number of releases and the criterion."""
+    """Section 3.4: how severe the intersection attack is against the number of releases; mean and 5 to 95 % of runs."""
     frame = results.frames["intersection"]
     figure, axes = new_figure(1, 3, size=(11, 4.2), sharey=True)
     raw = frame[frame["criterion"] == "none"].groupby("n_releases")["perfect"].mean()
     for ax, (criterion, name) in zip(axes, _CRITERIA.items(), strict=True):
         part = frame[frame["criterion"] == criterion]
-        wide = _means(part, "n_releases", "strength", "perfect")
-        draw_lines(ax, wide.index, {f"{strength:g}": 100 * wide[strength] for strength in wide})
+        wide, ends = (make(part, "n_releases", "strength", "perfect") for make in (_means, _ends))
+        series = {f"{strength:g}": 100 * wide[strength] for strength in wide}
+        draw_lines(ax, wide.index, series, bars={f"{name:g}": 100 * ends[name] for name in ends}, ordered=True)
         ax.plot(raw.index, 100 * raw, color="0.6", linewidth=1, label="released as they are")
         base = part["k"].min()
         title = name if criterion == "k" else f"k = {base:g} {name}"
         ax.set(xlabel="independent releases", title=title, xticks=list(wide.index))
         ax.set_yscale("symlog", linthresh=0.1)
+        ax.set_ylim(bottom=0)
         ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
     axes[0].set_ylabel("occupation disclosed for certain, % of people")
-    axes[0].set_ylim(bottom=0)
     return figure
 
 
@@ -116,13 +117,14 @@ def randomised_responses(results: Results) -> Figure:
     frame = results.frames["responses"]
     figure, axes = new_figure(1, 2, size=(8.6, 3.5))
     groups = frame.groupby("truth_probability")
+    colours = ordered_colours(len(groups))
     for place, (probability, part) in enumerate(groups):
         spread = (np.arange(len(part)) / len(part) - 0.5) * 0.06
         axes[0].plot(
             probability + spread,
             part["estimate"],
             MARKERS[place],
-            color=COLOURS[place],
+            color=colours[place],
             markersize=2,
             alpha=0.6,
             rasterized=True,
@@ -171,7 +173,9 @@ def query_systems(results: Results) -> Figure:
     averaging = frames["averaging"]
     axes[2].plot(averaging["n_answers"], averaging["estimate"], color=COLOURS[0], marker=".", markersize=3)
     axes[2].axhline(averaging["truth"].iloc[0], color="0.3", linewidth=0.8, linestyle="--")
-    axes[2].set(xscale="log", xlabel="answers averaged", ylabel="estimate (true: dashed)", title="independent noise")
+    axes[2].set(
+        xscale="log", xlabel="answers averaged", ylabel="estimate (true: dashed)", title="independent noise, one run"
+    )
     top = axes[2].secondary_xaxis("top", functions=(lambda n: n * 0.1, lambda loss: loss / 0.1))
     top.set_xlabel("privacy loss in all", fontsize=8)
     return figure
@@ -236,11 +240,14 @@ def privacy_losses(results: Results) -> Figure:
 
 
 def kmeans(results: Results) -> Figure:
-    """Section 5.6: mean squared distance to the nearest centre against epsilon, by variant."""
+    """Section 5.6: mean squared distance to the nearest centre against epsilon, by variant; mean and 5 to 95 %."""
     frame = results.frames["kmeans"]
     figure, ax = new_figure(size=(6.6, 4.2))
-    wide = _means(frame, "epsilon", "variant", "inertia")
-    draw_lines(ax, wide.index, {name: wide[name] for name in wide})
+    wide, ends = (make(frame, "epsilon", "variant", "inertia") for make in (_means, _ends))
+    # Side by side, so that the bars of the variants do not hide one another.
+    for place, name in enumerate(wide):
+        shift = 1.03 ** (place - (wide.shape[1] - 1) / 2)
+        draw_lines(ax, wide.index * shift, {name: wide[name]}, bars=ends, color=COLOURS[place], marker=MARKERS[place])
     ax.axhline(frame["inertia_without_noise"].mean(), color="0.3", linestyle="--", linewidth=0.8, label="without noise")
     ax.set(
         xscale="log",
@@ -296,11 +303,12 @@ def density_error(results: Results) -> Figure:
     frame = results.frames["density"]
     figure, ax = new_figure(size=(6.0, 4))
     quantile = frame.groupby(["epsilon", "universe"])["error"].quantile(0.95).unstack()  # noqa: PD010
-    draw_lines(ax, quantile.index, {f"universe of {size:,}": quantile[size] for size in quantile})
+    colours = ordered_colours(quantile.shape[1])
+    draw_lines(ax, quantile.index, {f"universe of {size:,}": quantile[size] for size in quantile}, ordered=True)
     bounds = _means(frame, "epsilon", "universe", "bound")
     for place, size in enumerate(bounds):
         ax.plot(
-            bounds.index, bounds[size], color=COLOURS[place], linewidth=0.8, linestyle=":",
+            bounds.index, bounds[size], color=colours[place], linewidth=0.8, linestyle=":",
             label="bound, .05" if not place else None,
         )  # fmt: skip
     ax.set(
@@ -322,15 +330,18 @@ def degrees(results: Results) -> Figure:
     for ax, name in zip(axes, names, strict=True):
         part = frame[frame["graph"] == name]
         for place, k in enumerate(sorted(part["k"].unique())):
-            mean = part[part["k"] == k].groupby("epsilon")[["error_noisy", "error_isotonic"]].mean()
+            runs = part[part["k"] == k].groupby("epsilon")
+            mean = runs[["error_noisy", "error_isotonic"]].mean()
             for column, line in (("error_noisy", ":"), ("error_isotonic", "-")):
-                ax.plot(
-                    mean.index, mean[column], line, color=COLOURS[3 * place], marker=MARKERS[place], markersize=3,
+                ends = runs[column].quantile([0.05, 0.95]).unstack().to_numpy().T  # noqa: PD010
+                ax.errorbar(
+                    mean.index, mean[column], yerr=np.abs(ends - mean[column].to_numpy()), fmt=line,
+                    color=COLOURS[3 * place], marker=MARKERS[place], markersize=3, elinewidth=0.8,
                     label=f"k = {k:g}, {'as drawn' if line == ':' else 'isotonic'}",
                 )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="epsilon", title=f"{name}\n{part['n_nodes'].iloc[0]:,} nodes")
     axes[0].set_ylabel("mean absolute error of a degree")
-    axes[-1].legend(fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
     return figure
 
 
