@@ -21,9 +21,11 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,bench]"
 	touch $(STAMP)
+	@echo "installed: $(BIN)/reident --help tells what it can do; '. $(BIN)/activate' makes it plain 'reident'"
 
 reproduce: $(STAMP)
 	$(BIN)/reident reproduce --profile $(PROFILE) --jobs $(JOBS) --out $(OUT)
+	@echo "more: $(BIN)/reident open FILE, $(BIN)/reident methods, make lab; '. $(BIN)/activate' makes it plain 'reident'"
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

@@ -205,12 +205,19 @@ def gallery(
     folder: Annotated[Path, typer.Argument(help="The folder of figures, one folder a document.")] = Path("figures"),
     results: Annotated[Path | None, typer.Option(help="Take figures and comparisons from these results first.")] = None,
 ) -> None:
-    """Write one page of all figures in a folder, with caption, study and the command that draws them."""
+    """Write one page of all figures in a folder, with caption, study and the command that draws them.
+
+    In a checkout the table of ledgers in README and the replication notes in paper/ are written, too.
+    """
     from reident.runner.gallery import collect, write_gallery
+    from reident.runner.notes import write_notes
 
     if results is not None:
         print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
     print(f"gallery: {write_gallery(folder).resolve()}")
+    paper = folder.resolve().parent / "paper"
+    if paper.is_dir():
+        print(f"notes: {', '.join(path.name for path in write_notes(folder, paper))}")
 
 
 def _end(records: list[dict[str, Any]], out: Path) -> None:

@@ -3,13 +3,20 @@
 from functools import partial, wraps
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from reident import ru_frame
 from reident.errors import DataError
-from reident.runner._ledger import markdown
-from reident.runner.gallery import PAGE, collect, committed_ledgers, gallery, write_gallery
+from reident.plotting import overlaps
+from reident.runner._ledger import committed_ledgers, markdown
+from reident.runner.gallery import PAGE, collect, gallery, write_gallery
+from reident.runner.hero import draw_hero, hero_caption
+from reident.runner.notes import note
 from reident.studies.captions import title
 from reident.studies.catalogue import available_studies
+from reident.studies.study import Results
 
 FIGURES = Path(__file__).parents[2] / "figures"
 
@@ -59,6 +66,32 @@ def test_the_readme_shows_the_matrix_of_the_committed_ledgers():
     assert markdown(committed_ledgers(FIGURES)) in readme, "run `reident gallery figures`"
     for study in available_studies():
         assert f"(figures/{study.stem}/{study.name}.csv)" in readme
+
+
+def test_the_replication_notes_are_those_of_the_committed_ledgers():
+    for stem in {study.stem for study in available_studies()}:
+        written = (FIGURES.parent / "paper" / f"re-{stem}.md").read_text(encoding="utf-8")
+        assert written == note(stem, FIGURES), "run `reident gallery figures`"
+
+
+def test_the_first_picture_names_its_run_and_nothing_lies_on_anything():
+    lat, lon = np.random.default_rng(0).uniform([[49], [8]], [[53], [12]], (2, 60))
+    files = pd.DataFrame({"id": [f"{i}" for i in range(60)], "lat_deg": lat, "lon_deg": lon, "common": True})
+    matches = pd.DataFrame({"release": ["0", "1", "2"] * 2, "known": ["0", "1", "3"] * 2, "alpha": 0.5})
+    matches = matches.assign(true=matches["release"] == matches["known"], sigma_deg=[0.005] * 3 + [0.05] * 3)
+    trials = pd.DataFrame(
+        {"sigma_deg": [0.005, 0.02, 0.05] * 2, "risk": [1, 0.9, 0.5] * 2, "utility": [2, 0.2, 0.02] * 2}
+    )
+    told = {"risk": "risk", "utility": "utility", "attack": "clique attack", "analysis": "precision"}
+    ru_map = ru_frame(trials, method="coordinate noise", parameter="sigma_deg", **told)
+    frames = {"files": pd.concat([files.assign(file=name) for name in ("original", "known")]), "matches": matches}
+    results = Results("kroll2015", "smoke", 1, {**frames, "ru_map": ru_map}, pd.DataFrame())
+    found = overlaps(draw_hero(results))
+    assert found["on_text"] == found["on_point"] == found["outside"] == 0
+    assert found["smallest_pt"] >= 7
+    assert "0.6 km and at 5.6 km" in hero_caption(results)
+    with pytest.raises(DataError, match="two noises"):
+        draw_hero(Results("kroll2015", "smoke", 1, {"matches": matches[:3]}, pd.DataFrame()))
 
 
 def test_results_are_collected_with_their_comparison(tmp_path):

@@ -8,8 +8,7 @@ import pytest
 
 from reident import DataError, ParameterError, errata
 from reident.data.papers import PAPERS
-from reident.runner._ledger import differences, matrix
-from reident.runner.gallery import committed_ledgers
+from reident.runner._ledger import committed_ledgers, differences, matrix
 from reident.runner.report import write_report
 from reident.studies.comparison import RULES
 from small_notebooks import finished_study

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pandas as pd
 
 from reident.data._paths import data_folder
+from reident.runner._index import read_comparison
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import DATA, VERDICTS
 
-__all__ = ["differences", "markdown", "matrix"]
+__all__ = ["committed_ledgers", "differences", "markdown", "matrix"]
 
 
 def matrix(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -54,3 +56,9 @@ def markdown(ledgers: Mapping[str, pd.DataFrame]) -> str:
         lines.append(f"| `{document}` | {got} | " + " | ".join(str(count or "") for count in row) + " |")
     lines += ["", *(f"- `{document}`: {sentence}" for document, sentence in differences(ledgers))]
     return "\n".join(lines) + "\n"
+
+
+def committed_ledgers(folder: str | Path) -> dict[str, pd.DataFrame]:
+    """Return the ledgers that the figures in `folder` were drawn with, by study."""
+    found = {study.name: read_comparison(Path(folder) / study.stem / f"{study.name}.csv") for study in STUDIES.values()}
+    return {name: ledger for name, ledger in found.items() if ledger is not None}

@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from reident.errors import DataError
+from reident.plotting import save_figure
 from reident.runner._index import SAID, counts, read_comparison
-from reident.runner._ledger import markdown
+from reident.runner._ledger import committed_ledgers, markdown
+from reident.runner.hero import HERO, draw_hero, hero_caption
 from reident.studies.captions import caption, draw_all, title
-from reident.studies.catalogue import STUDIES, available_studies
+from reident.studies.catalogue import available_studies
 from reident.studies.study import Results, Study
 
-__all__ = ["PAGE", "collect", "committed_ledgers", "gallery", "verdicts", "write_gallery"]
+__all__ = ["PAGE", "collect", "gallery", "verdicts", "write_gallery"]
 
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
@@ -75,6 +75,10 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
         if (source / "frames").is_dir():
             for drawn in draw_all(study, Results.load(source)):
                 (target / f"{drawn.name}.txt").write_text(f"{caption(drawn)}\n", encoding="utf-8")
+            if study.name == HERO:
+                run = Results.load(source)
+                save_figure(draw_hero(run), "hero", folder, dpi=200)
+                (Path(folder) / "hero.txt").write_text(f"{hero_caption(run)}\n", encoding="utf-8")
         collected.append(study.name)
     return collected
 
@@ -114,12 +118,6 @@ def _entry(path: Path, text: str, folder: Path) -> str:
 
 #: Between these lines a README beside the folder of figures holds the matrix of the ledgers.
 MARKS = ("<!-- ledgers -->\n", "<!-- end of ledgers -->\n")
-
-
-def committed_ledgers(folder: str | Path) -> dict[str, pd.DataFrame]:
-    """Return the ledgers that the figures in `folder` were drawn with, by study."""
-    found = {study.name: read_comparison(Path(folder) / study.stem / f"{study.name}.csv") for study in STUDIES.values()}
-    return {name: ledger for name, ledger in found.items() if ledger is not None}
 
 
 def write_gallery(folder: str | Path) -> Path:

@@ -59,7 +59,7 @@ def intersection_releases(results: Results) -> Figure:
     raw = frame[frame["criterion"] == "none"].groupby("n_releases")["perfect"].mean()
     for ax, (criterion, name) in zip(axes, _CRITERIA.items(), strict=True):
         part = frame[frame["criterion"] == criterion]
-        wide, ends = (make(part, "n_releases", "strength", "perfect") for make in (_means, _ends))
+        wide, ends = _means(part, "n_releases", "strength", "perfect"), _ends(part, "n_releases", "strength", "perfect")
         series = {f"{strength:g}": 100 * wide[strength] for strength in wide}
         draw_lines(ax, wide.index, series, bars={f"{name:g}": 100 * ends[name] for name in ends}, ordered=True)
         ax.plot(raw.index, 100 * raw, color="0.6", linewidth=1, label="released as they are")
@@ -243,7 +243,7 @@ def kmeans(results: Results) -> Figure:
     """Section 5.6: mean squared distance to the nearest centre against epsilon, by variant; mean and 5 to 95 %."""
     frame = results.frames["kmeans"]
     figure, ax = new_figure(size=(6.6, 4.2))
-    wide, ends = (make(frame, "epsilon", "variant", "inertia") for make in (_means, _ends))
+    wide, ends = _means(frame, "epsilon", "variant", "inertia"), _ends(frame, "epsilon", "variant", "inertia")
     # Side by side, so that the bars of the variants do not hide one another.
     for place, name in enumerate(wide):
         shift = 1.03 ** (place - (wide.shape[1] - 1) / 2)
