@@ -79,6 +79,7 @@ _MODULES = {
     "tables.nearest_record": "NearestRecord nearest_record_attack",
     "tables.class_noise": "confidence_suppression expected_relative_error noise_entropy_loss relative_error",
     "data.people": "adult_with_height voter_list",
+    "tables.differencing": "Differencing differencing_attack",
     "tables.disclosure": "equivalence_classes k_anonymity l_diversity recursive_c reidentification_risk t_closeness",
     "tables.class_disclosure": "background_knowledge_attack homogeneity_attack similarity_attack skewness_attack",
     "tables.intersection": "IntersectionAttack intersection_attack intersection_course",

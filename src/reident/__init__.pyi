@@ -170,6 +170,8 @@ from reident.tables.class_noise import noise_entropy_loss as noise_entropy_loss
 from reident.tables.class_noise import relative_error as relative_error
 from reident.data.people import adult_with_height as adult_with_height
 from reident.data.people import voter_list as voter_list
+from reident.tables.differencing import Differencing as Differencing
+from reident.tables.differencing import differencing_attack as differencing_attack
 from reident.tables.disclosure import equivalence_classes as equivalence_classes
 from reident.tables.disclosure import k_anonymity as k_anonymity
 from reident.tables.disclosure import l_diversity as l_diversity

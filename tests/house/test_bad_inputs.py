@@ -70,6 +70,7 @@ MASK = Entry("bad mask", "anonymiser", "places", lambda points: points, "points"
 BAD_MASK = replace(MASK, target=lambda points, radius: points)
 
 GOOD = {
+    'differencing_attack': dict(original=[1.0, 2.0, 4.0], release=[1.5, 2.0, 3.0], classes=[0, 0, 0], targets=[2], epsilon=1, bounds=(0, 9)),
     'semi_passive': dict(graph=GRAPH, members=["n0", "n1", "n2", "n3"], targets=["n20"], rng=1),
     'scoreboard_attack': dict(ratings=RATINGS, known=[(0, 3.0, 5.0)]),
     'simulate_ratings': dict(n_users=20, n_items=5, n_ratings=30, rng=1),
@@ -263,6 +264,14 @@ GOOD = {
 
 # function, error, words of its message, what is changed
 BAD = [
+    ('differencing_attack', ParameterError, '`epsilon` must be above 0', dict(epsilon=0)),
+    ('differencing_attack', ParameterError, '`width` must be above 0', dict(width=0)),
+    ('differencing_attack', ParameterError, '`bounds` must be (low, high) with low below high, got (9, 0)', dict(bounds=(9, 0))),
+    ('differencing_attack', DataError, '`release` must have 3 entries, finite in classes, got shape (2,)', dict(release=[1.0, 2.0])),
+    ('differencing_attack', DataError, '`classes` must have 3 entries, one a record, got 1', dict(classes=[0])),
+    ('differencing_attack', DataError, '`targets` must be positions of records, 0 to 2, got [3]', dict(targets=[3])),
+    ('differencing_attack', DataError, '`targets` must be in a class, got 2, which is suppressed', dict(classes=[0, 0, -1])),
+    ('differencing_attack', DataError, '`targets` must not be alone in their class without a public', dict(classes=[0, 0, 1])),
     ('semi_passive', DataError, "`targets` must be nodes of the graph outside the coalition, got 'n0'", dict(targets=["n0"])),
     ('semi_passive', ParameterError, '`targets` must name at least one node, each once, got []', dict(targets=[])),
     ('semi_passive', DataError, "`members` must be nodes of the graph, got 'x'", dict(members=["x", "n1"])),

@@ -79,6 +79,8 @@ STUDY = Study(
         "lattice",
         "minimality-attack",
         "modes",
+        "spread-of-heights",
+        "what-the-label-hides",
         "ru-map",
     ),
     module=__name__,

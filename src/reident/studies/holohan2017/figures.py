@@ -224,25 +224,120 @@ def _confidences(results: Results) -> Figure:
 
 
 def _times(results: Results, *, method: str) -> Figure:
-    """Draw running times with height or weight as k-quasi-identifier and as epsilon-quasi-identifier."""
-    times = results.frames["times"]
-    figure, panels = _panels(
-        times[times["method"] == method],
-        heading=f"Running time with {_METHODS[method]}: height/weight as k-quasi-identifier against (k, epsilon)",
+    """Draw running times with height or weight as k-quasi-identifier and as epsilon-quasi-identifier, both searches."""
+    ours, textbook = (
+        results.frames[name].loc[lambda f: f["method"] == method] for name in ("times", "times_published")
     )
-    for ax, _, _, own in panels:
-        median = own.groupby("k")[["k_anonymity_s", "k_epsilon_s", "k_quasi_only_s"]].median()
-        series = {
-            "k-anonymity of all": median["k_anonymity_s"],
-            "(k, epsilon)-anonymity": median["k_epsilon_s"],
-            "of it the k-quasi-identifiers": median["k_quasi_only_s"],
-        }
-        draw_lines(ax, median.index, series)
-        _log_k(ax, median.index)
+    figure, panels = _panels(
+        ours,
+        heading=f"CPU seconds with {_METHODS[method]}: height/weight as k-quasi-identifier (all) against (k, epsilon)\n"
+        "In the panels: by what factor, least to greatest over k" + ("; nodes counted likewise" * (method == "ola")),
+    )
+    for ax, _, dataset, own in panels:
+        said = []
+        for row, (name, frame) in enumerate((("ours", own), ("textbook", textbook))):
+            median = frame[frame["dataset"] == dataset].groupby("k").median(numeric_only=True)
+            for line, column, label in (("-", "k_anonymity_s", "all"), ("--", "k_epsilon_s", "(k, epsilon)")):
+                ax.plot(median.index, median[column], line, marker="os"[row], markersize=4, color=COLOURS[row],
+                        label=f"{name}: {label}")  # fmt: skip
+            factor = median["k_anonymity_s"] / median["k_epsilon_s"]
+            said.append(f"{name} {factor.min():.1f} to {factor.max():.1f}")
+            if method == "ola":
+                nodes = median["n_checked_k_anonymity"] / median["n_checked"]
+                said[-1] += f" (nodes {nodes.min():.1f} to {nodes.max():.1f})"
+        ax.text(0.03, 0.97, "\n".join(said), transform=ax.transAxes, va="top", fontsize=6.5)
+        _log_k(ax, own["k"])
+        ax.set_yscale("log")
+        ax.margins(y=0.25)
         ax.set_xlabel("k")
         ax.set_ylabel("CPU seconds")
-    _from_zero(figure)
     _legend(figure, "")
+    return figure
+
+
+_MODES = {
+    "class range": "range of the class, as published",
+    "public bounds": "public bounds",
+}
+
+
+def _label(results: Results) -> Figure:
+    """Draw what the label epsilon hides: evidence and interval of an intruder who knows all but the tallest."""
+    frame = results.frames["differencing"]
+    figure, axes = new_figure(1, 3, size=(11.5, 3.7))
+    epsilons = sorted(frame["epsilon"].unique())
+    ways = [
+        (f"{_METHODS[method]}, classes of {own['median_size'].median():.0f}: {said}", own, COLOURS[place],
+         {"class range": "-", "public bounds": ":"}[mode], "os"[row])
+        for row, (method, both) in enumerate(frame.groupby("method", sort=False))
+        for place, (mode, said) in enumerate(_MODES.items())
+        for own in [both[both["mode"] == mode]]
+    ]  # fmt: skip
+    for ax, measure, label in zip(
+        axes,
+        ("evidence", "interval_cm", "matched_epsilon"),
+        ("evidence on the tallest (log-likelihood)", "his 90 % interval of the height, cm",
+         "epsilon of private means as exact"),
+        strict=True,
+    ):  # fmt: skip
+        for said, own, colour, line, marker in ways:
+            if measure == "matched_epsilon" and line == ":":
+                continue
+            median = own.groupby("epsilon")[measure].median()
+            ax.plot(median.index, median, line, marker=marker, markersize=4, color=colour, linewidth=1, label=said)
+        if measure != "interval_cm":
+            ax.plot(epsilons, epsilons, color="0.4", linestyle="--", linewidth=0.8, label="what the label says")
+            ax.set_yscale("log")
+        else:
+            ax.axhline(frame["prior_interval_cm"].median(), color="0.4", linewidth=0.8, label="without the release")
+            ax.set_ylim(bottom=0)
+        _log_k(ax, epsilons)
+        ax.set_xlabel("epsilon on the label")
+        ax.set_ylabel(label)
+    handles, labels = (
+        first + second[-1:]
+        for first, second in zip(axes[0].get_legend_handles_labels(), axes[1].get_legend_handles_labels(), strict=True)
+    )
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=7)
+    figure.suptitle(
+        "What the label hides: Adult, k = 10, height simulated. An intruder knows all records of a class but the "
+        "tallest.\nLeft: differential privacy bounds the evidence by epsilon. Right: means of classes released with "
+        "noise scaled to public bounds, for the whole record",
+        fontsize=8, x=0.01, ha="left",
+    )  # fmt: skip
+    return figure
+
+
+def _spreads(results: Results) -> Figure:
+    """Draw what heights and weights half and a third as wide as the survey's would give, beside print."""
+    frame = results.frames["spreads"]
+    figure, (left, right) = new_figure(1, 2, size=(8.6, 3.4))
+    adult = frame[frame["dataset"] == "adult"]
+    for position, (spread, own) in enumerate(adult.groupby("spread", sort=False)):
+        own = own.sort_values("k")
+        left.plot(own["k"], own["loss_quasi_with_epsilon_quasi"], "o-", markersize=4, linewidth=1,
+                  color=COLOURS[position], label=f"{spread:g} of the survey's spread")  # fmt: skip
+    first = adult[adult["spread"] == adult["spread"].iloc[0]].sort_values("k")
+    left.plot(
+        first["k"], first["loss_quasi_alone"], "s--", color="0.5", markersize=4, linewidth=1, label="without height"
+    )
+    left.plot([20], [0.8], "x", color="black", markersize=7, label="printed, with height (III-A: about .8)")
+    _log_k(left, first["k"])
+    left.set_xlabel("k")
+    left.set_ylabel("precision loss of the four others")
+    left.set_title("Adult (height simulated), OLA", fontsize=8)
+    left.set_ylim(0, 1.05)
+    left.legend(fontsize=6.5, loc="lower right")
+    michigan = frame[frame["dataset"] == "michigan"]
+    for position, (method, own) in enumerate(michigan.groupby("method", sort=False)):
+        right.plot(own["spread"], 100 * own["error_at_epsilon_1"] / 8, "o-", markersize=4, linewidth=1,
+                   color=COLOURS[position], label=_METHODS[str(method)])  # fmt: skip
+    right.axhline(5, color="0.4", linestyle="--", linewidth=0.8, label="printed: at most 5 %")
+    right.set_xlabel("spread of weights, as a share of the survey's")
+    right.set_ylabel("mean relative error at epsilon 8, %")
+    right.set_title("Michigan (list and weight simulated), k = 100", fontsize=8)
+    right.set_ylim(bottom=0)
+    right.legend(fontsize=7)
     return figure
 
 
@@ -332,5 +427,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
     "lattice": _lattice,
     "minimality-attack": _minimality,
     "modes": _modes,
+    "spread-of-heights": _spreads,
+    "what-the-label-hides": _label,
     "ru-map": _ru_map,
 }

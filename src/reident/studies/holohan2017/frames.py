@@ -7,11 +7,22 @@ from typing import Any
 import pandas as pd
 
 from reident.studies.holohan2017 import EPSILONS, Profile, readings, summaries
+from reident.studies.holohan2017.differencing import differencing_trial
 from reident.studies.holohan2017.minimality import minimality_trial
-from reident.studies.holohan2017.trials import CONDITIONS, classes_trial, modes_trial, noise_trial, time_trial
+from reident.studies.holohan2017.trials import (
+    CONDITIONS,
+    classes_trial,
+    modes_trial,
+    noise_trial,
+    published_trial,
+    time_trial,
+)
 from reident.studies.study import Sweep
 
 __all__ = ["claims", "frames", "sweeps"]
+
+#: Standard deviations of heights and weights, as a share of the survey's.
+SPREADS = (1.0, 0.5, 0.33)
 
 
 def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
@@ -45,6 +56,39 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
             "trial": minimality_trial,
             "shared": ["spread"],
         },
+        "differencing": {
+            "grid": {
+                "mode": ["class range", "public bounds"],
+                "method": ["ola", "mondrian"],
+                "k": [10],
+                "epsilon": EPSILONS,
+                **common,
+            },
+            "trial": differencing_trial,
+            "repetitions": min(plan.repetitions, 10),
+            "shared": ["spread"],
+        },
+        # Half and a third of the survey's spread: what would explain two of the paper's numbers.
+        "spreads": {
+            "grid": [
+                {"dataset": dataset, "method": method, "k": k, "data_seed": seed, "small": plan.small, "spread": spread}
+                for dataset, method, ks in (
+                    ("adult", "ola", [20, 50, 100]),
+                    ("michigan", "ola", [100]),
+                    ("michigan", "mondrian", [100]),
+                )
+                for k in ks
+                for spread in SPREADS
+            ],
+            "trial": classes_trial,
+        },
+        "times_published": {
+            "grid": {**pairs, "k": plan.time_ks, **common, **ola},
+            "trial": published_trial,
+            "shared": list(CONDITIONS),
+            "jobs": 1,
+            "scheduler": None,
+        },
         # Times are measured in this process, one after the other.
         "times": {
             "grid": {**pairs, "k": plan.time_ks, **common, **ola},
@@ -60,7 +104,12 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
 def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the trials of every sweep, and what is drawn: errors, the lattice, readings of table IV, the maps."""
     fixed = [*CONDITIONS, "confidences"]
-    made = {name: frame.drop(columns=fixed, errors="ignore") for name, frame in trials.items()}
+    made = {
+        name: frame.drop(
+            columns=[column for column in fixed if (name, column) != ("spreads", "spread")], errors="ignore"
+        )
+        for name, frame in trials.items()
+    }
     return {
         **made,
         "noise_summary": summaries.noise_summary(made["noise"]),

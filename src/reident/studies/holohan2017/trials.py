@@ -17,12 +17,21 @@ from reident.tables.class_noise import (
     noise_entropy_loss,
     relative_error,
 )
-from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_anonymity import k_anonymise
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 from reident.tables.nearest_record import nearest_record_attack
 
-__all__ = ["CONDITIONS", "classes_trial", "modes_trial", "noise_trial", "time_trial"]
+__all__ = [
+    "CONDITIONS",
+    "PUBLIC_BOUNDS_CM",
+    "classes_trial",
+    "data_of",
+    "modes_trial",
+    "noise_trial",
+    "published_trial",
+    "released",
+    "time_trial",
+]
 
 #: A public range for height: no adult is expected outside; used by the mode "public bounds".
 PUBLIC_BOUNDS_CM = (120.0, 220.0)
@@ -34,7 +43,7 @@ CONDITIONS = ("spread", "loss", "suppression_limit")
 _Data = tuple[int, bool, float]
 
 
-def _data(params: dict[str, Any]) -> _Data:
+def data_of(params: dict[str, Any]) -> _Data:
     """Return what makes the data: seed, whether it is cut, spread."""
     return params["data_seed"], params["small"], params.get("spread", 1.0)
 
@@ -52,7 +61,15 @@ class _Released(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _released(dataset: str, method: str, k: int, data: _Data, loss: str, suppression_limit: float) -> _Released:
+def released(
+    dataset: str,
+    method: str,
+    k: int,
+    data: _Data,
+    loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"],
+) -> _Released:
+    """Return the values and classes of a k-anonymous version that the noise is added to."""
     chosen = case(dataset, *data)
     classes = anonymous(dataset, method, k, *data, loss=loss, suppression_limit=suppression_limit).classes
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
@@ -66,13 +83,13 @@ def classes_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
     del rng
     dataset, method, k, data, choice = (
         *(params[name] for name in ("dataset", "method", "k")),
-        _data(params),
+        data_of(params),
         _choice(params),
     )
     chosen = case(dataset, *data)
     loss, limit = choice["loss"], choice["suppression_limit"]
     release = anonymous(dataset, method, k, *data, loss=loss, suppression_limit=limit)
-    values, classes = _released(dataset, method, k, data, loss, limit)
+    values, classes = released(dataset, method, k, data, loss, limit)
     quasi = list(chosen.k_quasi)
     with_epsilon = k_anonymise(
         rounded(chosen)[[*quasi, chosen.epsilon_quasi]],
@@ -99,10 +116,10 @@ def noise_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, A
     """Release once with the paper's noise; measure error, linking risk and further suppression."""
     dataset, method, k, data, choice = (
         *(params[name] for name in ("dataset", "method", "k")),
-        _data(params),
+        data_of(params),
         _choice(params),
     )
-    values, classes = _released(dataset, method, k, data, choice["loss"], choice["suppression_limit"])
+    values, classes = released(dataset, method, k, data, choice["loss"], choice["suppression_limit"])
     scales = class_noise_scales(values, classes, epsilon=params["epsilon"])
     noisy = simulate_class_noise(values, classes, scales, rng=rng)
     attack = nearest_record_attack(values, noisy, classes)
@@ -122,9 +139,7 @@ def noise_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, A
 
 def modes_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Release Adult's height once, with noise scaled to the class's range or to a public one."""
-    values, classes = _released(
-        "adult", params["method"], params["k"], _data(params), CHOICE["loss"], CHOICE["suppression_limit"]
-    )
+    values, classes = released("adult", params["method"], params["k"], data_of(params))
     low, high = PUBLIC_BOUNDS_CM
     public = params["mode"] == "public bounds"
     scales = class_noise_scales(values, classes, epsilon=params["epsilon"], width=high - low if public else None)
@@ -143,9 +158,18 @@ def time_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, An
 
     In seconds of the processor: both run in one thread, and what else the machine does counts little.
     """
+    return _timed(params, rng, params["method"])
+
+
+def published_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Time the same with the textbook algorithms."""
+    return _timed(params, rng, "published")
+
+
+def _timed(params: dict[str, Any], rng: np.random.Generator, algorithm: str) -> dict[str, Any]:
     dataset, method, k, data, choice = (
         *(params[name] for name in ("dataset", "method", "k")),
-        _data(params),
+        data_of(params),
         _choice(params),
     )
     chosen = case(dataset, *data)
@@ -153,20 +177,22 @@ def time_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, An
     table = rounded(chosen)
     _warm(dataset, method, data[0])
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
+    asked: dict[str, Any] = {"hierarchies": hierarchies, "k": k, "method": algorithm, **choice}
     started = time.process_time()
-    everything, _ = _timed_anonymise(table, [*chosen.k_quasi, chosen.epsilon_quasi], hierarchies, k, method, choice)
+    everything = k_anonymise(table, [*chosen.k_quasi, chosen.epsilon_quasi], **asked)
     with_all = time.process_time()
-    release, checked = _timed_anonymise(table, list(chosen.k_quasi), hierarchies, k, method, choice)
-    alone = time.process_time()
-    simulate_class_noise(values, release, class_noise_scales(values, release, epsilon=1.0), rng=rng)
+    alone = k_anonymise(table, list(chosen.k_quasi), **asked)
+    anonymous_at = time.process_time()
+    simulate_class_noise(values, alone.classes, class_noise_scales(values, alone.classes, epsilon=1.0), rng=rng)
     finished = time.process_time()
     return {
         "k_anonymity_s": with_all - started,
-        "k_quasi_only_s": alone - with_all,
-        "noise_s": finished - alone,
+        "k_quasi_only_s": anonymous_at - with_all,
+        "noise_s": finished - anonymous_at,
         "k_epsilon_s": finished - with_all,
-        "n_checked": checked,
-        "n_classes_k_anonymity": int(everything.max()) + 1,
+        "n_checked": alone.n_checked,
+        "n_checked_k_anonymity": everything.n_checked,
+        "n_classes_k_anonymity": everything.n_classes,
     }
 
 
@@ -175,11 +201,5 @@ def _warm(dataset: str, method: str, seed: int) -> None:
     """Let this process compile or load its kernels before anything is timed."""
     chosen = case(dataset, seed, True)
     hierarchies = hierarchies_of(dataset, seed, True) if method == "ola" else None
-    _timed_anonymise(rounded(chosen).head(300), list(chosen.k_quasi), hierarchies, 2, method, CHOICE)
-
-
-def _timed_anonymise(
-    table: Any, quasi: list[str], hierarchies: dict[str, Hierarchy] | None, k: int, method: str, choice: dict[str, Any]
-) -> tuple[IntArray, int]:
-    release = k_anonymise(table[quasi], quasi, hierarchies=hierarchies, k=k, method=method, **choice)
-    return release.classes, release.n_checked
+    few = rounded(chosen).head(300)
+    k_anonymise(few, list(chosen.k_quasi), hierarchies=hierarchies, k=2, method=method, **CHOICE)
