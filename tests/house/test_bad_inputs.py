@@ -264,8 +264,8 @@ GOOD = {
 
 # function, error, words of its message, what is changed
 BAD = [
-    ('differencing_attack', ParameterError, '`epsilon` must be above 0', dict(epsilon=0)),
-    ('differencing_attack', ParameterError, '`width` must be above 0', dict(width=0)),
+    ('differencing_attack', ParameterError, '`epsilon` must lie in (0, inf) and be finite, got 0', dict(epsilon=0)),
+    ('differencing_attack', ParameterError, '`width` must lie in (0, inf) and be finite, got 0', dict(width=0)),
     ('differencing_attack', ParameterError, '`bounds` must be (low, high) with low below high, got (9, 0)', dict(bounds=(9, 0))),
     ('differencing_attack', DataError, '`release` must have 3 entries, finite in classes, got shape (2,)', dict(release=[1.0, 2.0])),
     ('differencing_attack', DataError, '`classes` must have 3 entries, one a record, got 1', dict(classes=[0])),
@@ -777,7 +777,7 @@ BAD = [
     ('k_anonymise', ParameterError, '`k` must be a whole number, got 2.5', dict(k=2.5)),
     ('k_anonymise', ParameterError, '`suppression_limit` must lie in [0, 1] and be finite, got 2', dict(suppression_limit=2)),
     ('k_anonymise', ParameterError, '`suppression_limit` must lie in [0, 1] and be finite, got -0.1', dict(suppression_limit=-0.1)),
-    ('k_anonymise', ParameterError, "`method` must be one of 'ola', 'optimal', 'mondrian', 'mondrian-relaxed', got 'magic'", dict(method="magic")),
+    ('k_anonymise', ParameterError, "`method` must be one of 'ola', 'optimal', 'mondrian', 'mondrian-relaxed', 'published', got 'magic'", dict(method="magic")),
     ('k_anonymise', ParameterError, "`loss` must be one of 'precision', 'discernibility', 'bits', 'column_bits', 'ncp', got 'weight'", dict(loss="weight")),
     ('k_anonymise', ParameterError, "`charge_suppressed` must be True or False, got 'yes'", dict(charge_suppressed="yes")),
     ('k_anonymise', ParameterError, "`sensitive` must name columns of `table`, got ['absent']: the table", dict(sensitive="absent", ell=2)),
@@ -805,7 +805,7 @@ BAD = [
     ('k_epsilon_anonymise', ParameterError, "`epsilon` must be a number, got 'a': a budget of 0 wou", dict(epsilon="a")),
     ('k_epsilon_anonymise', ParameterError, "`identifiers` must not share columns with `epsilon_quasi`, got 'pay' in both", dict(identifiers="pay")),
     ('k_epsilon_anonymise', ParameterError, "`identifiers` must name columns of `table`, got ['absent']: the table", dict(identifiers="absent")),
-    ('k_epsilon_anonymise', ParameterError, "`method` must be one of 'ola', 'optimal', 'mondrian', 'mondrian-relaxed', got 'magic'", dict(method="magic")),
+    ('k_epsilon_anonymise', ParameterError, "`method` must be one of 'ola', 'optimal', 'mondrian', 'mondrian-relaxed', 'published', got 'magic'", dict(method="magic")),
     ('k_epsilon_anonymise', ParameterError, "`bounds` must be (low, high) with low below high, got (5, 1) for 'pay'", dict(bounds={"pay": (5, 1)})),
     ('k_epsilon_anonymise', ParameterError, "`bounds` must be of epsilon-quasi-identifiers (['pay']), got ['absent']", dict(bounds={"absent": (0, 1)})),
     ('k_epsilon_anonymise', ParameterError, '`bounds` must be a mapping, such as a dict, got 3', dict(bounds=3)),
@@ -1333,7 +1333,7 @@ OBJECTS = {
 
 #: Public names without a row: errors and warnings, results that functions return, and functions that take nothing.
 WITHOUT = """
-    AUC Assessment AttributeLeakage Calibration Clique Cliques DataError DegreeAnonymisation Detectability
+    AUC Assessment AttributeLeakage Calibration Clique Cliques DataError DegreeAnonymisation Detectability Differencing
     DirectedNetwork EdgeDisclosure EqualDifferences Finding GridSets HiddenCoordinates ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality Localisation
     MappingQuality Microaggregation MinimalityBreach NaiveAnonymisation NearestRecord NetworkProperties OpenedFile
     ParameterError PathLengths Plan PrivacyWarning Propagation Rate Recipe RecordLinkage ReferenceMap Recovery ScoreboardMatch

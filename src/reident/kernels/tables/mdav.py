@@ -1,10 +1,15 @@
-"""Microaggregation by maximum distance to average vector (MDAV)."""
+"""Microaggregation by maximum distance to average vector (MDAV), and by pairs of the two most distant records."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from reident.kernels._jit import jit
+
+__all__ = ["mdav_clusters", "pair_clusters"]
+
+#: Records in a leaf of the tree, at most.
+_LEAF = 16
 
 
 @jit
@@ -28,108 +33,256 @@ def mdav_clusters(points, k):
     Generic MDAV (Domingo-Ferrer and Torra 2005, Algorithm 1): take the record r farthest from the centroid of what is
     left and its k - 1 nearest, then the record s farthest from r and its k - 1 nearest; from 2k to 3k - 1 records left,
     one cluster about r and one of the rest; fewer, one cluster. Among equally distant records the one that comes first
-    in the table is taken; s is sought among the records that r's cluster leaves. Time O(n^2 p / k), memory O(n p).
+    in the table is taken; s is sought among the records that r's cluster leaves. Both searches run in a tree of boxes
+    that shrink with what is left: about O(n log n) where few columns tell records apart, O(n^2 p / k) at worst.
     """
     n, p = points.shape
     clusters = np.full(n, -1, np.int64)
-    left = np.arange(n)
-    # One coordinate after the other: the distance loops then run over contiguous memory.
-    coords = np.empty((p, n))
-    for record in range(n):
-        for c in range(p):
-            coords[c, record] = points[record, c]
-    distance = np.empty(n)
+    members, starts, counts, low, high = _tree(points)
+    leaf_of = np.empty(n, np.int64)
+    first_leaf = counts.size // 2
+    for leaf in range(first_leaf, counts.size):
+        for place in range(starts[leaf], starts[leaf] + counts[leaf]):
+            leaf_of[members[place]] = leaf
+    total, rest = np.zeros(p), np.zeros(p)
+    for i in range(n):
+        _add(total, rest, points[i], 1.0)
     nearest = np.empty(k, np.int64)
-    near_distance = np.empty(k)
-    centre = np.empty(p)
-    size = n
-    label = 0
+    distances = np.empty(k)
+    stack = np.empty(2 * counts.size, np.int64)
+    size, label = n, 0
     while size >= 2 * k:
-        for c in range(p):
-            centre[c] = coords[c, :size].mean()
-        _distances(coords, size, centre, distance)
-        _take_point(coords, _farthest(distance, size), centre)
-        _distances(coords, size, centre, distance)
-        _k_nearest(distance, size, k, nearest, near_distance)
-        _assign(left, nearest, clusters, label)
-        label += 1
-        if size < 3 * k:
-            size = _compact(coords, left, size, clusters)
+        r = _farthest(points, (total + rest) / size, members, starts, counts, low, high, stack)
+        several = size >= 3 * k
+        centre = points[r]
+        for _ in range(2):
+            _k_nearest(points, centre, members, starts, counts, low, high, stack, nearest, distances)
+            for record in nearest:
+                clusters[record] = label
+                _add(total, rest, points[record], -1.0)
+                _remove(points, record, leaf_of[record], members, starts, counts, low, high)
+            label += 1
+            size -= k
+            if not several:
+                break
+            centre = points[_farthest(points, points[r], members, starts, counts, low, high, stack)]
+        if not several:
             break
-        for i in range(k):
-            distance[nearest[i]] = -1.0
-        _take_point(coords, _farthest(distance, size), centre)
-        size = _compact(coords, left, size, clusters)
-        _distances(coords, size, centre, distance)
-        _k_nearest(distance, size, k, nearest, near_distance)
-        _assign(left, nearest, clusters, label)
-        label += 1
-        size = _compact(coords, left, size, clusters)
-    for i in range(size):
-        clusters[left[i]] = label
+    for i in range(n):
+        if clusters[i] < 0:
+            clusters[i] = label
     return clusters
 
 
 @jit
-def _distances(coords, size, point, distance):
-    """Write the squared Euclidean distances from `point` into `distance`, modified in place."""
-    distance[:size] = 0.0
-    for c in range(coords.shape[0]):
-        centre = point[c]
-        for i in range(size):
-            step = coords[c, i] - centre
-            distance[i] += step * step
+def _add(total, rest, point, sign):
+    """Add a point to a sum that keeps what rounding loses, so that what was added can be taken away."""
+    for c in range(total.size):
+        value = sign * point[c]
+        after = total[c] + value
+        part = after - total[c]
+        rest[c] += (total[c] - (after - part)) + (value - part)
+        total[c] = after
 
 
 @jit
-def _take_point(coords, position, point):
-    for c in range(coords.shape[0]):
-        point[c] = coords[c, position]
+def _tree(points):
+    """Halve the records along the widest column, again and again, down to leaves.
+
+    Node i has the children 2i + 1 and 2i + 2. Returned are the records leaf by leaf, and each node's first place,
+    number of records, and box.
+    """
+    n, p = points.shape
+    levels = 0
+    while n > (_LEAF << levels):
+        levels += 1
+    n_nodes = (2 << levels) - 1
+    members = np.arange(n)
+    starts, counts = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
+    low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
+    counts[0] = n
+    for node in range(n_nodes):
+        start, count = starts[node], counts[node]
+        widest = 0
+        for c in range(p):
+            low[node, c], high[node, c] = np.inf, -np.inf
+            for place in range(start, start + count):
+                value = points[members[place], c]
+                low[node, c] = min(low[node, c], value)
+                high[node, c] = max(high[node, c], value)
+            if high[node, c] - low[node, c] > high[node, widest] - low[node, widest]:
+                widest = c
+        if node < n_nodes // 2:
+            part = members[start : start + count].copy()
+            values = np.empty(count)
+            for i in range(count):
+                values[i] = points[part[i], widest]
+            members[start : start + count] = part[np.argsort(values)]
+            half = count // 2
+            starts[2 * node + 1], counts[2 * node + 1] = start, half
+            starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half
+    return members, starts, counts, low, high
 
 
 @jit
-def _farthest(distance, size):
-    best = 0
-    for i in range(1, size):
-        if distance[i] > distance[best]:
-            best = i
+def _remove(points, record, leaf, members, starts, counts, low, high):
+    """Take a record out of its leaf; the boxes above shrink to what is left."""
+    start, last = starts[leaf], starts[leaf] + counts[leaf] - 1
+    for place in range(start, last + 1):
+        if members[place] == record:
+            members[place], members[last] = members[last], members[place]
+            break
+    counts[leaf] -= 1
+    for c in range(points.shape[1]):
+        low[leaf, c], high[leaf, c] = np.inf, -np.inf
+        for place in range(start, last):
+            value = points[members[place], c]
+            low[leaf, c] = min(low[leaf, c], value)
+            high[leaf, c] = max(high[leaf, c], value)
+    node = leaf
+    while node > 0:
+        node = (node - 1) // 2
+        counts[node] -= 1
+        for c in range(points.shape[1]):
+            low[node, c] = min(low[2 * node + 1, c], low[2 * node + 2, c])
+            high[node, c] = max(high[2 * node + 1, c], high[2 * node + 2, c])
+
+
+@jit
+def _distance(points, record, centre):
+    total = 0.0
+    for c in range(centre.size):
+        step = points[record, c] - centre[c]
+        total += step * step
+    return total
+
+
+@jit
+def _greatest(low, high, node, centre):
+    """Return a bound above: no distance to a record of the node is greater, rounding included."""
+    total = 0.0
+    for c in range(centre.size):
+        step = max(high[node, c] - centre[c], centre[c] - low[node, c])
+        total += step * step
+    return total
+
+
+@jit
+def _least(low, high, node, centre):
+    """Return a bound below, rounding included."""
+    total = 0.0
+    for c in range(centre.size):
+        step = max(low[node, c] - centre[c], centre[c] - high[node, c], 0.0)
+        total += step * step
+    return total
+
+
+@jit
+def _farthest(points, centre, members, starts, counts, low, high, stack):
+    """Return the record farthest from a point; of equally far ones the first."""
+    best, best_distance = -1, -1.0
+    first_leaf = counts.size // 2
+    stack[0] = 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if counts[node] == 0 or _greatest(low, high, node, centre) < best_distance:
+            continue
+        if node >= first_leaf:
+            for place in range(starts[node], starts[node] + counts[node]):
+                record = members[place]
+                distance = _distance(points, record, centre)
+                if distance > best_distance or (distance == best_distance and record < best):
+                    best, best_distance = record, distance
+            continue
+        near, far = 2 * node + 1, 2 * node + 2
+        if counts[near] and counts[far] and _greatest(low, high, near, centre) > _greatest(low, high, far, centre):
+            near, far = far, near
+        stack[depth], stack[depth + 1] = near, far  # the farther one is looked at first
+        depth += 2
     return best
 
 
 @jit
-def _k_nearest(distance, size, k, nearest, near_distance):
-    """Write the positions of the k smallest distances into `nearest`, sorted by distance, then position."""
-    for i in range(k):
-        near_distance[i] = np.inf
-        nearest[i] = -1
-    worst = np.inf
-    for i in range(size):
-        # Strictly nearer only: of equally near records the first keeps its place.
-        if distance[i] < worst or nearest[k - 1] < 0:
-            place = k - 1
-            while place > 0 and (nearest[place - 1] < 0 or near_distance[place - 1] > distance[i]):
-                near_distance[place] = near_distance[place - 1]
-                nearest[place] = nearest[place - 1]
-                place -= 1
-            near_distance[place] = distance[i]
-            nearest[place] = i
-            worst = near_distance[k - 1]
+def _k_nearest(points, centre, members, starts, counts, low, high, stack, nearest, distances):
+    """Write the k records nearest to a point into `nearest`, by distance, then by place in the table."""
+    k = nearest.size
+    found = 0
+    first_leaf = counts.size // 2
+    stack[0] = 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if counts[node] == 0 or (found == k and _least(low, high, node, centre) > distances[k - 1]):
+            continue
+        if node >= first_leaf:
+            for at in range(starts[node], starts[node] + counts[node]):
+                record = members[at]
+                distance = _distance(points, record, centre)
+                place = found
+                while place > 0 and (
+                    distance < distances[place - 1] or (distance == distances[place - 1] and record < nearest[place - 1])
+                ):
+                    place -= 1
+                if place == k:
+                    continue
+                for later in range(min(found, k - 1), place, -1):
+                    distances[later], nearest[later] = distances[later - 1], nearest[later - 1]
+                distances[place], nearest[place] = distance, record
+                found = min(found + 1, k)
+            continue
+        near, far = 2 * node + 1, 2 * node + 2
+        if counts[near] and counts[far] and _least(low, high, near, centre) > _least(low, high, far, centre):
+            near, far = far, near
+        stack[depth], stack[depth + 1] = far, near  # the nearer one is looked at first
+        depth += 2
 
 
 @jit
-def _assign(left, positions, clusters, label):
-    for i in range(positions.size):
-        clusters[left[positions[i]]] = label
+def pair_clusters(points, k):
+    """Partition points into clusters of k to 2k - 1 about pairs of the two most distant records.
 
+    Parameters
+    ----------
+    points : ndarray of float64, shape (n, p)
+        One record a row, n >= k >= 1. Not modified.
+    k : int
+        Smallest size of a cluster.
 
-@jit
-def _compact(coords, left, size, clusters):
-    """Drop the records that have a cluster, keeping the order of the others; returns how many are left."""
-    kept = 0
-    for i in range(size):
-        if clusters[left[i]] < 0:
-            left[kept] = left[i]
-            for c in range(coords.shape[0]):
-                coords[c, kept] = coords[c, i]
-            kept += 1
-    return kept
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Cluster of each record, 0, 1, ... in the order in which they are formed.
+
+    Notes
+    -----
+    While 3k records are left: of the two that are farthest apart, the first with its k - 1 nearest, then the second
+    with the k - 1 nearest of what is left. The rest is divided in the order of the table, k at a time, the last cluster
+    taking what remains. Of equally distant pairs and records the first is taken. Time O(n^3 p / k).
+    """
+    n = points.shape[0]
+    clusters = np.full(n, -1, np.int64)
+    left = np.arange(n)
+    label = 0
+    while left.size >= 3 * k:
+        one, other, widest = 0, 0, -1.0
+        for i in left:
+            for j in left:
+                if i < j:
+                    distance = _distance(points, j, points[i])
+                    if distance > widest:
+                        one, other, widest = i, j, distance
+        for centre in (one, other):
+            gaps = np.empty(left.size)
+            for place in range(left.size):
+                gaps[place] = _distance(points, left[place], points[centre])
+            order = np.argsort(gaps, kind="mergesort")  # ties keep the table's order
+            clusters[left[order[:k]]] = label
+            left = left[clusters[left] < 0]
+            label += 1
+    n_left = max(left.size // k, 1)
+    for place in range(left.size):
+        clusters[left[place]] = label + min(place // k, n_left - 1)
+    return clusters
