@@ -34,6 +34,26 @@ def mdav(points, k):
     return labels
 
 
+def pairs(points, k):
+    """Clusters about the two most distant records, again and again; the tail in the table's order."""
+    left, clusters = list(range(len(points))), []
+    while len(left) >= 3 * k:
+        gap = lambda i, j: float(((points[i] - points[j]) ** 2).sum())  # noqa: E731
+        pair = max(combinations(left, 2), key=lambda ij: (gap(*ij), -ij[0], -ij[1]))
+        for centre in pair:
+            nearest = sorted(left, key=lambda i: (gap(i, centre), i))[:k]
+            clusters.append(nearest)
+            left = [i for i in left if i not in nearest]
+    while len(left) >= 2 * k:
+        clusters.append(left[:k])
+        left = left[k:]
+    clusters.append(left)
+    labels = np.empty(len(points), int)
+    for label, members in enumerate(clusters):
+        labels[members] = label
+    return labels
+
+
 def choquet(values, measure):
     """Definition as an integral over thresholds; `measure` maps frozensets of positions to values."""
     total, below = 0.0, 0.0

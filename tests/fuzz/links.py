@@ -15,7 +15,8 @@ from reident.kernels.tables import choquet, hitting_set, linkage_rows, mdav, nea
 
 
 def draw_points(rng):
-    n = int(rng.integers(1, 11))
+    # Above 16 records the tree has several leaves.
+    n = int(rng.integers(1, rng.choice([11, 50])))
     # Squares of these sums are exact, so that ties are ties on either route: no centroid of odd size among them.
     return np.round(rng.random((n, int(rng.integers(1, 4)))), 6), int(rng.integers(1, n + 1))
 
@@ -283,6 +284,7 @@ def least_cost(conflicts, costs):
 
 CASES = [
     Case(("mdav.mdav_clusters",), draw_points, mdav.mdav_clusters, naive.mdav),
+    Case(("mdav.pair_clusters",), draw_points, mdav.pair_clusters, naive.pairs),
     Case(("choquet.choquet_integral",), draw_measure, choquet.choquet_integral, choquet_ref),
     Case(("choquet.zeta_transform",), draw_vector, choquet.zeta_transform, zeta_ref),
     Case(("linkage_rows.rivals",), draw_files, rivals_comp, rivals_ref),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from naive_linkage import mdav
+from naive_linkage import mdav, pairs
 from reident import DataError, ParameterError, add_noise, microaggregate, round_values, swap_ranks
 from reident.kernels.tables.mdav import mdav_clusters
 from reident.tables.microaggregation import NAMED_PROTECTIONS
@@ -51,6 +51,16 @@ def _has_near_tie(points):
 def test_remainders_and_partition_on_continuous_data(n, k):
     points = np.random.default_rng(n * k).normal(size=(n, 3))
     assert _same_partition(mdav_clusters(points, k), mdav(points, k))
+
+
+def test_pairs_are_the_most_distant_and_the_tail_keeps_its_order():
+    table = money(41, 4)
+    made = microaggregate(table, [["v0", "v1"], ["v2", "v3"]], [3, 4], method="pairs")
+    for position, (group, k) in enumerate([(["v0", "v1"], 3), (["v2", "v3"], 4)]):
+        assert _same_partition(made.clusters[position], pairs(table[group].to_numpy(), k))
+        assert made.clusters[position].value_counts().between(k, 2 * k - 1).all()
+    with pytest.raises(ParameterError, match="several columns"):
+        microaggregate(table, [["v0", "v1"], ["v2"]], 3, method="pairs")
 
 
 def test_result_describes_what_was_done():

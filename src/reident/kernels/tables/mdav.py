@@ -223,7 +223,8 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, neares
                 distance = _distance(points, record, centre)
                 place = found
                 while place > 0 and (
-                    distance < distances[place - 1] or (distance == distances[place - 1] and record < nearest[place - 1])
+                    distance < distances[place - 1]
+                    or (distance == distances[place - 1] and record < nearest[place - 1])
                 ):
                     place -= 1
                 if place == k:
