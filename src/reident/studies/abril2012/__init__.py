@@ -92,7 +92,7 @@ class Profile:
 PROFILES = {
     "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, 0.5),
     "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, 3.0),
-    "full": Profile(FILES, 20, 5, 120.0, 30, 50, [20, 30, 40], 30.0, 5.0, 300.0),
+    "full": Profile(FILES, 20, 5, 120.0, 30, 50, [20, 40, 100, 200, 400], 30.0, 5.0, 300.0),
 }
 
 STUDY = Study(
@@ -108,6 +108,8 @@ STUDY = Study(
         "figure-2-lattice-m6-385",
         "table-1-ratios",
         "table-2-seconds",
+        "race-of-formulations",
+        "printed-measures",
         "inside-and-outside",
         "leaking-attributes",
         "ru-map",

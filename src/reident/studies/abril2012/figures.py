@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 
 from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
+from reident.studies.abril2012.instruments import INSTRUMENTS, SETUPS
 from reident.studies.study import Results
 
 __all__ = ["FIGURES"]
@@ -57,31 +58,43 @@ def _lattice(results: Results, file: str, title: str, size: tuple[float, float])
         (x1, y1), (x2, y2) = places[below], places[above]
         ax.plot([x1, x2], [y1, y2], color="0.8", linewidth=0.6, zorder=1)
     shade = Normalize(0, 1)
+    own = results.frames["ranges"].query("file == @file and model == 'choquet' and what == 'measure'")
+    ranges = own.set_index("code")[["low", "high"]].reindex(nodes["code"].astype(str), fill_value=0.0)
     for node in nodes.itertuples():
         x, y = places[str(node.code)]
-        dark = float(node.measure) > 0.55
-        ax.text(x, y, f"{node.code}\n{node.measure:.3f}", ha="center", va="center", zorder=2,
+        low, high = ranges.loc[str(node.code)]
+        dark = float(low) > 0.55
+        ax.text(x, y, f"{node.code}\n{_span(low, high)}", ha="center", va="center", zorder=2,
                 fontsize=7 if len(nodes) <= 20 else 5.5, color="white" if dark else "black",
-                bbox={"boxstyle": "round,pad=0.3", "facecolor": _CMAP(shade(node.measure)), "edgecolor": "0.4",
+                bbox={"boxstyle": "round,pad=0.3", "facecolor": _CMAP(shade(low)), "edgecolor": "0.4",
                       "linewidth": 0.6})  # fmt: skip
-    figure.colorbar(ScalarMappable(shade, _CMAP), ax=ax, shrink=0.6, label="measure", pad=0.01)
+    figure.colorbar(ScalarMappable(shade, _CMAP), ax=ax, shrink=0.6, label="least measure in any optimum", pad=0.01)
     ax.set(xlim=(-0.03, 1.03), ylim=(nodes["size"].min() - 0.5, nodes["size"].max() + 0.5))
     ax.axis("off")
     ax.set_title(title)
     return _sign(figure, results)
 
 
+def _span(low: float, high: float) -> str:
+    """Return the range of a measure over all optima, as one number where it is one."""
+    ends = [f"{end:.2f}".removeprefix("0") for end in (low, high)]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
 def figure_1(results: Results) -> Figure:
     """Draw the lattice of the measure learned for M4-28 (all sets)."""
     variables = results.frames["weights"]["variable"].iloc[:4]
-    title = f"M4-28: learned measure of each set; first digit {variables.iloc[0]}, then {', '.join(variables.iloc[1:])}"
+    title = (
+        "M4-28: least and greatest measure of each set over all measures that link as many records\n"
+        f"(first digit {variables.iloc[0]}, then {', '.join(variables.iloc[1:])})"
+    )
     return _lattice(results, "M4-28", title, (7.2, 4.4))
 
 
 def figure_2(results: Results) -> Figure:
     """Draw the lattice of the measure learned for M6-385, sets with at least .1."""
     title = (
-        "M6-385: sets with a learned measure of at least 0.1 (digits: "
+        "M6-385: least and greatest measure over all optima, sets whose learned measure is at least 0.1 (digits: "
         + ", ".join(results.frames["weights"]["variable"])
         + ")"
     )
@@ -182,25 +195,77 @@ def in_and_out(results: Results) -> Figure:
 
 
 def leakage(results: Results) -> Figure:
-    """Draw which attribute leaks: Shapley values with bootstrap intervals."""
+    """Draw which attribute leaks: Shapley values over all optima, and bootstrap intervals of one."""
     frame = results.frames["leakage"]
     files = list(dict.fromkeys(frame["file"]))
-    figure, axes = new_figure(1, len(files), size=(4.2 * len(files), 3.2))
+    figure, axes = new_figure(1, len(files), size=(4.4 * len(files), 3.6))
     for ax, file in zip(np.atleast_1d(axes), files, strict=True):
-        _draw_leakage(ax, frame[frame["file"] == file], f"{file}, {frame['resamples'].iloc[0]} resamples")
+        rows = frame[frame["file"] == file]
+        leader, sets = rows["leader"].iloc[0], rows["sets"].iloc[0]
+        said = f"{leader} leads in every optimum" if leader else "no column leads in every optimum"
+        _draw_leakage(ax, rows, f"{file}: {said}\n({sets:.0f} optimal sets of linked records)")
+    handles, labels = np.atleast_1d(axes)[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
     return _sign(figure, results)
 
 
 def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
     y = np.arange(len(rows))
-    ax.hlines(y, rows["low"], rows["high"], color=COLOURS[0], linewidth=2.5, alpha=0.5)
-    ax.plot(rows["shapley"], y, MARKERS[0], color=COLOURS[0])
+    ax.hlines(y, rows["optima_low"], rows["optima_high"], color=COLOURS[0], linewidth=7, alpha=0.35,
+              label="all measures that link as many")  # fmt: skip
+    ax.plot(rows["shapley"], y, MARKERS[0], color=COLOURS[0], label="the one with the widest margin")
+    ax.hlines(y + 0.28, rows["low"], rows["high"], color="0.4", linewidth=1,
+              label=f"90 % of {rows['resamples'].iloc[0]} resamples, one optimum each")  # fmt: skip
     ax.set_yticks(y, rows["variable"])
     ax.invert_yaxis()
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("Shapley value, 90 % of resamples")
+    ax.set_xlabel("Shapley value")
     ax.set_title(title)
     ax.grid(axis="x", color="0.92")
+
+
+def instruments(results: Results) -> Figure:
+    """Draw what the printed measures link under each candidate set-up: print alone settles how files were made."""
+    frame = results.frames["instruments"]
+    figure, axes = new_figure(1, len(INSTRUMENTS), size=(11.5, 3.4), sharey=True, sharex=True)
+    for ax, (name, (file, _, printed)) in zip(axes, INSTRUMENTS.items(), strict=True):
+        rows = frame[frame["instrument"] == name]
+        for y, setup in enumerate(SETUPS):
+            ratios = rows.loc[rows["setup"] == setup, "ratio"]
+            colour = COLOURS[0] if setup == SETUPS[0] else COLOURS[1]
+            ax.plot(ratios, np.full(len(ratios), y), "|", color=colour, markersize=9)
+            ax.plot(ratios.mean(), y, "o", color=colour, markersize=5)
+        ax.axvline(printed, color="black", linestyle="--", linewidth=0.8)
+        ax.set_title(f"{name} ({file}); dashed: its ratio in print,\non the records it was learned from", fontsize=8)
+        ax.set_xlabel("linked share")
+        ax.grid(axis="x", color="0.92")
+    axes[0].set_yticks(range(len(SETUPS)), SETUPS)
+    axes[0].invert_yaxis()
+    return _sign(figure, results)
+
+
+def race(results: Results) -> Figure:
+    """Draw the race of formulations: the paper's programme as printed and ours, same records, solver and run."""
+    frame = results.frames["race"]
+    figure, ax = new_figure(size=(6.2, 3.6))
+    names = {"milp": "the paper's programme, all rows", "benders": "conflicts and covering"}
+    for place, (method, said) in enumerate(names.items()):
+        rows = frame[frame["method"] == method].sort_values("n_records")
+        ax.plot(rows["n_records"], rows["seconds"], "-", color=COLOURS[place], linewidth=1)
+        for proven, face in ((True, COLOURS[place]), (False, "white")):
+            own = rows[rows["proven"] == proven]
+            ax.plot(own["n_records"], own["seconds"], MARKERS[place], color=COLOURS[place], markerfacecolor=face,
+                    label=said if proven else None)  # fmt: skip
+    ticks = sorted(frame["n_records"].unique())
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.minorticks_off()
+    ax.set_yscale("log")
+    ax.set_xlabel("records (M4-33, Choquet integral)")
+    ax.set_ylabel("seconds; hollow: stopped, not proven")
+    ax.grid(axis="y", color="0.92")
+    figure.legend(loc="outside lower center", ncols=2)
+    return _sign(figure, results)
 
 
 def ru_map(results: Results) -> Figure:
@@ -219,6 +284,8 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "figure-2-lattice-m6-385": figure_2,
         "table-1-ratios": table_1,
         "table-2-seconds": table_2,
+        "race-of-formulations": race,
+        "printed-measures": instruments,
         "inside-and-outside": in_and_out,
         "leaking-attributes": leakage,
         "ru-map": ru_map,

@@ -11,7 +11,16 @@ import pandas as pd
 
 from reident.errors import SearchLimitWarning
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
-from reident.studies.abril2012 import SHOWN_SEED, Profile, readings, summaries
+from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
+from reident.studies.abril2012.instruments import (
+    INSTRUMENTS,
+    SETUPS,
+    determined_settings,
+    determined_trial,
+    instrument_trial,
+    joint_test,
+    ranges_of,
+)
 from reident.studies.abril2012.trials import (
     CONDITIONS,
     available_data,
@@ -20,7 +29,7 @@ from reident.studies.abril2012.trials import (
     probabilistic_trial,
     race_trial,
     shown,
-    table,
+    shown_draw,
     trial,
     variants,
     whole_trial,
@@ -87,6 +96,19 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
             "shared": [name for name in _given(files) if name == "own"],
         },
     }
+    # The same records for every set-up, so that set-ups can be compared draw by draw.
+    chosen["instruments"] = {
+        "grid": [{**common, "instrument": name, "setup": setup} for name in INSTRUMENTS for setup in SETUPS],
+        "trial": instrument_trial,
+        "repetitions": plan.draws,
+        "shared": ["instrument", "setup", "drawn"],
+    }
+    chosen["determined"] = {
+        "grid": determined_settings(data[0], plan.n_records, plan.time_limit_s),
+        "trial": determined_trial,
+        "repetitions": plan.draws,
+        "shared": ["file", "model", "drawn", "time_limit_s"],
+    }
     if importlib.util.find_spec("splink") is not None:
         # The stem and what is not shared are those of the trials, hence the streams and so the records drawn.
         chosen["probabilistic"] = {
@@ -113,6 +135,7 @@ def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[s
     data = _data(plan)
     learned = shown(data, SHOWN_SEED, plan.time_limit_s)
     linked = _with_probabilistic(trials)
+    ranges = ranges_of(learned, plan.time_limit_s)
     nodes, edges = summaries.lattices(learned)
     return {
         "trials": linked,
@@ -124,7 +147,11 @@ def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[s
         "shapley": summaries.indices(learned),
         "lattice_nodes": nodes,
         "lattice_edges": edges,
-        "leakage": _leakage(data, plan),
+        "instruments": trials["instruments"],
+        "determined": trials["determined"],
+        "ranges": ranges,
+        "joint": joint_test(linked, [file for file in FILES if file != readings.UNKNOWN]),
+        "leakage": _leakage(data, plan, ranges),
         "variants": variants(data, SHOWN_SEED, plan.variant_limit_s),
         "ru_map": _ru_map(linked, plan),
         "ru_maskings": _maskings(trials["maskings"]),
@@ -185,10 +212,9 @@ def _maskings(trials: pd.DataFrame) -> pd.DataFrame:
     return _anchored(frame)
 
 
-def _leakage(data: str, plan: Profile) -> pd.DataFrame:
-    """Rank the attributes of one file by Shapley value, with bootstrap intervals."""
-    whole = table(data)
-    inside = whole.sample(400, random_state=SHOWN_SEED)
+def _leakage(data: str, plan: Profile, ranges: pd.DataFrame) -> pd.DataFrame:
+    """Rank the attributes of one file by Shapley value: ranges over all optima, and bootstrap intervals of one."""
+    inside = shown_draw(data, SHOWN_SEED)
     frames = []
     for file in ("M4-28", "M6-853"):
         protected = microaggregate(inside, file)
@@ -196,5 +222,9 @@ def _leakage(data: str, plan: Profile) -> pd.DataFrame:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SearchLimitWarning)
             found = attribute_leakage(protected.table, inside, columns=protected.columns, **options)
-        frames.append(found.table.assign(file=file, resamples=plan.resamples, proven=found.proven))
+        own = ranges.query("file == @file and model == 'choquet' and what == 'shapley'").set_index("code")
+        frame = found.table.assign(file=file, resamples=plan.resamples, proven=found.proven)
+        for name, column in (("optima_low", "low"), ("optima_high", "high"), ("leader", "leader"), ("sets", "n_sets")):
+            frame[name] = frame["variable"].map(own[column])
+        frames.append(frame)
     return pd.concat(frames, ignore_index=True)
