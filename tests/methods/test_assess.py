@@ -166,9 +166,12 @@ def test_network_map(people):
 
     graph = nx.barabasi_albert_graph(40, 2, seed=1)
     frame = rd.assess(people, network=graph, profile="smoke", progress=False).maps["network"]
+    frame = frame[
+        frame["attack"].str.startswith("number of relations") & (frame["analysis"] == frame["analysis"].iloc[0])
+    ]
     k = frame[frame["method"] == "degree_anonymity"].set_index("value")["risk"]
     original = frame[frame["method"] == "original"]["risk"].iloc[0]
-    assert original == len(set(dict(graph.degree).values())) / 40
+    assert original == pytest.approx(len(set(dict(graph.degree).values())) / 40)
     assert k["10"] <= 1 / 10
     assert k["10"] <= k["2"] <= original
 

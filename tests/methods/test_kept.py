@@ -21,8 +21,9 @@ from reident.methods.utilities import measure_utility
 from reident.networks import kept as networks
 from reident.networks.graph import as_network
 from reident.places import kept as places
+from reident.queries import kept as queries
 from reident.tables import kept as tables
-from reident.workbench.microdata import Microdata, microdata
+from reident.workbench.microdata import microdata
 
 N = 90
 RNG = np.random.default_rng(3)
@@ -41,7 +42,8 @@ NETWORK = as_network(nx.gnm_random_graph(80, 110, seed=1))
 DATA = {
     "places": microdata(PEOPLE, quasi=["sex", "age"], kind="places"),
     "table": microdata(PEOPLE, quasi=["sex", "age", "pay"], sensitive="ill", kind="table"),
-    "network": Microdata("network", pd.DataFrame(index=range(80)), [], None, [], {}, network=NETWORK),
+    "network": microdata(NETWORK, quasi=()),
+    "queries": microdata(PEOPLE, quasi=["sex", "age"], sensitive="ill", kind="queries"),
 }
 #: What leaves little of anything.
 STRONG = {
@@ -51,6 +53,7 @@ STRONG = {
     "label utility": [("mondrian", {"k": 20})],
     "share utility": [("mondrian", {"k": 40})],
     "network utility": [("degree_anonymity", {"k": 30, "method": "simultaneous"})],
+    "answer utility": [("laplace_queries", {"epsilon": 0.05}), ("mondrian", {"k": 40})],
 }
 
 
@@ -222,6 +225,18 @@ def test_shares_read_labels_and_keep_mass():
     np.testing.assert_allclose(found["age"][0], comp)
     exact = shares_of(data, data.table, ["sex", "ill"])
     assert exact["ill"].sum(axis=0).tolist() == PEOPLE["ill"].value_counts().reindex(PEOPLE["ill"].unique()).tolist()
+
+
+def test_answers_by_hand():
+    true, told = np.array([8.0, 2.0, 0.0, 10.0]), np.array([6.0, 3.0, np.nan, 10.0])
+    assert queries.answers_kept(true, told) == pytest.approx(1 - 3 / 20)
+    assert queries.relative_answers_kept(true, told) == pytest.approx(1 - np.mean([2 / 8, 1 / 5, 1, 0]))
+    assert queries.largest_answer_kept(true, told) == pytest.approx(1 - 2 / 10)
+    assert queries.order_of_answers_kept(true, told) == pytest.approx(1)
+    assert queries.order_of_answers_kept(true, np.full(4, np.nan)) == 0
+    assert queries.answers_kept(true, np.full(4, np.nan)) == 0
+    with pytest.raises(DataError, match="answers to the same queries"):
+        queries.answers_kept(true, told[:2])
 
 
 def test_marginals_and_contingencies_by_hand():

@@ -34,6 +34,10 @@ def _network(name: str, label: str, source: str) -> Entry:
     return _attack("network", "networks", name, label, source)
 
 
+def _query(name: str, label: str, source: str) -> Entry:
+    return _attack("queries", "answers", name, label, source)
+
+
 #: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
 ATTACKS: tuple[Entry, ...] = (
     _table("exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder"),
@@ -74,8 +78,13 @@ ATTACKS: tuple[Entry, ...] = (
     _network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)"),
     _network("planted_subgraph", "active attack by planted nodes", "Backstrom et al. (2007); Vanhoef (2012), ch. 8"),
     _network("coalition", "passive attack of a coalition", "Backstrom et al. (2007); Vanhoef (2012), section 8.9"),
+    _network("semi_passive", "active attack without new accounts", "Backstrom et al. (2007), section 4"),
     _network("propagation", "passive attack from seeds", _PASSIVE),
     _network("seedless_propagation", "passive attack without seeds", _PASSIVE),
+    _network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
     _network("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
     _network("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
+    _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2"),
+    _query("repeated_queries", "average of repeated answers", "Vanhoef (2012), section 3.2"),
+    _query("table_from_answers", "a table that explains the answers", "Dinur and Nissim (2003)"),
 )  # fmt: skip

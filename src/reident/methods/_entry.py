@@ -16,7 +16,7 @@ from reident.options import Choice, Option, PublicArea, PublicPlaces, check_toge
 __all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
 
 ROLES = ("anonymiser", "attack", "metric")
-DATA = ("places", "table", "network")
+DATA = ("places", "table", "network", "queries")
 
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
@@ -27,6 +27,7 @@ CALLS = {
     "label utility": "f(original, release, columns=, **options) -> float, of tables as they are",
     "share utility": "f(original, release, **options) -> float, of how likely each record is in each bin of a column",
     "network utility": "f(original, release, **options) -> float, of networks on the same nodes",
+    "answer utility": "f(original, release, **options) -> float, of answers to the same queries",
 }
 
 
@@ -100,8 +101,8 @@ class Entry:
     name : str
         What it is called on the command line, in the explorer and on maps.
     role : {"anonymiser", "attack", "metric"}
-    data : {"places", "table", "network"}
-        What it is applied to.
+    data : {"places", "table", "network", "queries"}
+        What it is applied to; queries are about a table, too.
     target : str or callable
         The function, or ``"module:function"`` inside this package, imported when it is first needed.
     form : str
@@ -168,6 +169,10 @@ class Entry:
         """The public inputs that the method needs beside the data."""
         said = described(self.function)
         return {name: one for name, one in said.items() if isinstance(one, PublicPlaces | PublicArea)}
+
+    def fits(self, kind: str) -> bool:
+        """Tell whether it can be applied to data of a kind: what is for tables is for queries about them, too."""
+        return kind == self.data or {kind, self.data} == {"table", "queries"}
 
     @property
     def call(self) -> str:

@@ -15,4 +15,12 @@ NETWORKS: tuple[Entry, ...] = (
         "naive", "anonymiser", "network", "networks.naive:naive_anonymise", "network",
         source="Vanhoef (2012), Definition 8.1", label="other names only",
     ),
+    Entry(
+        "swap_edges", "anonymiser", "network", "networks.perturbation:swap_edges", "network",
+        source="Ying and Wu (2008)", label="edges exchanged", grid={"share": (0.05, 0.2, 0.6)},
+    ),
+    Entry(
+        "rewire_edges", "anonymiser", "network", "networks.perturbation:rewire_edges", "network",
+        source="Hay et al. (2007)", label="edges moved at random", grid={"share": (0.02, 0.1, 0.4)},
+    ),
 )  # fmt: skip

@@ -31,6 +31,10 @@ def _network(name: str, label: str, source: str, module: str = "networks.kept") 
     return _utility("network", "network", name, label, source, module)
 
 
+def _query(name: str, label: str, source: str) -> Entry:
+    return _utility("queries", "answer", name, label, source, "queries.kept")
+
+
 #: In the order in which they are listed; the first of a kind of data are those of a usual map.
 UTILITIES: tuple[Entry, ...] = (
     _distance(
@@ -85,4 +89,8 @@ UTILITIES: tuple[Entry, ...] = (
     _network("exponent_kept", "exponent of the degrees kept (ratio)", _PROPERTIES),
     _network("hubs_kept", "hubs kept (share)", "the search for influential persons"),
     _network("component_kept", "largest component kept (ratio)", _PROPERTIES),
+    _query("answers_kept", "counts kept (share)", "absolute error"),
+    _query("relative_answers_kept", "counts kept (relative error)", "Holohan et al. (2017), section V-A"),
+    _query("largest_answer_kept", "largest error kept small", "Blum et al. (2008)"),
+    _query("order_of_answers_kept", "order of counts kept (correlation)", "Spearman's correlation"),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,17 +14,20 @@ from reident.errors import DataError, ParameterError, SearchLimitWarning
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
+from reident.networks.planted_subgraph import Plan
 from reident.options import Choice, Real, Whole
 
 __all__ = [
     "coalition",
     "degree",
     "dropped_edges",
+    "edge_disclosure",
     "likely_links",
     "neighbourhood",
     "planted_subgraph",
     "propagation",
     "seedless_propagation",
+    "semi_passive",
 ]
 
 SCORES = Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
@@ -129,26 +132,67 @@ def planted_subgraph(
     -----
     Vanhoef (2012), chapter 8. The release is made anew by the same method with the planted nodes in it.
     """
-    from reident.networks.planted_subgraph import implant, recover
+    from reident.networks.planted_subgraph import implant
 
     _, mine = _networks(release, knowledge)
-    if knowledge.again is None:
-        raise NotApplicable("nodes are planted before a release, and its method is not known")
-    named = _by_label(mine, knowledge.known.index)
     targets = np.sort(rng.choice(mine.n_nodes, min(n_targets, mine.n_nodes), replace=False))
+
+    def planned(named: Network) -> Plan:
+        return implant(named, knowledge.known.index[targets], k=k, d0=d0, d1=min(d1, mine.n_nodes), rng=rng)
+
+    said = f"the intruder makes {k} persons join the network before its release and befriend the targets"
+    return _planted(release, knowledge, mine, targets, planned, said, rng)
+
+
+def semi_passive(
+    release: Release, knowledge: Knowledge, *, size: Annotated[int, Whole(2, unit="persons")] = 5,
+    n_targets: Annotated[int, Whole(1)] = 10, rng: np.random.Generator,
+) -> Outcome:  # fmt: skip
+    """Let friends befriend their targets shortly before the release, so that each can be told by whom it is joined to.
+
+    Notes
+    -----
+    Backstrom et al. (2007), section 4; see `reident.semi_passive`. The release is made anew with the added friendships.
+    """
+    from reident.networks.semi_passive import semi_passive as befriend
+
+    _, mine = _networks(release, knowledge)
+    members = _friends(mine, size, rng)
+    others = np.setdiff1d(np.arange(mine.n_nodes), members)
+    if len(members) < size or not others.size:
+        raise NotApplicable(f"there are no {size} friends who hang together")
+    targets = np.sort(rng.choice(others, min(n_targets, 2**size - 2, others.size), replace=False))
+
+    def planned(named: Network) -> Plan:
+        labels = knowledge.known.index
+        return befriend(named, labels[members], labels[targets], rng=rng)
+
+    said = f"{size} friends befriend the targets before the release, and know their own relations"
+    return _planted(release, knowledge, mine, targets, planned, said, rng)
+
+
+def _planted(
+    release: Release, knowledge: Knowledge, mine: Network, targets: IntArray, planned: Callable[[Network], Plan],
+    said: str, rng: np.random.Generator,
+) -> Outcome:  # fmt: skip
+    """Change the network before its release, make that anew, and find the targets in it."""
+    from reident.networks.planted_subgraph import recover
+
+    if knowledge.again is None:
+        raise NotApplicable("the network is changed before a release, and its method is not known")
+    if knowledge.truth is None or not knowledge.present.all() or mine.n_nodes < len(release.table):
+        raise NotApplicable("the network that is changed must be the one that is released")
     try:
-        planned = implant(named, knowledge.known.index[targets], k=k, d0=d0, d1=min(d1, mine.n_nodes), rng=rng)
-        remade = knowledge.again(rng, network=planned.network)
+        planted = planned(_by_label(mine, knowledge.known.index))
+        remade = knowledge.again(rng, network=planted.network)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SearchLimitWarning)
-            found = recover(_by_row(_plain(remade)), planned, node_limit=1_000_000)
+            found = recover(_by_row(_plain(remade)), planted, node_limit=1_000_000)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     # Rows of the new release: its table tells who is who, as the custodian does.
-    labels = remade.table.index
-    rows = {target: release.table.index.get_loc(labels[node]) for target, node in found.mapping.items()
-            if labels[node] in release.table.index}  # fmt: skip
-    said = f"the intruder makes {k} persons join the network before its release and befriend the targets"
+    person = knowledge.known.index.get_indexer(remade.table.index)
+    rows = {target: int(knowledge.truth[person[node]]) for target, node in found.mapping.items() if person[node] >= 0}
     return _mapped(release, knowledge, rows, targets, said, complete=found.is_unique or not found.placements)
 
 
@@ -272,6 +316,37 @@ def _propagated(
         found = propagate(_by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta)
         mapping = {person: node for node, person in found.mapping.items()}
     return _mapped(release, knowledge, mapping, judged, said)
+
+
+def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Believe a relation between two persons as far as the released nodes of their degrees are joined.
+
+    Notes
+    -----
+    Vanhoef (2012), sections 7.2 and 9.2; see `reident.edge_disclosure`. One row a true relation of persons who are in
+    the release: how sure the intruder is of it who knows both degrees in the release.
+    """
+    from reident.networks.edge_disclosure import class_posteriors
+
+    theirs, mine = _networks(release, knowledge)
+    if knowledge.truth is None:
+        raise NotApplicable("who is who in the network cannot be told, so no relation can be judged")
+    u, v = (knowledge.truth[ends] for ends in mine.edges())
+    drawn = np.flatnonzero((u >= 0) & (v >= 0))
+    drawn = np.sort(rng.permutation(drawn)[: knowledge.n_persons])
+    if not drawn.size:
+        raise NotApplicable("no relation of the known persons is in the release")
+    ids, posteriors = class_posteriors(theirs)
+    sure = posteriors[ids[u[drawn]], ids[v[drawn]]]
+    names = release.table.index
+    pairs = theirs.n_nodes * (theirs.n_nodes - 1) / 2
+    claims = pd.DataFrame(
+        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[drawn], v[drawn], strict=True)], "confidence": sure,
+         "right": sure, "base": theirs.n_edges / max(1.0, pairs), "present": True},
+        index=pd.Index([f"{a} - {b}" for a, b in zip(u[drawn], v[drawn], strict=True)]),
+    )  # fmt: skip
+    said = "the intruder knows the degrees of two persons in the release"
+    return Outcome(claims, "link", said, proven=True)
 
 
 def likely_links(

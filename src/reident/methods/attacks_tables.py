@@ -38,7 +38,7 @@ def _listed(columns: Any) -> str:
 
 def needs_table(release: Release, knowledge: Knowledge) -> list[str]:
     """Return the quasi-identifiers that were released, or say why there is nothing to compare."""
-    found = list(knowledge.compared(release)) if release.form != "answers" else []
+    found = list(knowledge.compared(release))
     if not found:
         raise NotApplicable("no quasi-identifier is released")
     return found

@@ -19,6 +19,7 @@ from reident.methods._attacks import ATTACKS
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods._networks import NETWORKS
 from reident.methods._places import PLACES
+from reident.methods._queries import QUERIES
 from reident.methods._tables import TABLES
 from reident.methods._utilities import UTILITIES
 
@@ -28,7 +29,7 @@ __all__ = ["ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table",
 GROUP = "reident.methods"
 
 #: All entries of the house, in the order in which they are listed.
-ENTRIES: tuple[Entry, ...] = (*PLACES, *TABLES, *NETWORKS, *ATTACKS, *UTILITIES)
+ENTRIES: tuple[Entry, ...] = (*PLACES, *TABLES, *NETWORKS, *QUERIES, *ATTACKS, *UTILITIES)
 
 #: What this session has registered (`reident.register`), by name.
 REGISTERED: dict[str, Entry] = {}

@@ -20,6 +20,7 @@ from reident._types import RNGLike
 from reident.errors import DataError, ParameterError, PrivacyWarning
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, find
+from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON, Release
 from reident.options import PublicArea, PublicPlaces
 from reident.places.distances import great_circle_km
@@ -50,7 +51,7 @@ class Records(Protocol):
 
     @property
     def kind(self) -> str:
-        """places, table or network."""
+        """places, table, network or queries."""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -141,6 +142,8 @@ GIVEN: dict[str, Callable[[Records, Mapping[str, Any]], Any]] = {
     "hierarchies": lambda data, _: data.hierarchies,
     "sensitive": _sensitive,
     "graph": lambda data, _: data.network,
+    "counts": lambda data, _: cells_of(data).count(data.table),
+    "queries": lambda data, _: cells_of(data).queries,
 }
 
 
@@ -153,6 +156,10 @@ class Form:
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         """Return the attributes of a `Release` from what a method returned."""
         raise NotImplementedError
+
+    def plain(self, data: Records) -> dict[str, Any]:
+        """Return the attributes of a `Release` of the data as they are."""
+        return {"table": data.table}
 
     def release(
         self,
@@ -278,12 +285,19 @@ class Networks(Form):
             "network": made.network,
         }
 
+    def plain(self, data: Records) -> dict[str, Any]:
+        return {"table": data.table, "network": data.network}
+
 
 class Answers(Form):
-    """Numbers about records that are kept back."""
+    """Answers to `Cells.queries` about records that are kept back: the table has none of their columns."""
 
     def read(self, made: Any, data: Records) -> dict[str, Any]:
-        return {"table": data.table.iloc[:0], "answers": {"answer": made}}
+        return {"table": data.table[[]], "answers": {"counts": made, "cells": cells_of(data)}}
+
+    def plain(self, data: Records) -> dict[str, Any]:
+        cells = cells_of(data)
+        return self.read(cells.queries @ cells.count(data.table), data)
 
 
 #: Name -> form.
@@ -293,7 +307,7 @@ FORMS: dict[str, Form] = {
 }  # fmt: skip
 
 #: The form of a release of the data as they are, by their kind.
-_AS_THEY_ARE = {"places": "points", "table": "table", "network": "network"}
+_AS_THEY_ARE = {"places": "points", "table": "table", "network": "network", "queries": "answers"}
 
 
 def form_of(method: str, data: Records) -> Form:
@@ -336,11 +350,10 @@ def release(
         If a name or option is wrong, or a column or public input that the method needs is lacking.
     """
     if method == NONE:
-        return Release(
-            form_of(method, data).name, data.table, NONE, {}, len(data.table), network=data.network
-        )  # fmt: skip
+        form = form_of(method, data)
+        return Release(form.name, method=NONE, options={}, n_original=len(data.table), **form.plain(data))
     entry = find(method, "anonymiser")
-    if entry.data != data.kind:
+    if not entry.fits(data.kind):
         raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
     given = read_public(public or {})
     return FORMS[entry.form].release(entry, data, entry.check(options or {}), {**data.public, **given}, rng)

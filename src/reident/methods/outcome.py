@@ -60,6 +60,8 @@ class Knowledge:
         Releases of the same persons from before.
     register : DataFrame or None
         A public list of the population with the quasi-identifiers.
+    file : DataFrame or None
+        The records of everybody in the file, which only the strongest intruder knows but for the person attacked.
     n_persons : int
         Persons on whom costly attacks are tried; drawn at random.
     """
@@ -75,6 +77,7 @@ class Knowledge:
     again: Callable[..., Release] | None = None
     earlier: Sequence[Release] = ()
     register: pd.DataFrame | None = None
+    file: pd.DataFrame | None = None
     n_persons: int = 2000
 
     @property
@@ -193,7 +196,7 @@ def claims_about(
     """Build the table of claims of an `Outcome` about the persons of some rows of the known file."""
     return pd.DataFrame(
         {
-            "claim": pd.Series(claim, dtype=object).to_numpy(),
+            "claim": pd.Series([None] * len(persons) if claim is None else claim, dtype=object).to_numpy(),
             "confidence": np.asarray(confidence, float),
             "right": np.asarray(right, float),
             "base": np.broadcast_to(np.asarray(base, float), len(persons)),

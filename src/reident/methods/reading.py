@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from reident._types import FloatArray
+from reident._types import FloatArray, IntArray
+from reident.errors import ParameterError
 from reident.tables.labels import LabelReader
 
-__all__ = ["numbers_of", "shares_of", "values_of"]
+__all__ = ["Bins", "Cells", "bins_of", "cells_of", "numbers_of", "shares_of", "values_of"]
 
 #: Values of a category that become a number each, the most frequent first.
 _MOST_VALUES = 30
@@ -31,7 +36,7 @@ def numbers_of(data: Any, table: pd.DataFrame) -> pd.DataFrame:
             parts[column] = values.to_numpy(np.float64)
             continue
         domain = pd.Index(data.table[column].unique())
-        shares, codes = _covered(data, domain, values)
+        shares, codes = _covered(domain, values, data.hierarchies.get(column))
         if column in data.numeric:
             parts[column] = (shares * domain.to_numpy(np.float64)[:, None]).sum(axis=0)[codes]
         else:
@@ -48,61 +53,161 @@ def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
     return np.hstack(parts)
 
 
-def shares_of(
-    data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, most: int = 10
-) -> dict[str, FloatArray]:
-    """Return for each column how likely each record is in each of its bins, shape (records, bins).
-
-    Numbers have at most `most` bins of the same width over the domain, which is that of the column's hierarchy or of
-    the data; categories one a value, the rare ones together. A label that stands for several values lies in each with
-    the same probability.
-    """
-    found = {}
-    for column in data.quasi if columns is None else columns:
-        domain = _domain(data, column)
-        bins = _bins(domain, most)
-        n_bins = int(bins.max(initial=0)) + 1
-        values = table[column]
-        if pd.api.types.is_numeric_dtype(domain) and pd.api.types.is_numeric_dtype(values):
-            low, width = float(domain.min()), (float(domain.max()) - float(domain.min())) / n_bins
-            place = np.floor((values.to_numpy(np.float64) - low) / width) if width else np.zeros(len(values))
-            found[column] = np.eye(n_bins)[np.clip(np.nan_to_num(place), 0, n_bins - 1).astype(int)]
-            continue
-        shares, codes = _covered(data, domain, values, column)
-        in_bins = np.zeros((n_bins, shares.shape[1]))
-        np.add.at(in_bins, bins, shares)
-        # What no value of the domain explains may be anything.
-        empty = in_bins.sum(axis=0) == 0
-        in_bins[:, empty] = 1 / n_bins
-        found[column] = in_bins.T[codes]
-    return found
-
-
-def _covered(data: Any, domain: pd.Index, values: pd.Series, column: str | None = None) -> tuple[FloatArray, Any]:
+def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
     """Return the share of each value of a domain in each distinct label, and the label of each record."""
-    codes, labels = pd.factorize(values, use_na_sentinel=column is None)
-    reader = LabelReader(domain, pd.Index(labels), data.hierarchies.get(values.name if column is None else column))
-    covered = reader.cover().astype(float)
+    codes, labels = pd.factorize(values, use_na_sentinel=not missing)
+    covered = LabelReader(domain, pd.Index(labels), hierarchy).cover().astype(float)
     return covered / np.maximum(covered.sum(axis=0), 1.0), codes
 
 
-def _domain(data: Any, column: str) -> pd.Index:
-    """Return the values that a column may have: public where it has a hierarchy."""
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of a column: numbers in at most so many of the same width over the domain, categories one a value.
+
+    Attributes
+    ----------
+    domain : Index
+        The values that the column may have: public where it has a hierarchy.
+    bin_of : ndarray of int64
+        The bin of each value of the domain; rare categories share one.
+    hierarchy : Hierarchy or None
+    """
+
+    domain: pd.Index
+    bin_of: IntArray
+    hierarchy: Any
+
+    def __len__(self) -> int:
+        return int(self.bin_of.max(initial=0)) + 1
+
+    @property
+    def labels(self) -> list[str]:
+        """What each bin holds, in words."""
+        numbers = pd.api.types.is_numeric_dtype(self.domain)
+        members = [self.domain[self.bin_of == one] for one in range(len(self))]
+        several = (lambda own: f"{own.min():g} to {own.max():g}") if numbers else (lambda own: ", ".join(map(str, own)))
+        return [str(own[0]) if len(own) == 1 else several(own) if len(own) else "" for own in members]
+
+    def shares(self, values: pd.Series) -> FloatArray:
+        """Return how likely each record is in each bin, shape (records, bins)."""
+        n_bins = len(self)
+        if pd.api.types.is_numeric_dtype(self.domain) and pd.api.types.is_numeric_dtype(values):
+            return np.eye(n_bins)[_place(values.to_numpy(np.float64), self.domain, n_bins)]
+        shares, codes = _covered(self.domain, values, self.hierarchy, missing=True)
+        in_bins = np.zeros((n_bins, shares.shape[1]))
+        np.add.at(in_bins, self.bin_of, shares)
+        # What no value of the domain explains may be anything.
+        in_bins[:, in_bins.sum(axis=0) == 0] = 1 / n_bins
+        found: FloatArray = in_bins.T[codes]
+        return found
+
+
+def bins_of(data: Any, column: str, most: int) -> Bins:
+    """Return at most `most` bins of a column of the data."""
     tree = data.hierarchies.get(column)
     listed = data.table[column] if tree is None else tree.to_frame().iloc[:, 0]
-    return pd.Index(pd.Series(listed).dropna().unique())
-
-
-def _bins(domain: pd.Index, most: int) -> Any:
-    """Return the bin of each value of a domain."""
+    domain = pd.Index(pd.Series(listed).dropna().infer_objects().unique())
     if pd.api.types.is_numeric_dtype(domain):
-        span = float(domain.max()) - float(domain.min())
-        n_bins = min(most, len(domain))
-        place = np.floor((domain.to_numpy(np.float64) - float(domain.min())) / span * n_bins) if span else domain * 0
-        return np.clip(np.asarray(place), 0, n_bins - 1).astype(int)
-    if len(domain) <= most:
-        return np.arange(len(domain))
+        return Bins(domain, _place(domain.to_numpy(np.float64), domain, min(most, len(domain))), tree)
+    bin_of = np.empty(len(domain), dtype=np.int64)
     order = np.argsort([str(value) for value in domain])
-    bins = np.empty(len(domain), dtype=int)
-    bins[order] = np.arange(len(domain)) * most // len(domain)
-    return bins
+    bin_of[order] = np.arange(len(domain)) * min(most, len(domain)) // len(domain)
+    return Bins(domain, bin_of, tree)
+
+
+def _place(values: FloatArray, domain: pd.Index, n_bins: int) -> IntArray:
+    low, span = float(domain.min()), float(domain.max()) - float(domain.min())
+    place = np.floor((np.nan_to_num(values, nan=low) - low) / span * n_bins) if span else np.zeros(len(values))
+    return np.clip(place, 0, n_bins - 1).astype(np.int64)
+
+
+def shares_of(
+    data: Any, table: pd.DataFrame, columns: Sequence[str] | None = None, *, most: int = 10
+) -> dict[str, FloatArray]:
+    """Return for each column how likely each record is in each of its bins, see `Bins`.
+
+    A label that stands for several values lies in each with the same probability.
+    """
+    listed = data.quasi if columns is None else columns
+    return {column: bins_of(data, column, most).shares(table[column]) for column in listed}
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Every combination of the bins of some columns, and the queries about them: the tables of every two columns.
+
+    Attributes
+    ----------
+    columns : list of str
+    bins : list of Bins
+    """
+
+    columns: list[str]
+    bins: list[Bins]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The bins of each column."""
+        return tuple(map(len, self.bins))
+
+    @property
+    def n_cells(self) -> int:
+        """All combinations."""
+        return int(np.prod(self.shape))
+
+    def bins_of(self, table: pd.DataFrame, place: int) -> IntArray:
+        """Return the bin of each record in the column at a place; of several the likeliest."""
+        found: IntArray = self.bins[place].shares(table[self.columns[place]]).argmax(axis=1)
+        return found
+
+    def count(self, table: pd.DataFrame) -> IntArray:
+        """Return the number of records in each cell."""
+        own = np.stack([self.bins_of(table, place) for place in range(len(self.columns))])
+        return np.bincount(np.ravel_multi_index(tuple(own), self.shape), minlength=self.n_cells)
+
+    def candidates(self, table: pd.DataFrame, place: int) -> IntArray:
+        """Return the cell of each record for each bin of the column at a place, shape (records, bins)."""
+        own = [
+            np.arange(self.shape[one])[None, :] if one == place else self.bins_of(table, one)[:, None]
+            for one in range(len(self.columns))
+        ]
+        return np.ravel_multi_index(tuple(np.broadcast_arrays(*own)), self.shape)
+
+    def indicator(self, place: int) -> FloatArray:
+        """Return which cells lie in each bin of a column, shape (cells, bins)."""
+        return np.eye(self.shape[place])[np.unravel_index(np.arange(self.n_cells), self.shape)[place]]
+
+    @property
+    def pairs(self) -> list[tuple[int, ...]]:
+        """The columns of each table that is asked for."""
+        return list(combinations(range(len(self.columns)), 2)) if len(self.columns) > 1 else [(0,)]
+
+    @cached_property
+    def queries(self) -> NDArray[np.int8]:
+        """Which cells each query counts, shape (queries, cells)."""
+        rows = []
+        for pair in self.pairs:
+            first, *second = (self.indicator(place) for place in pair)
+            both = first if not second else (first[:, :, None] * second[0][:, None, :]).reshape(self.n_cells, -1)
+            rows.append(both.T)
+        return np.concatenate(rows).astype(np.int8)
+
+    def answers(self, table: pd.DataFrame) -> FloatArray:
+        """Return what a table, also one with generalised labels, says to all queries."""
+        shares = [one.shares(table[column]) for one, column in zip(self.bins, self.columns, strict=True)]
+        told = [shares[pair[0]].T @ shares[pair[1]] if len(pair) > 1 else shares[0].sum(axis=0) for pair in self.pairs]
+        return np.concatenate([one.ravel() for one in told])
+
+
+#: Cells that queries are asked about.
+_MOST_CELLS = 4096
+
+
+def cells_of(data: Any) -> Cells:
+    """Return the cells of the quasi-identifiers and the sensitive column; the more columns, the coarser their bins."""
+    columns = [*data.quasi, *([] if data.sensitive is None else [data.sensitive])]
+    for most in (8, 6, 5, 4, 3, 2):
+        cells = Cells(columns, [bins_of(data, column, most) for column in columns])
+        if cells.n_cells <= _MOST_CELLS:
+            return cells
+    raise ParameterError(f"`quasi` must name at most 11 columns that are counted together, got {len(columns)}")

@@ -35,7 +35,7 @@ class Release:
     table : DataFrame
         The released records, without those left out: their columns, for points the places too (``lat_deg``,
         ``lon_deg``). The index holds the original's labels (for a network row i tells who is node i of `network`): the
-        truth, which is kept back. For answers there are no rows.
+        truth, which is kept back. For answers it has no columns.
     method : str
         Its name in the registry; ``"original"`` for the data as they are.
     options : mapping
@@ -47,7 +47,7 @@ class Release:
     network : Network, DirectedNetwork or None
         For the form "network".
     answers : mapping of str to object
-        What was asked -> the answer, for the form "answers".
+        For the form "answers": ``counts``, and ``cells``, which says what was asked (`reident.methods.reading.Cells`).
     made : object
         What the method itself returned, with what only this method tells, such as losses.
     """

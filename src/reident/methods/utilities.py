@@ -17,7 +17,7 @@ import pandas as pd
 from reident.errors import DataError, ParameterError
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable
-from reident.methods.reading import numbers_of, shares_of, values_of
+from reident.methods.reading import cells_of, numbers_of, shares_of, values_of
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, network_from_edges
 from reident.places.distances import great_circle_km
@@ -143,6 +143,18 @@ class NetworkUtility(Utility):
         return network_from_edges(first, second, n, range(n)), network_from_edges(place[u], place[v], n, range(n))
 
 
+class AnswerUtility(Utility):
+    """Answers to counting queries about the tables of every two columns: those given, or those that records give."""
+
+    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+        if "cells" in release.answers:
+            return release.answers["cells"].answers(original), release.answers["counts"]
+        cells = cells_of(data)
+        if not release.has_records or not set(cells.columns) <= set(release.table.columns):
+            raise NotApplicable("neither answers nor the records' columns are released")
+        return cells.answers(original), cells.answers(release.table)
+
+
 #: The form of an entry of a metric -> how it is called.
 UTILITIES: dict[str, Utility] = {
     "distance utility": DistanceUtility(),
@@ -151,6 +163,7 @@ UTILITIES: dict[str, Utility] = {
     "label utility": LabelUtility(),
     "share utility": ShareUtility(),
     "network utility": NetworkUtility(),
+    "answer utility": AnswerUtility(),
 }
 
 

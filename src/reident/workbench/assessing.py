@@ -41,7 +41,7 @@ class Assessment:
     maps : mapping of str to DataFrame
         "places", "table" and "network", as far as the data have them: risk-utility frames.
     plans : mapping of str to Plan
-        What was tried for places and tables.
+        What was tried, for each map.
     advice : DataFrame
         One row a utility under all attacks together, then one an attack and a utility: the most useful release that
         puts no more persons above the limit than tolerated, in all but one of twenty releases, as ``method``,
@@ -68,6 +68,11 @@ class Assessment:
         told = []
         for kind, made in self.plans.items():
             one = made.intruder
+            if kind == "network":
+                told.append(
+                    f"Network: the intruder knows all {one.n_known} persons and all their relations: the worst case."
+                )
+                continue
             told.append(
                 f"{'Places' if kind == 'places' else 'Table'}: the intruder knows {one.n_known} persons, "
                 f"{one.n_common} of whom are in the release ({one.overlap:.0%}); the release attacked has "
@@ -158,7 +163,7 @@ def assess(
     tolerate : float, default 0
         The share of persons who may lie above it, in all but one of twenty releases.
     methods : mapping, optional
-        "places" and "table" to lists as `risk_utility` takes them; default: all that fit.
+        "places", "table" and "network" to lists as `risk_utility` takes them; default: all that fit.
     n_known, overlap, public
         As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
@@ -193,7 +198,7 @@ def assess(
         check_columns(data, [sensitive], "sensitive", table_name="data")
     chosen = check_mapping(methods or {}, "methods")
     for kind in chosen:
-        check_choice(kind, "methods", ("places", "table"))
+        check_choice(kind, "methods", ("places", "table", "network"))
     if network is not None:
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
     told = profile_data(data, listed, sensitive)
@@ -215,16 +220,12 @@ def assess(
         kept = complete if sensitive is None else complete[complete[sensitive].notna()]
         described = microdata(kept, quasi=listed, sensitive=sensitive, kind="table", epsilon_quasi=noisy)
         plans["table"] = plan(described, chosen.get("table"), **sizes)
+    if network is not None:
+        plans["network"] = plan(microdata(network, quasi=(), kind="network"), chosen.get("network"), limit=limit)
     running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
     maps: dict[str, pd.DataFrame] = {}
     for kind, made in plans.items():
         maps[kind] = made.frame(made.run(folder=folder, progress=progress, **running))
-    if network is not None:
-        from reident.workbench.networks import map_network
-
-        maps["network"] = map_network(
-            network, limit=limit, repetitions=repetitions, seed=seed, jobs=jobs, folder=folder, progress=progress
-        )
     _agree(told, maps, pd.DataFrame(complete), listed)
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     return Assessment(told, maps, plans, _advice(maps, limit, tolerate), limit, repetitions, seed, digest.hexdigest())

@@ -43,12 +43,14 @@ _USUAL = {
     "places": ("nearest_place", "exact_join", "common_subgraph", "label_linkage"),
     "table": ("exact_join", "nearest_record", "class_risk", "homogeneity", "skewness"),
     "network": ("degree", "neighbourhood", "coalition", "seedless_propagation"),
+    "queries": ("query_differences", "repeated_queries", "table_from_answers"),
 }
 
 _USUAL_UTILITIES = {
     "places": ("neighbours_kept", "distances_kept", "distance_precision"),
     "table": ("information_kept", "correlations_kept"),
-    "network": ("edge_overlap", "degrees_kept", "path_length_kept"),
+    "network": ("edge_overlap", "path_length_kept"),
+    "queries": ("answers_kept", "relative_answers_kept"),
 }
 
 #: Utilities about pairs of numeric columns.
@@ -203,7 +205,7 @@ def _value(names: list[str], options: Parameters) -> str:
 def _grid(entry: Entry, parameter: Parameter, scale: float, n_released: int) -> list[Any]:
     """Return the values to try: lengths scaled to the data, rounded to one digit; classes no larger than the file."""
     values = parameter.grid or (parameter.start,)
-    if parameter.unit == "records":
+    if parameter.unit in ("records", "nodes"):
         return [value for value in values if value <= n_released] or [n_released]
     if parameter.unit not in ("m", "km", "degrees") or not entry.scaled:
         return list(values)
@@ -230,7 +232,7 @@ def _expand(
         raise ParameterError(f'`{role}s` must hold names or mappings with a "name", got {spec!r}')
     entry = find(spec["name"], role)
     # An attack says itself whether it says something about a release.
-    if role != "attack" and entry.data != data_kind:
+    if role != "attack" and not entry.fits(data_kind):
         fitting = ", ".join(one.name for one in entries(role, data_kind))
         raise ParameterError(f"`{role}s` must be for {data_kind}, got {entry.name!r}: there are {fitting}")
     given = {name: value for name, value in spec.items() if name != "name"}
@@ -257,12 +259,14 @@ def plan(
     utilities: Sequence[Spec] | None = None,
     *,
     n_known: int | None = None,
-    overlap: float = 0.5,
+    overlap: float | None = None,
     n_released: int | None = None,
     limit: float = 0.25,
 ) -> Plan:
     """Check everything about a map before anything runs; see `risk_utility` for the parameters."""
-    overlap = check_real(overlap, "overlap", low=0, high=1, open_low=True)
+    if data.network is not None and n_known is None and overlap is None:  # the worst case: all relations are known
+        n_known, overlap = len(data.table), 1.0
+    overlap = check_real(0.5 if overlap is None else overlap, "overlap", low=0, high=1, open_low=True)
     limit = check_real(limit, "limit", low=0, high=1)
     scale = _scale(data)
     attacks = list(attacks or fitting_attacks(data))
@@ -340,7 +344,7 @@ def risk_utility(
     sensitive: str | None = None,
     kind: str | None = None,
     n_known: int | None = None,
-    overlap: float = 0.5,
+    overlap: float | None = None,
     n_released: int | None = None,
     limit: float = 0.25,
     known: Any = None,
@@ -364,8 +368,9 @@ def risk_utility(
 
     Parameters
     ----------
-    data : GeoDataFrame or DataFrame
-        Points with a CRS, a table with the columns ``lat_deg`` and ``lon_deg``, or a table.
+    data : GeoDataFrame, DataFrame or graph
+        Points with a CRS, a table with the columns ``lat_deg`` and ``lon_deg``, a table, or a network: whatever
+        `as_network` takes.
     methods, attacks, utilities : sequence of str or mapping, optional
         Names in the registry (`reident.methods.methods_table`), or mappings with "name" and a value, for methods also
         a list of values, a parameter: ``{"name": "coordinate_noise", "sigma_deg": [0.01, 0.05]}``. A method that is
@@ -378,13 +383,14 @@ def risk_utility(
         The columns that the intruder knows. Places are known in any case.
     sensitive : str, optional
         The column that attacks on classes try to learn.
-    kind : {"places", "table"}, optional
-        Default: "places" if the data have them.
+    kind : {"places", "table", "network", "queries"}, optional
+        Default: "places" if the data have them, "network" for a graph. "queries" releases no records of a table but
+        answers to counting queries about every two columns; methods for tables may be named beside.
     n_known : int, optional
         Persons that the intruder knows. Default: such that the attack by distances stays searchable, else a quarter
         of the records, at most 500.
     overlap : float, default 0.5
-        The share of these persons who are in the release.
+        The share of these persons who are in the release. Of a network all persons and relations are known by default.
     n_released : int, optional
         Records released in each repetition, drawn from the data. Default: all that are not kept for the intruder; for
         the attack by distances such that its product graph has about 2,500 vertices.

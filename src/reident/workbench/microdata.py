@@ -6,20 +6,22 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 
 from reident._check import check_choice, check_columns, check_coordinates, check_real, check_table
-from reident._types import FloatArray
+from reident._types import FloatArray, IntArray
 from reident.data.simulate import overlapping_files
 from reident.errors import DataError, ParameterError
 from reident.methods.forms import read_public
 from reident.methods.release import LAT, LON
+from reident.networks.graph import DirectedNetwork, Network, as_network, network_from_edges
 from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["LAT", "LON", "Intruder", "Microdata", "automatic_hierarchy", "draw_files", "microdata"]
@@ -31,8 +33,8 @@ class Microdata:
 
     Attributes
     ----------
-    kind : {"places", "table"}
-        Whether the records have the columns ``lat_deg`` and ``lon_deg``.
+    kind : {"places", "table", "network", "queries"}
+        What is released of them: places, in the columns ``lat_deg`` and ``lon_deg``; a table; relations; or counts.
     table : DataFrame
         The quasi-identifiers, the sensitive column and the places; other columns are left behind.
     quasi : list of str
@@ -50,7 +52,7 @@ class Microdata:
     crs : str
         The projected CRS that places came in, as text; empty for degrees.
     network : Network or None
-        Relations between the records.
+        Relations between the records; node i is the record of row i of `table`.
     """
 
     kind: str
@@ -76,17 +78,27 @@ class Microdata:
             "epsilon_quasi": list(self.epsilon_quasi),
             "crs": self.crs,
             "public": sorted(self.public),
+            "relations": None if self.network is None else self.network.n_nodes,
         }
         digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
-        for table in (self.table, self.known, *(self.public[one] for one in sorted(self.public))):
+        for table in (
+            None if self.network is not None else self.table,
+            self.known,
+            *(self.public[one] for one in sorted(self.public)),
+        ):
             if table is not None:
                 digest.update(pd.util.hash_pandas_object(table, index=True).to_numpy().tobytes())
                 digest.update(json.dumps(list(map(str, table.columns))).encode())
+        ends = None if self.network is None else np.stack(self.network.edges())
+        digest.update(b"" if ends is None else ends.tobytes())
         name = digest.hexdigest()[:24]
         place = Path(folder) / f"data-{name}"
         if not (place / "roles.json").is_file():
             place.mkdir(parents=True, exist_ok=True)
-            self.table.to_parquet(place / "table.parquet")
+            if ends is not None:
+                np.save(place / "edges.npy", ends, allow_pickle=False)
+            else:
+                self.table.to_parquet(place / "table.parquet")
             if self.known is not None:
                 self.known.to_parquet(place / "known.parquet")
             for one, table in self.public.items():
@@ -110,6 +122,11 @@ def load_microdata(folder: str, name: str) -> Microdata:
     described["hierarchies"] = {column: Hierarchy(rows) for column, rows in described["hierarchies"].items()}
     described["public"] = {one: pd.read_parquet(place / f"public-{one}.parquet") for one in described["public"]}
     known = pd.read_parquet(place / "known.parquet") if (place / "known.parquet").is_file() else None
+    n = described.pop("relations")
+    if n is not None:  # its nodes are told by their rows: names may be of several types
+        u, v = np.load(place / "edges.npy")
+        network = network_from_edges(u, v, n, range(n))
+        return Microdata(table=pd.DataFrame(index=range(n)), network=network, **described)
     return Microdata(table=pd.read_parquet(place / "table.parquet"), known=known, **described)
 
 
@@ -129,13 +146,14 @@ def microdata(
 
     Parameters
     ----------
-    data : GeoDataFrame or DataFrame
-        Points with a CRS, or a table, with the columns ``lat_deg`` and ``lon_deg`` if it has places.
+    data : GeoDataFrame, DataFrame or graph
+        Points with a CRS, or a table, with the columns ``lat_deg`` and ``lon_deg`` if it has places, or whatever
+        `as_network` takes.
     quasi : str or sequence of str
         What the intruder knows beside places; empty for places alone.
     sensitive : str, optional
-    kind : {"places", "table"}, optional
-        Default: places if the data have them.
+    kind : {"places", "table", "network", "queries"}, optional
+        Default: places if the data have them; a network for a graph. Queries are counts of a table.
     area : polygon, optional
         For places: the public area in which an embedding draws reference places. Short for ``public={"area": ...}``.
     hierarchies : mapping, optional
@@ -153,15 +171,17 @@ def microdata(
     DataError, ParameterError
         If a column is absent, quasi-identifiers are missing values, or places are out of range.
     """
+    if kind == "network" or is_graph(data):
+        return _relations(data, quasi, sensitive)
     table = _plain(data, "data")
     listed = check_columns(table, quasi, "quasi", table_name="data", min_columns=0)
     has_places = {LAT, LON} <= set(table.columns)
-    kind = check_choice(kind or ("places" if has_places else "table"), "kind", ("places", "table"))
+    kind = check_choice(kind or ("places" if has_places else "table"), "kind", ("places", "table", "queries"))
     if kind == "places" and not has_places:
         raise DataError(
             f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
         )
-    if kind == "table" and not listed:
+    if kind != "places" and not listed:
         raise ParameterError(
             "`quasi` must name at least 1 column, got none: an intruder who knows nothing links nothing"
         )
@@ -197,12 +217,33 @@ def microdata(
         for column in listed:
             if column not in numeric:
                 other[column] = other[column].astype(str)
-    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in listed}
+    if kind == "queries" and sensitive is not None:
+        _refuse_missing(kept, [sensitive], "data")
+    declared = [*listed, *([sensitive] if kind == "queries" and sensitive is not None else [])]
+    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in declared}
     given = read_public({**({} if area is None else {"area": area}), **(public or {})})
     return Microdata(
         kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees, other, noisy, given,
         _projected(data) if kind == "places" else "",
     )  # fmt: skip
+
+
+def is_graph(data: Any) -> bool:
+    """Tell whether data are relations, in one of the forms that `as_network` takes."""
+    return isinstance(data, Network | DirectedNetwork) or hasattr(data, "adj") or issparse(data)
+
+
+def _relations(data: Any, quasi: Any, sensitive: Any) -> Microdata:
+    """Return a network: an intruder knows relations, and nothing else of the persons."""
+    if quasi or sensitive is not None:
+        raise ParameterError("`quasi` and `sensitive` must not be given for a network: only relations are released")
+    network = as_network(data, "data")
+    if network.n_nodes < 10:
+        raise ParameterError(f"`data` must have at least 10 nodes, got {network.n_nodes}")
+    names = np.empty(network.n_nodes, dtype=object)
+    names[:] = list(network.nodes)
+    index = pd.Index(names, tupleize_cols=False).infer_objects()
+    return Microdata("network", pd.DataFrame(index=index), [], None, [], {}, network=network)
 
 
 def _refuse_missing(table: pd.DataFrame, quasi: list[str], name: str) -> None:
@@ -313,13 +354,52 @@ def check_intruder(data: Microdata, n_known: int, overlap: float, n_released: in
     return Intruder(n_known, overlap, n_released)
 
 
-def draw_files(
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What a trial draws; release and known file have ids of their own, in an order that says nothing.
+
+    Attributes
+    ----------
+    data : Microdata
+        What is to be released.
+    known : DataFrame
+        The persons that the intruder knows.
+    truth : DataFrame
+        ``release`` and ``known``: who is who.
+    network : Network or None
+        The relations between the known persons, by their rows.
+    """
+
+    data: Microdata
+    known: pd.DataFrame
+    truth: pd.DataFrame
+    network: Any = None
+
+
+def draw_files(data: Microdata, intruder: Intruder, rng: np.random.Generator) -> Drawn:
+    """Draw what is released and what the intruder knows."""
+    if data.network is None:
+        original, known, truth = _tables(data, intruder, rng)
+        return Drawn(replace(data, table=original), known, truth)
+    rows = replace(data, table=pd.DataFrame({"row": np.arange(len(data.table))}), known=None, sensitive=None)
+    original, known, truth = _tables(rows, intruder, rng)
+    relations = _among(data.network, original["row"].to_numpy(), list(original.index))
+    told = _among(data.network, known["row"].to_numpy(), range(len(known)))
+    return Drawn(replace(data, table=original[[]], network=relations), known[[]], truth, told)
+
+
+def _among(network: Any, rows: IntArray, names: Sequence[Any]) -> Network:
+    """Return the relations among the nodes of some rows, in their order."""
+    place = np.full(network.n_nodes, -1)
+    place[rows] = np.arange(len(rows))
+    u, v = (place[ends] for ends in network.edges())
+    there = (u >= 0) & (v >= 0)
+    return network_from_edges(u[there], v[there], len(rows), names)
+
+
+def _tables(
     data: Microdata, intruder: Intruder, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Draw what is released, what the intruder knows, and the truth (``release``, ``known``).
-
-    Release and known file have ids of their own, in an order that says nothing.
-    """
     if data.known is None:
         files = overlapping_files(
             data.table, n_original=intruder.n_released, n_known=intruder.n_known, n_common=intruder.n_common, rng=rng

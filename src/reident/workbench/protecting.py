@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,16 @@ from reident._check import check_choice, check_columns, check_flag
 from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
 from reident.methods import find
+from reident.methods.forms import guarantee, release
+from reident.networks.files import write_graph
+from reident.networks.graph import Network, network_from_edges
 from reident.places.distances import great_circle_km
 from reident.workbench.audit import audit_bytes
 from reident.workbench.files import WRITTEN, plain_table, with_places, write_file
 from reident.workbench.finishing import column_loss, with_coordinates
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Made, Roles, Step, make
-from reident.workbench.microdata import LAT, LON
+from reident.workbench.microdata import LAT, LON, is_graph, microdata
 from reident.workbench.opening import OpenedFile
 from reident.workbench.recipe import Recipe
 from reident.workbench.roles import propose
@@ -69,8 +72,9 @@ def protect(
 
     Parameters
     ----------
-    data : DataFrame, GeoDataFrame or OpenedFile
-        The records; what `open_file` returned brings its receipts and its dialect along. Not modified.
+    data : DataFrame, GeoDataFrame, OpenedFile or graph
+        The records; what `open_file` returned brings its receipts and its dialect along. Not modified. Of a graph,
+        whatever `as_network` takes, an edge list under random numbers is released: `method` and `options` count.
     out : path
         A folder that does not exist yet; it appears only when the release is complete.
     method : str, optional
@@ -117,13 +121,13 @@ def protect(
     DataError
         If the method cannot be applied to the data, `out` cannot be written, or the audit finds something.
     """
+    if is_graph(data):
+        return _protect_network(data, Path(out), str(method), options)
     opened = data if isinstance(data, OpenedFile) else None
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
     steps = _steps(method, options, recipe)
-    target = Path(out)
-    if target.exists():
-        raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")
+    target = _absent(Path(out))
     frame, places = _placed(data if opened is None else opened.data, recipe, lat, lon, crs)
     suffix = check_choice(suffix or (".gpkg" if hasattr(frame, "to_crs") else ".csv"), "suffix", WRITTEN)
     missing = check_choice(missing or (recipe.missing_values if recipe else "label"), "missing", tuple(MISSING))
@@ -142,8 +146,56 @@ def protect(
     manifest = _manifest(frame, made, released, places, opened)
     matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
     original = frame if places is None or hasattr(frame, "to_crs") else _true_columns(frame, places)
-    _publish(target, shuffled, matrix, manifest, suffix, original, places, None if opened is None else opened.source)
+    dialect = None if opened is None else opened.source
+
+    def fill(folder: Path) -> None:
+        manifest["receipts"] += write_file(shuffled, folder / f"release{suffix}", dialect)
+        if matrix is not None:
+            np.save(folder / "distances_km.npy", matrix, allow_pickle=False)
+        _write_manifest(manifest, folder)
+        _refuse_leaks(folder, original, shuffled, manifest["columns_released_unchanged"], places)
+
+    _publish(target, fill)
     return target
+
+
+def _absent(target: Path) -> Path:
+    if target.exists():
+        raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")
+    return target
+
+
+def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, Any] | None) -> Path:
+    """Release a network as an edge list under random numbers, made by the way that all releases go."""
+    target, entry = _absent(out), find(method, "anonymiser")
+    settings = entry.check(options or {})
+    made = release(microdata(graph, quasi=(), kind="network"), entry.name, settings, rng=system_rng())
+    assert isinstance(made.network, Network)
+    n, (u, v) = made.network.n_nodes, made.network.edges()
+    renamed = system_rng().permutation(n)
+    manifest = {
+        "method": entry.name,
+        "call": entry.call,
+        "source": entry.source,
+        "parameters": {name: value for name, value in settings.items() if value is not None},
+        "nodes_released": n,
+        "edges_released": made.network.n_edges,
+        "random_numbers": "operating system's cryptographic generator, not kept",
+        "order": "nodes renamed at random",
+        "guarantee": guarantee(entry, settings),
+        "made_with": f"reident {reident.__version__}",
+    }
+
+    def fill(folder: Path) -> None:
+        write_graph(network_from_edges(renamed[u], renamed[v], n), folder / "release.csv")
+        _write_manifest(manifest, folder)
+
+    _publish(target, fill)
+    return target
+
+
+def _write_manifest(manifest: Mapping[str, Any], folder: Path) -> None:
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _steps(method: str | None, options: Mapping[str, Any] | None, recipe: Recipe | None) -> list[Step]:
@@ -323,30 +375,15 @@ def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
     }
 
 
-def _publish(
-    target: Path,
-    release: Any,
-    distances: Any,
-    manifest: dict[str, Any],
-    suffix: str,
-    original: Any,
-    places: dict[str, Any] | None,
-    dialect: Mapping[str, Any] | None,
-) -> None:
-    """Write all files beside the target, search them, then rename: the folder is complete or not there."""
+def _publish(target: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a folder beside the target, then rename it: it is complete or not there."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
         raise DataError(f"`out` must be in a folder that can be written, got {str(target)!r}: {error}") from None
     try:
-        manifest["receipts"] += write_file(release, temporary / f"release{suffix}", dialect)
-        if distances is not None:
-            np.save(temporary / "distances_km.npy", distances, allow_pickle=False)
-        (temporary / "manifest.json").write_text(
-            json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-        _refuse_leaks(temporary, original, release, manifest["columns_released_unchanged"], places)
+        fill(temporary)
         temporary.chmod(0o755)
         os.rename(temporary, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
     except OSError as error:

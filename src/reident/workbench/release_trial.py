@@ -23,16 +23,16 @@ from reident.methods.outcome import Knowledge, NotApplicable, judge
 from reident.methods.registering import load_registered
 from reident.methods.release import Release
 from reident.methods.utilities import measure_utility
-from reident.workbench.microdata import Intruder, Microdata, draw_files, load_microdata
+from reident.workbench.microdata import Drawn, Intruder, Microdata, draw_files, load_microdata
 
 __all__ = ["MEASURES", "attack", "release_trial"]
 
 
-def knowledge_in_trial(
-    data: Microdata, original: pd.DataFrame, release: Release, known: pd.DataFrame, truth: pd.DataFrame
-) -> Knowledge:
+def knowledge_in_trial(drawn: Drawn, release: Release) -> Knowledge:
     """Return what the simulated intruder knows: their persons, the method and its parameters, no random numbers."""
-    partner = truth.set_index("known")["release"].reindex(known.index)
+    data, known = drawn.data, drawn.known
+    original = data.table
+    partner = drawn.truth.set_index("known")["release"].reindex(known.index)
     secrets = None if data.sensitive is None else original[data.sensitive].reindex(partner).set_axis(known.index)
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
@@ -41,9 +41,9 @@ def knowledge_in_trial(
 
     def again(rng: np.random.Generator, rows: Any = None, network: Any = None) -> Release:
         table = original if rows is None else original.iloc[rows]
-        own = replace(data, table=table, network=data.network if network is None else network)
+        own = replace(data, table=table)
         if network is not None:  # planted nodes have no record
-            own = replace(own, table=pd.DataFrame(index=pd.Index(list(network.nodes))))
+            own = replace(own, table=pd.DataFrame(index=pd.Index(list(network.nodes))), network=network)
         return make_release(own, release.method, release.options, rng=rng)
 
     return Knowledge(
@@ -53,9 +53,10 @@ def knowledge_in_trial(
         sensitive=data.sensitive,
         secrets=secrets,
         hierarchies=data.hierarchies,
-        network=data.network,
+        network=drawn.network,
         windows=windows if data.kind == "places" else None,
         again=again,
+        file=original,
         n_persons=max(500, len(known)),
     )
 
@@ -112,17 +113,19 @@ def run_release(
 ) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
     """Run one trial and return its measures and each attack's links (or breached records)."""
     files_rng, release_rng, *attack_rngs = rng.spawn(2 + len(params["attacks"]))
-    original, known, truth = draw_files(data, Intruder(**params["intruder"]), files_rng)
-    method = params["method"]
-    release = make_release(replace(data, table=original), method, params["options"], rng=release_rng)
+    drawn = draw_files(data, Intruder(**params["intruder"]), files_rng)
+    original = drawn.data.table
+    release = make_release(drawn.data, params["method"], params["options"], rng=release_rng)
     measures: dict[str, Any] = {"released_share": len(release.table) / len(original)}
     links: dict[str, pd.DataFrame] = {}
-    knowledge = knowledge_in_trial(data, original, release, known, truth)
+    knowledge = knowledge_in_trial(drawn, release)
     for (name, settings), own in zip(params["attacks"], attack_rngs, strict=True):
         told: dict[str, float | None] = dict.fromkeys(MEASURES)
         with contextlib.suppress(NotApplicable):
             told, links[name] = attack(find(name, "attack"), settings, release, knowledge, own, params["limit"])
         measures |= {f"{name}_{key}": value for key, value in told.items()}
     for name, settings in params["utilities"]:
-        measures[name] = measure_utility(find(name, "metric"), settings, data, original, release)
+        # The domain of the columns is that of all data.
+        whole = replace(data, network=drawn.data.network)
+        measures[name] = measure_utility(find(name, "metric"), settings, whole, original, release)
     return measures, links

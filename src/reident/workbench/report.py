@@ -118,7 +118,7 @@ def _assumed(assessment: Assessment) -> str:
 _TITLES = {
     "places": "Places: protections against linkage by distances",
     "table": "Table: generalisation and masking",
-    "network": "Network: degrees",
+    "network": "Network: other degrees, moved edges",
 }
 
 

@@ -1,0 +1,139 @@
+"""Anonymiser. Networks with edges moved at random: every degree kept, or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident._rng import check_rng
+from reident._types import IntArray, RNGLike
+from reident.networks.graph import Network, as_network, network_from_edges
+from reident.options import Real, checked
+
+__all__ = ["PerturbedNetwork", "rewire_edges", "swap_edges"]
+
+#: Rounds of drawing pairs that may not fit.
+_ROUNDS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedNetwork:
+    """A network some of whose edges were moved.
+
+    Attributes
+    ----------
+    network : Network
+        The release, nodes under their own names.
+    n_moved : int
+        Edges of the original that it lacks.
+    """
+
+    network: Network
+    n_moved: int
+
+    @cached_property
+    def graph(self) -> Any:
+        """The release as a `networkx.Graph`, made when first asked for."""
+        return self.network.to_networkx()
+
+
+_SHARE = Real(0, 1, unit="share of edges")
+
+
+@checked
+def swap_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> PerturbedNetwork:
+    """Exchange the ends of pairs of edges at random: every node keeps its degree.
+
+    No guarantee: who knows degrees finds as much as before, and structure that is left finds most nodes again.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        Simple and undirected. Not modified.
+    share : float, default 0.1
+        How many of the edges take part in an exchange; fewer where the network leaves no room.
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    PerturbedNetwork
+
+    Notes
+    -----
+    Ying and Wu (2008), random switching.
+    """
+    network, generator = as_network(graph), check_rng(rng)
+    n, (u, v) = network.n_nodes, (ends.astype(np.int64) for ends in network.edges())
+    wanted, moved = round(share * len(u)) // 2, np.zeros(len(u), dtype=bool)
+    for _ in range(_ROUNDS):
+        left = np.flatnonzero(~moved)
+        pairs = generator.permutation(left)[: 2 * (len(left) // 2)].reshape(2, -1)
+        pairs = pairs[:, : wanted - int(moved.sum()) // 2]
+        if not pairs.size:
+            break
+        first, second = pairs
+        turned = generator.random(len(first)) < 0.5
+        c, d = np.where(turned, v[second], u[second]), np.where(turned, u[second], v[second])
+        new = np.stack([_keys(u[first], d, n), _keys(c, v[first], n)])
+        fits = (u[first] != d) & (c != v[first]) & ~np.isin(new, _keys(u, v, n)).any(axis=0)
+        _, place, counts = np.unique(new, return_inverse=True, return_counts=True)
+        fits &= (counts[place.reshape(new.shape)] == 1).all(axis=0)
+        first, second, c, d = first[fits], second[fits], c[fits], d[fits]
+        v_first = v[first].copy()
+        v[first], u[second], v[second] = d, c, v_first
+        moved[first] = moved[second] = True
+    return _perturbed(network, u, v)
+
+
+@checked
+def rewire_edges(graph: Any, *, share: Annotated[float, _SHARE] = 0.1, rng: RNGLike = None) -> PerturbedNetwork:
+    """Remove edges at random and join as many pairs of nodes that were not joined.
+
+    No guarantee: what structure is left finds many nodes again (`propagate`).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        Simple and undirected. Not modified.
+    share : float, default 0.1
+        How many of the edges are moved; fewer where the network leaves no room.
+    rng : Generator, int or None
+        The randomness.
+
+    Returns
+    -------
+    PerturbedNetwork
+
+    Notes
+    -----
+    Hay et al. (2007), random perturbation.
+    """
+    network, generator = as_network(graph), check_rng(rng)
+    n, (u, v) = network.n_nodes, (ends.astype(np.int64) for ends in network.edges())
+    count = min(round(share * len(u)), n * (n - 1) // 2 - len(u))
+    taken = np.sort(_keys(u, v, n))
+    new = np.zeros(0, dtype=np.int64)
+    while len(new) < count:
+        a, b = generator.integers(n, size=(2, 2 * (count - len(new)) + 8))
+        keys = _keys(a, b, n)[(a != b)]
+        fresh = np.concatenate([new, keys[~np.isin(keys, taken)]])
+        new = fresh[np.sort(np.unique(fresh, return_index=True)[1])][:count]
+    kept = np.sort(generator.permutation(len(u))[count:])
+    return _perturbed(network, np.concatenate([u[kept], new // n]), np.concatenate([v[kept], new % n]))
+
+
+def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
+    keys: IntArray = np.minimum(u, v) * n + np.maximum(u, v)
+    return keys
+
+
+def _perturbed(original: Network, u: IntArray, v: IntArray) -> PerturbedNetwork:
+    from reident.kernels.networks.network import count_shared
+
+    made = network_from_edges(u, v, original.n_nodes, original.nodes)
+    shared = int(count_shared(original.indptr, original.indices, made.indptr, made.indices))
+    return PerturbedNetwork(made, original.n_edges - shared)

@@ -1,0 +1,138 @@
+"""Mechanism. Many counts of one table of cells at once: with noise, by weights, by each person's own coin, or refused.
+
+A query is a row of 0 and 1 that says which cells it counts; every record lies in one cell.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reident._check import check_epsilon
+from reident._types import FloatArray, IntArray, RNGLike
+from reident.errors import DataError
+from reident.options import Real, Whole
+from reident.queries.entropy import entropy_source
+from reident.queries.laplace import grid_noise
+from reident.queries.multiplicative_weights import multiplicative_weights
+from reident.queries.randomised_response import randomised_response
+
+__all__ = ["laplace_cells", "laplace_queries", "randomised_cells", "restricted_queries", "weighted_queries"]
+
+Epsilon = Annotated[float, Real(0, unit="privacy loss", open_low=True)]
+
+
+def _read(counts: ArrayLike, queries: ArrayLike) -> tuple[IntArray, IntArray]:
+    true, asked = np.asarray(counts, np.int64), np.asarray(queries, np.int64)
+    if true.ndim != 1 or asked.ndim != 2 or asked.shape[1] != true.size or not len(asked):
+        raise DataError(f"`queries` must have a row a query and a column a cell, got {asked.shape} for {true.shape}")
+    if (true < 0).any() or not np.isin(asked, (0, 1)).all():
+        raise DataError("`counts` must be counts, and `queries` must hold 0 or 1")
+    return true, asked
+
+
+def laplace_queries(
+    counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1.0, rng: RNGLike = None
+) -> FloatArray:
+    """Answer each query with Laplace noise of its own.
+
+    Guarantees epsilon-differential privacy of all answers together, for one record more or less.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n_cells,)
+        The true table.
+    queries : array_like of 0 and 1, shape (n_queries, n_cells)
+    epsilon : float, default 1
+        Privacy loss of all answers together.
+    rng : optional
+        None for real answers. A seed or generator is for simulations.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_queries,)
+        Whole numbers; they may be negative and contradict one another.
+
+    Notes
+    -----
+    Vanhoef (2012), Property 5.1: the sensitivity is the largest number of queries that count one cell.
+    """
+    true, asked = _read(counts, queries)
+    most = int(asked.sum(axis=0).max(initial=1))
+    noise = grid_noise(check_epsilon(epsilon) / max(1, most), len(asked), entropy_source(rng))
+    return np.asarray(asked @ true + noise, np.float64)
+
+
+def laplace_cells(counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1.0, rng: RNGLike = None) -> FloatArray:
+    """Add Laplace noise to each cell once, and answer every query from the noisy cells.
+
+    Guarantee, arguments and return value as for `laplace_queries`; the noise of a query grows with its cells, and
+    the answers agree with one another (Vanhoef 2012, section 5.5.4).
+    """
+    true, asked = _read(counts, queries)
+    noise = grid_noise(check_epsilon(epsilon), true.size, entropy_source(rng))
+    return np.asarray(asked @ (true + noise), np.float64)
+
+
+def weighted_queries(
+    counts: ArrayLike,
+    queries: ArrayLike,
+    *,
+    epsilon: Epsilon = 1.0,
+    rounds: Annotated[int, Whole(1, unit="queries measured")] = 10,
+    rng: RNGLike = None,
+) -> FloatArray:
+    """Answer all queries from a table learned by `multiplicative_weights`.
+
+    Guarantees epsilon-differential privacy for one record replaced by another; the number of records is public.
+    Arguments and return value as for `laplace_queries`; at most one round a query is made.
+    """
+    true, asked = _read(counts, queries)
+    found = multiplicative_weights(true, asked, epsilon=epsilon, rounds=min(rounds, len(asked)), rng=rng)
+    return np.asarray(asked @ found.cells, np.float64)
+
+
+def randomised_cells(
+    counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1.0, rng: RNGLike = None
+) -> FloatArray:
+    """Answer all queries from what persons say who each randomise their own cell; see `randomised_response`.
+
+    Guarantees epsilon-differential privacy of each person even against who collects the answers; the number of
+    persons is public. Arguments and return value as for `laplace_queries`.
+    """
+    true, asked = _read(counts, queries)
+    cells = np.repeat(np.arange(true.size), true)
+    if true.size < 2 or not cells.size:
+        return np.asarray(asked @ true, np.float64)
+    found = randomised_response(cells, epsilon=epsilon, categories=list(range(true.size)), rng=rng)
+    share = found.estimate()["share"].to_numpy(np.float64)
+    return np.asarray(asked @ (share * cells.size), np.float64)
+
+
+def restricted_queries(
+    counts: ArrayLike, queries: ArrayLike, *, least: Annotated[int, Whole(1, unit="records")] = 5, rng: Any = None
+) -> FloatArray:
+    """Answer exactly, but refuse every query about fewer than `least` records and more than none.
+
+    Guarantees nothing: the difference of two large queries says what a small one would (Vanhoef 2012, section 3.2).
+
+    Parameters
+    ----------
+    counts, queries
+        As for `laplace_queries`.
+    least : int, default 5
+        The smallest number of records about which the system answers.
+    rng : None
+        Nothing here is random.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_queries,)
+        nan for a query that is refused.
+    """
+    del rng
+    true, asked = _read(counts, queries)
+    answers = np.asarray(asked @ true, np.float64)
+    return np.where((answers > 0) & (answers < least), np.nan, answers)
