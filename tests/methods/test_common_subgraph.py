@@ -214,3 +214,31 @@ def test_limit_is_told():
     assert not linkage.is_optimal
     assert not linkage.is_enumerated
     assert linkage.clique.upper_bound >= len(linkage)
+
+
+@pytest.mark.parametrize("search", ["strong", "published"])
+@pytest.mark.parametrize("n", [14, 45])
+def test_records_that_nothing_tells_apart_are_matched_at_once(n, search):
+    # Every permutation is a maximum clique: 45 records make a graph too large for one branch and bound.
+    table, d = pd.DataFrame({"sex": ["f"] * n}), np.zeros((n, n))
+    linkage = common_subgraph_attack(
+        (table, d), (table, d), quasi="sex", window_km=(-1, 1), search=search, ties="first", node_limit=1000, rng=0
+    )
+    assert len(linkage) == n
+    assert linkage.is_optimal
+    assert linkage.clique.n_nodes < 1000
+    if search == "strong":
+        with pytest.warns(SearchLimitWarning, match="only 10"):
+            listed = common_subgraph_attack(
+                (table, d), (table, d), quasi="sex", window_km=(-1, 1), limit=10, node_limit=1000, rng=0
+            )
+        assert listed.n_max_cliques == 10
+        assert not listed.is_enumerated
+
+
+def test_graphs_that_are_not_complete_are_refused_with_the_reason():
+    table, d = pd.DataFrame({"sex": ["f", "f"]}), np.array([[0.0, np.nan], [np.nan, 0.0]])
+    with pytest.raises(DataError, match=r"only complete graphs are matched. By Definition 5 \(b\)"):
+        common_subgraph_attack((table, d), (table, np.zeros((2, 2))), quasi="sex", window_km=(-1, 1))
+    with pytest.raises(DataError, match=r"`d_known` must be finite.*only complete graphs"):
+        compatibility_graph([1, 1], np.zeros((2, 2)), [1, 1], d, window_km=(-1, 1))

@@ -30,6 +30,8 @@ class Adjacency:
         Adjacency lists: the neighbours of v are ``indices[indptr[v]:indptr[v + 1]]``, ascending.
     bits : ndarray of uint64, shape (n_vertices, words), or None
         Adjacency rows: u and v are adjacent if bit ``u % 64`` of ``bits[v, u // 64]`` is set.
+    most : int or None
+        No clique is larger, as is known from how the graph was made.
     """
 
     n_vertices: int
@@ -37,6 +39,7 @@ class Adjacency:
     indptr: NDArray[np.int64] | None = None
     indices: NDArray[np.int32] | None = None
     bits: NDArray[np.uint64] | None = None
+    most: int | None = None
 
     @property
     def density(self) -> float:

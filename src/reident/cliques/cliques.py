@@ -17,6 +17,9 @@ from reident.errors import SearchLimitWarning
 
 __all__ = ["Clique", "Cliques", "max_clique", "max_cliques"]
 
+#: Seconds after which a search ends unless its caller says otherwise.
+TIME_LIMIT_S = 60.0
+
 
 @dataclass(frozen=True)
 class Clique:
@@ -80,8 +83,9 @@ def max_clique(
     graph: Any,
     *,
     search: str = "strong",
-    time_limit_s: float | None = None,
+    time_limit_s: float | None = TIME_LIMIT_S,
     node_limit: int | None = None,
+    progress: bool = True,
     rng: RNGLike = None,
 ) -> Clique:
     """Find a maximum clique, and prove it.
@@ -98,12 +102,14 @@ def max_clique(
         (2016) used, the algorithm of Konc and Janežič without local search; with ``node_limit=20_000_000`` it ends
         where theirs did. It is slower by far, needs n^2 / 8 bytes, and finds smaller cliques where a limit ends it.
     time_limit_s : float, optional
-        Stop after about so many seconds of wall-clock time (looked at every tenth of a second or so). Default: no
-        limit.
+        Stop after about so many seconds of wall-clock time (looked at every tenth of a second or so). Default: a
+        minute; None for no limit.
     node_limit : int, optional
         Stop after so many nodes of branch and bound; the outcome is then reproducible. Default: no limit. In the
         published search a node is a step of that algorithm: a vertex that joins the growing clique and leaves
         candidates that are adjacent to all of it.
+    progress : bool
+        Say in a line, in a terminal or a notebook, how far a search of more than two seconds is.
     rng : Generator, int or None
         Drives the tabu search, and so decides which of several maximum cliques is found. A seed always gives the
         same clique for the same graph, unless a time limit ends the search. The published search draws nothing.
@@ -144,10 +150,10 @@ def max_clique(
     if search == "published":
         time_limit_s, node_limit = _limits(time_limit_s, node_limit)
         searcher: CliqueSearch | PublishedSearch = PublishedSearch(
-            adjacency, time_limit_s=time_limit_s, node_limit=node_limit
+            adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress
         )
     else:
-        searcher = _searcher(adjacency, False, time_limit_s, node_limit, rng)
+        searcher = _searcher(adjacency, False, time_limit_s, node_limit, progress, rng)
     is_optimal = searcher.maximum()
     return _clique(searcher, is_optimal, names)
 
@@ -156,8 +162,9 @@ def max_cliques(
     graph: Any,
     *,
     limit: int = 100_000,
-    time_limit_s: float | None = None,
+    time_limit_s: float | None = TIME_LIMIT_S,
     node_limit: int | None = None,
+    progress: bool = True,
     rng: RNGLike = None,
 ) -> Cliques:
     """List all maximum cliques.
@@ -167,7 +174,7 @@ def max_cliques(
 
     Parameters
     ----------
-    graph, time_limit_s, node_limit, rng
+    graph, time_limit_s, node_limit, progress, rng
         As for `max_clique`; the limits hold for the search and the listing together.
     limit : int
         List at most so many cliques: there may be exponentially many.
@@ -195,7 +202,7 @@ def max_cliques(
     """
     limit = check_integer(limit, "limit", low=1)
     adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, True, time_limit_s, node_limit, rng)
+    search = _searcher(adjacency, True, time_limit_s, node_limit, progress, rng)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
     if not is_optimal:
@@ -203,6 +210,7 @@ def max_cliques(
     if len(best) == 0:
         return Cliques(((),), 0, True, True, 0, 0, search.seconds())
     found, is_complete = search.every(limit)
+    found = found or [search.best]
     if not is_complete:
         warnings.warn(
             f"only {len(found)} of the maximum cliques (of {len(best)} members) are listed: a limit was reached",
@@ -210,17 +218,21 @@ def max_cliques(
             stacklevel=2,
         )
     listed = sorted(tuple(sorted(clique.tolist())) for clique in found)
-    if not listed:
-        listed = [tuple(sorted(search.best.tolist()))]
     named = tuple(tuple(vertices) if names is None else tuple(names[v] for v in vertices) for vertices in listed)
     return Cliques(named, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
 
 
 def _searcher(
-    adjacency: Adjacency, ties: bool, time_limit_s: float | None, node_limit: int | None, rng: RNGLike
+    adjacency: Adjacency,
+    ties: bool,
+    time_limit_s: float | None,
+    node_limit: int | None,
+    progress: bool,
+    rng: RNGLike,
 ) -> CliqueSearch:
     time_limit_s, node_limit = _limits(time_limit_s, node_limit)
-    return CliqueSearch(adjacency, check_rng(rng), ties=ties, time_limit_s=time_limit_s, node_limit=node_limit)
+    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
+    return CliqueSearch(adjacency, check_rng(rng), ties=ties, progress=progress, **limits)
 
 
 def _limits(time_limit_s: float | None, node_limit: int | None) -> tuple[float | None, int | None]:

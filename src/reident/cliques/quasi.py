@@ -10,7 +10,7 @@ import numpy as np
 from reident._check import check_integer, check_real
 from reident._rng import check_rng
 from reident._types import RNGLike
-from reident.cliques.cliques import Clique, max_cliques
+from reident.cliques.cliques import TIME_LIMIT_S, Clique, max_cliques
 from reident.errors import ParameterError
 from reident.kernels.cliques import quasi_clique as kernels
 from reident.options import Real, Whole, checked
@@ -28,8 +28,9 @@ def quasi_clique(
     *,
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)],
     n_rounds: Annotated[int, Whole(0, unit="rounds")] = 50,
-    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
+    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = TIME_LIMIT_S,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = None,
+    progress: bool = True,
     rng: RNGLike = None,
 ) -> Clique:
     """Look for a large set of matches in which each agrees with most others: a gamma-quasi-clique.
@@ -46,7 +47,7 @@ def quasi_clique(
         Each match must be compatible with at least this share of the other matches; in (0, 1].
     n_rounds : int
         How often to drop some members of the best set and grow it again, from each of a few maximum cliques.
-    time_limit_s, node_limit
+    time_limit_s, node_limit, progress
         Limits of the clique search that starts it, see `max_clique`.
     rng : Generator, int or None
         Drives the search.
@@ -80,7 +81,9 @@ def quasi_clique(
     generator = check_rng(rng)
     if graph.n_vertices == 0:
         return Clique((), True, 0, 0, time.perf_counter() - began)
-    cliques = max_cliques(graph, limit=1000, time_limit_s=time_limit_s, node_limit=node_limit, rng=generator)
+    cliques = max_cliques(
+        graph, limit=1000, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress, rng=generator
+    )
     picked = generator.permutation(len(cliques))[:_STARTS]
     indptr, indices = graph.adjacency.lists()
     release, known = np.ascontiguousarray(graph.pairs.T)

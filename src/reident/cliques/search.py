@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from reident._line import Line
 from reident._types import IntArray
 from reident.cliques.adjacency import Adjacency
 from reident.cliques.search_graph import SLICE, BitsGraph, prepare
@@ -41,13 +42,16 @@ class CliqueSearch:
         ties: bool,
         time_limit_s: float | None = None,
         node_limit: int | None = None,
+        progress: bool = False,
     ) -> None:
         self.began = time.perf_counter()
         self.time_limit_s = time_limit_s
         self.node_limit = node_limit
         self.n_nodes = 0
         self.best: IntArray = np.zeros(0, dtype=np.int64)
-        self.open_bound = adjacency.n_vertices
+        self._most = adjacency.n_vertices if adjacency.most is None else adjacency.most
+        self.open_bound = self._most
+        self._line = Line(progress)
         self._ties = ties
         self._n_vertices = adjacency.n_vertices
         self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
@@ -65,11 +69,14 @@ class CliqueSearch:
             self._first_climb()
             if not self._dense:
                 self._graph = self._graph.reduced(self.best.size + (not self._ties), self._check_limits)
-            for members, last, rest in self._subproblems(more=1):
-                self._branch(members, last, rest)
+            if self.best.size < self._most:
+                for members, last, rest in self._subproblems(more=1):
+                    self._branch(members, last, rest)
         except LimitReached:
-            self.open_bound = min(self.open_bound, max(self._graph.colours(), self.best.size))
+            self.open_bound = min(self.open_bound, self._most, max(self._graph.colours(), self.best.size))
             return self.open_bound <= self.best.size
+        finally:
+            self._line.close()
         return True
 
     def every(self, limit: int) -> tuple[list[IntArray], bool]:
@@ -83,6 +90,8 @@ class CliqueSearch:
                     return found, False
         except LimitReached:
             return found, False
+        finally:
+            self._line.close()
         return found, True
 
     def seconds(self) -> float:
@@ -90,6 +99,7 @@ class CliqueSearch:
         return time.perf_counter() - self.began
 
     def _check_limits(self) -> None:
+        self._line.say(f"clique search: {self.best.size} members so far, at most {self.open_bound}")
         if self.time_limit_s is not None and self.seconds() >= self.time_limit_s:
             raise LimitReached
         if self.node_limit is not None and self.n_nodes >= self.node_limit:
@@ -104,7 +114,8 @@ class CliqueSearch:
         all later subproblems.
         """
         graph = self._graph
-        if graph.n <= _WHOLE:
+        # Where the best is as large as any can be, its like are everywhere: cutting the graph up would only cost.
+        if graph.n <= _WHOLE or (self.best.size >= self._most and isinstance(graph, BitsGraph)):
             yield np.arange(graph.n), -1, 0
             return
         reach = graph.prefix_sizes() + 1
@@ -192,7 +203,7 @@ class CliqueSearch:
         if isinstance(graph, BitsGraph) and (graph.n <= _WHOLE or self._dense):
             # Slices: the square of the order for small graphs, a moment for large ones.
             effort = min(4.0, graph.n**2 / 5e5)
-            while self._climbed < effort:
+            while self._climbed < effort and self.best.size < self._most:
                 self._climb_whole()
                 self._check_limits()
             return

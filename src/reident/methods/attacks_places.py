@@ -308,7 +308,7 @@ def common_subgraph(
         warnings.simplefilter("ignore", SearchLimitWarning)
         found = common_subgraph_attack(
             theirs, mine, quasi=kept, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
-            time_limit_s=time_limit_s, node_limit=node_limit, **tolerated,
+            time_limit_s=time_limit_s, node_limit=node_limit, progress=False, **tolerated,
         )  # fmt: skip
     said = "and how far released distances deviate, and takes the largest consistent match"
     return _linked(release, knowledge, found.links, said, complete=found.is_optimal)

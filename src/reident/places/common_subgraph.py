@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from reident._check import (
     check_choice,
     check_columns,
-    check_distance_matrix,
     check_ids,
     check_integer,
     check_real,
@@ -23,11 +22,11 @@ from reident._check import (
 )
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
-from reident.cliques.cliques import Clique, Cliques, max_clique, max_cliques
+from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.errors import DataError
 from reident.options import Choice, Real, Whole
-from reident.places.compatibility import CompatibilityGraph, graph_of_codes, shared_codes
+from reident.places.compatibility import CompatibilityGraph, complete_distances, graph_of_codes, shared_codes
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]
 
@@ -56,7 +55,7 @@ class MetricMicrodata:
     def __post_init__(self) -> None:
         check_table(self.table, "table", min_records=0)
         check_ids(self.table.index, "table.index")
-        matrix = check_distance_matrix(self.distances_km, "distances_km", size=len(self.table))
+        matrix = complete_distances(self.distances_km, "distances_km", size=len(self.table))
         object.__setattr__(self, "distances_km", matrix)
 
     def __len__(self) -> int:
@@ -136,9 +135,10 @@ def common_subgraph_attack(
     ties: Annotated[str, Choice("first", "random", "all")] = "random",
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)] = 1.0,
     search: Annotated[str, Choice("strong", "published")] = "strong",
-    limit: Annotated[int, Whole(1, unit="cliques")] = 100_000,
-    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
+    limit: Annotated[int, Whole(1, unit="cliques")] = 10_000,
+    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = TIME_LIMIT_S,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = None,
+    progress: bool = True,
     rng: RNGLike = None,
 ) -> Linkage:
     """Link two files by a maximum approximate common subgraph.
@@ -167,9 +167,10 @@ def common_subgraph_attack(
     search : {"strong", "published"}
         As for `max_clique`. ``"published"`` claims the clique that the papers' search ends with; `ties` has no part.
     limit : int
-        List at most so many maximum cliques.
-    time_limit_s, node_limit
-        As for `max_clique`. The attack never claims an unproven clique to be maximum.
+        List at most so many maximum cliques. Those of a list cut short are the ones that the search meets first, so
+        that a draw among them is not a draw among all.
+    time_limit_s, node_limit, progress
+        As for `max_clique`, a minute by default. The attack never claims an unproven clique to be maximum.
     rng : Generator, int or None
         Drives the search and the draw.
 
@@ -219,13 +220,13 @@ def common_subgraph_attack(
     graph = graph_of_codes(
         codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
     )
+    limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
     if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
-        relaxed = quasi_clique(graph, gamma=gamma, time_limit_s=time_limit_s, node_limit=node_limit, rng=generator)
-        listed = _listed(relaxed)
+        listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))
+    elif ties == "first" or search == "published":
+        listed = _listed(max_clique(graph, search=search, rng=generator, **limits))
     else:
-        listed = _search(
-            graph, "first" if search == "published" else ties, search, limit, time_limit_s, node_limit, generator
-        )
+        listed = max_cliques(graph, limit=limit, rng=generator, **limits)
     chosen = int(generator.integers(len(listed.cliques))) if ties == "random" else 0
     vertices = listed.cliques[chosen]
     return Linkage(
@@ -320,20 +321,6 @@ def _label_codes(
         return np.zeros(len(table_release), dtype=np.int64), np.zeros(len(table_known), dtype=np.int64)
     codes = encode_labels([table_release, table_known], columns, ["release", "known"])
     return shared_codes(codes[0], codes[1])
-
-
-def _search(
-    graph: CompatibilityGraph,
-    ties: str,
-    search: str,
-    limit: int,
-    time_limit_s: float | None,
-    node_limit: int | None,
-    rng: np.random.Generator,
-) -> Cliques:
-    if ties == "first":
-        return _listed(max_clique(graph, search=search, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng))
-    return max_cliques(graph, limit=limit, time_limit_s=time_limit_s, node_limit=node_limit, rng=rng)
 
 
 def _listed(best: Clique) -> Cliques:

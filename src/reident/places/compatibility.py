@@ -149,8 +149,8 @@ def graph_of_codes(
     intervals_km: tuple[Any, Any] | None,
 ) -> CompatibilityGraph:
     """Build the product graph of records whose labels are coded (see `shared_codes`; -1 agrees with nothing)."""
-    d_release = check_distance_matrix(d_release, "d_release", size=codes_release.size)
-    d_known = check_distance_matrix(d_known, "d_known", size=codes_known.size)
+    d_release = complete_distances(d_release, "d_release", size=codes_release.size)
+    d_known = complete_distances(d_known, "d_known", size=codes_known.size)
     if (window_km is None) == (intervals_km is None):
         raise ParameterError("exactly one of `window_km` and `intervals_km` must be given")
     if window_km is not None:
@@ -160,6 +160,20 @@ def graph_of_codes(
     # An interval for the released distance is a closed window around a known distance of zero.
     nothing = np.broadcast_to(0.0, low.shape)
     return _build(codes_release, d_release, codes_known, nothing, -high, -low, closed=True)
+
+
+def complete_distances(distances: ArrayLike, name: str, *, size: int) -> FloatArray:
+    """Return a distance matrix without gaps; say of one with gaps why it is refused."""
+    try:
+        return check_distance_matrix(distances, name, size=size)
+    except DataError as error:
+        if "must be finite, got nan" not in str(error):
+            raise
+        raise DataError(
+            f"{error}: only complete graphs are matched. By Definition 5 (b) of Kroll (2015) a missing distance would "
+            "agree with a missing one and with no other, which holds only where the same pairs are left out of both "
+            "files; fill the gaps, or leave the records out"
+        ) from None
 
 
 def encode_label_arrays(labels_release: ArrayLike, labels_known: ArrayLike) -> tuple[IntArray, IntArray]:
@@ -244,6 +258,8 @@ def _build(
     n_codes = int(codes_release.max(initial=-1)) + 1
     by_code = np.argsort(codes_release, kind="stable")
     sizes = np.bincount(codes_release[codes_release >= 0], minlength=n_codes)
+    # Of each label no more records are matched than the file with fewer of them has.
+    most = int(np.minimum(sizes, np.bincount(codes_known[codes_known >= 0], minlength=n_codes)[:n_codes]).sum())
     group_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     by_code = by_code[codes_release.size - group_starts[-1] :]
     ranks = np.full(codes_release.size, -1, dtype=np.int64)
@@ -276,11 +292,11 @@ def _build(
     if degrees.size <= _BITS_VERTICES and 4 * n_ends > 8 * degrees.size * words:
         bits = np.zeros((degrees.size, words), dtype=np.uint64)
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
-        return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, bits=bits))
+        return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, bits=bits, most=most))
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, indptr, indices))
+    return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, indptr, indices, most=most))
 
 
 def _parts(offsets: IntArray) -> list[tuple[int, int]]:

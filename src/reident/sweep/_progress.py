@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from reident._line import display_kind
+
 #: A file named here receives the state as JSON, so that the runner can show what a kernel is busy with.
 RELAY = "REIDENT_PROGRESS_FILE"
 
@@ -54,7 +56,7 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._handle: Any = None
-        self._kind = "none" if self._relay or not enabled else _display_kind()
+        self._kind = "none" if self._relay or not enabled else display_kind()
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
@@ -169,12 +171,3 @@ class Progress:
             temporary.replace(target)
         except OSError:
             self._relay = None  # a display must never stop the work
-
-
-def _display_kind() -> str:
-    shell = sys.modules.get("IPython")
-    if shell is not None:
-        active = shell.get_ipython()
-        if active is not None and hasattr(active, "kernel"):
-            return "notebook"
-    return "terminal" if sys.stderr.isatty() else "log"

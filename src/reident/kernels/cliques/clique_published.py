@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels.cliques.bitset import has_bit
+from reident.kernels.cliques.bitset import ONE, ZERO, has_bit, lowest_bit
 
 # Positions in the state, and what `advance` returns.
 LEVEL, STEPS, BEST = range(3)
@@ -122,11 +122,21 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
         chosen[level - 1] = v
         row = rows[v]
         end = high
-        for p in range(low, high - 1):
-            if has_bit(row, members[p]):
-                members[end] = members[p]
-                end += 1
-        work -= high - low
+        if level == 1:
+            # The root's candidates are 0, 1, 2 and so on: they are read off the row, word by word.
+            for w in range((v + 63) >> 6):
+                word = row[w] if w < v >> 6 else row[w] & ((ONE << np.uint64(v & 63)) - ONE)
+                while word != ZERO:
+                    members[end] = (w << 6) + lowest_bit(word)
+                    word &= word - ONE
+                    end += 1
+            work -= (high >> 6) + end - high
+        else:
+            for p in range(low, high - 1):
+                if has_bit(row, members[p]):
+                    members[end] = members[p]
+                    end += 1
+            work -= high - low
         if end == high:
             if level > state[BEST]:
                 state[BEST] = level
