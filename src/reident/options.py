@@ -265,7 +265,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         rules = _rules(function)
         for name, rule in rules.items():
             value = bound.arguments.get(name)
-            if name in bound.arguments and not (value is None and signature.parameters[name].default is None):
+            if name in bound.arguments and not (value is None and name in _optional(function)):
                 bound.arguments[name] = rule.check(value, name)
         check_together(rules, bound.arguments)
         return function(*bound.args, **bound.kwargs)
@@ -282,6 +282,15 @@ def _rules(function: Callable[..., Any]) -> dict[str, Option]:
         for name, rule in described(function).items()
         if isinstance(rule, Option) and all(one in (_bare(hints[name]), type(None)) for one in _members(hints[name]))
     }
+
+
+@functools.lru_cache(maxsize=1024)
+def _optional(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the parameters that may be None: by their type, or as their default says."""
+    hints: dict[str, Any] = inspect.get_annotations(function, eval_str=True)
+    unset = {name for name, one in inspect.signature(function).parameters.items() if one.default is None}
+    inner = {name: hint.__origin__ if typing.get_origin(hint) is Annotated else hint for name, hint in hints.items()}
+    return frozenset(unset | {name for name, hint in inner.items() if type(None) in typing.get_args(hint)})
 
 
 def _members(hint: Any) -> tuple[Any, ...]:

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_cliques
-from reident import DataError, ParameterError, SearchLimitWarning, max_clique, max_cliques
+from reident import (
+    DataError,
+    ParameterError,
+    SearchLimitWarning,
+    compatibility_graph,
+    max_clique,
+    max_cliques,
+    quasi_clique,
+)
 from reident.cliques import search as clique_search
 from reident.cliques import search_graph
 
@@ -246,3 +254,10 @@ def test_published_search_ends_at_its_steps_and_tells_so():
     assert sizes == sorted(sizes)
     with pytest.raises(ParameterError, match="`search` must be"):
         max_clique(graph, search="fast")
+
+
+def test_a_search_may_be_let_run_without_a_clock():
+    graph = compatibility_graph([1], [[0.0]], [1], [[0.0]], window_km=(-1, 1))
+    assert quasi_clique(graph, gamma=0.9, time_limit_s=None).vertices == (0,)
+    with pytest.raises(ParameterError, match="`time_limit_s`"):
+        quasi_clique(graph, gamma=0.9, time_limit_s=0)

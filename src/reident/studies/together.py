@@ -60,9 +60,9 @@ def together(claim: str, cells: pd.DataFrame, printed: pd.Series, **reading: Any
     print_ = _table(printed).loc[shape.index, shape.columns]
     found = []
     for name, statistic in STATISTICS.items():
-        if name.endswith(("row", "row to row", "row against first")) and len(shape) < 2:
+        if name.endswith(("row to row", "row against first")) and len(shape) < 2:
             continue
-        if name.endswith(("column", "column to column")) and shape.shape[1] < 2:
+        if name.endswith(("column to column", "column against first")) and shape.shape[1] < 2:
             continue
         values = np.array([statistic(table) for table in drawn.values()])
         low, high = prediction(values)

@@ -9,9 +9,12 @@ import pandas as pd
 
 from reident._types import FloatArray
 from reident.cliques.cliques import max_cliques
-from reident.data.datasets import load_example2, load_poets
+from reident.data.datasets import load_boundary, load_example2, load_poets
+from reident.data.simulate import points_in_area
+from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_km
+from reident.places.shape import gaps_km, unit_vectors
 
 
 def example_2() -> dict[str, pd.DataFrame]:
@@ -84,6 +87,20 @@ def theorem_7(n_pairs: int = 40, size: int = 4) -> int:
         graph = compatibility_graph(labels[0], d[0], labels[1], d[1], window_km=(-3, 3))
         equal += len(max_cliques(graph, rng=0).cliques[0]) == _largest_common(labels, d, 3.0)
     return equal
+
+
+def three_distances(n_points: int = 1000, within_km: float = 0.01) -> int:
+    """Count points of Germany that their distances to three others give back within 10 m.
+
+    On the sphere a distance is an angle to a known direction, so that three of them are three linear equations.
+    """
+    rng = np.random.default_rng(3)
+    directions = unit_vectors(*points_in_area(load_boundary("germany"), 4 * n_points, rng=rng)).reshape(n_points, 4, 3)
+    known, point = directions[:, :3], directions[:, 3]
+    angles = gaps_km(known, point[:, None, :]) / EARTH_RADIUS_KM
+    found = np.linalg.solve(known, np.cos(angles)[..., None])[..., 0]
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return int((gaps_km(found, point) <= within_km).sum())
 
 
 def _largest_common(labels: np.ndarray, distances: list[FloatArray], window_km: float) -> int:

@@ -7,12 +7,15 @@ import pandas as pd
 
 from reident.data.papers import published
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
-from reident.studies.kroll2015 import Profile, readings, summaries
+from reident.studies.kroll2015 import SPLIT, Profile, readings, summaries
 from reident.studies.kroll2015.examples import example_2, example_10
-from reident.studies.kroll2015.trials import CONDITIONS, shown, trial, variant_trial
+from reident.studies.kroll2015.trials import CONDITIONS, calibration_trial, shown, trial, variant_trial
 from reident.studies.study import Sweep
 
 __all__ = ["claims", "frames", "sweeps"]
+
+# Data sets of what is beside the paper's tables: the calibration and the variants.
+_FEWER = 5
 
 
 def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
@@ -28,39 +31,56 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
         {**size, "alpha": 0.5, "gamma": gamma, "dataset": dataset, **fixed}
         for gamma in dict.fromkeys((1.0, plan.gamma))
         for size in sizes
-        for dataset in datasets
+        for dataset in datasets[:_FEWER]
     ]
+    shared = ["alpha", *CONDITIONS]
+    parts = {"narrow": plan.narrow_repetitions, "trials": plan.repetitions}
+    alphas = {"narrow": [a for a in plan.alphas if a < SPLIT], "trials": [a for a in plan.alphas if a >= SPLIT]}
+    grid = {name: [value] for name, value in fixed.items()}
     return {
-        "trials": {
+        **{
+            # One stem: a release is the same in both, whatever window it is attacked with.
+            name: {
+                "grid": {"sigma_deg": plan.sigmas_deg, "alpha": alphas[name], "dataset": datasets, **grid},
+                "trial": trial,
+                "repetitions": repetitions,
+                "shared": shared,
+                "stem": "kroll2015",
+            }
+            for name, repetitions in parts.items()
+            if alphas[name]
+        },
+        "calibration": {
             "grid": {
-                "sigma_deg": plan.sigmas_deg,
-                "alpha": plan.alphas,
-                "dataset": datasets,
-                **{name: [value] for name, value in fixed.items()},
+                "sigma_deg": plan.sigmas_deg[1::2] or plan.sigmas_deg,
+                "dataset": datasets[:_FEWER],
+                **{name: value for name, value in grid.items() if name != "jitter_km"},
+                **plan.calibration,
             },
-            "trial": trial,
-            "repetitions": plan.repetitions,
-            "shared": ["alpha", *CONDITIONS],
-            "stem": "kroll2015",
+            "trial": calibration_trial,
+            "shared": shared,
         },
         "variants": {
             "grid": variants,
             "trial": variant_trial,
-            "repetitions": -(-plan.variant_repetitions // len(datasets)),
+            "repetitions": -(-plan.variant_repetitions // len(datasets[:_FEWER])),
             "shared": ["gamma", *CONDITIONS],
         },
     }
 
 
 def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return `trials`, `summary`, `ties`, `deviations`, `ru_map`, `ru_variants`, and what figures 1 to 4, 7 show."""
-    attacked = trials["trials"].drop(columns=list(CONDITIONS))
+    """Return `trials`, `summary`, what ties and the jitter do, the maps, and what figures 1 to 4 and 7 show."""
+    parts = [trials[name] for name in ("narrow", "trials") if name in trials]
+    attacked = pd.concat(parts, ignore_index=True).drop(columns=list(CONDITIONS))
     summary = summaries.summarise(attacked)
     return {
         "trials": attacked,
         "summary": summary,
         "agreement": summaries.agreement(summary),
         "ties": summaries.ties(attacked),
+        "tie_rules": summaries.tie_rules(attacked),
+        "calibration": summaries.calibration(trials["calibration"]),
         "deviations": summaries.deviations(plan.sigmas_deg, seed),
         "ru_map": _ru_map(attacked),
         "ru_variants": _variants(trials["variants"], plan.gamma),

@@ -10,7 +10,8 @@ import pandas as pd
 
 from reident.data.papers import claims, published
 from reident.studies.comparison import PUBLIC, Reading, ledger
-from reident.studies.kroll2015.examples import example_9, theorem_7
+from reident.studies.kroll2015 import SPLIT
+from reident.studies.kroll2015.examples import example_9, theorem_7, three_distances
 from reident.studies.together import confidence, prediction, together
 
 __all__ = ["comparison"]
@@ -38,6 +39,7 @@ def _examples(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:
         Reading(
             "Theorem 7: common subgraphs as large as the largest cliques, in random pairs of graphs, of 40", theorem_7()
         ),
+        Reading("Section 5: points that exact distances to three others fix, of 1000", three_distances()),
         Reading("Example 9: maximum cliques of the product graph", example_9()),
         Reading(
             "Table 2: possible matches, equal rows",
@@ -71,11 +73,55 @@ def _simulated(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:
             value, low, high, printed = (row[f"{measure}{end}"] for end in ("", "_low", "_high", "_published"))
             note = over_ties.get((row["sigma_deg"], row["alpha"]), "") if measure == "precision" else ""
             sigma, alpha = f"sigma {row['sigma_deg']:.3f}", f"alpha {row['alpha']:.1f}"
-            found.append(Reading(claim, value, low, high, PUBLIC, note, sigma, alpha, printed, n))
-        cells = trials.groupby(["dataset", "sigma_deg", "alpha"])[measure].mean().rename("value")
-        cells = cells.rename_axis(["draw", "row", "column"]).reset_index()
-        print_ = published("kroll2015", table).set_index(["sigma_deg", "alpha"])[measure]
-        found += together(claim, cells, print_.rename_axis(["row", "column"]), got=PUBLIC)
+            half = claim if row["alpha"] >= SPLIT else f"{claim}, predicted"
+            found.append(Reading(half, value, low, high, PUBLIC, note, sigma, alpha, printed, n))
+        found += _joint(claim, table, measure, trials)
+    return found + _tie_rules(trials)
+
+
+def _joint(claim: str, table: str, measure: str, trials: pd.DataFrame) -> list[Reading]:
+    """Judge a table as a whole, its predicted half, and that half against the one that the jitter was chosen by."""
+    cells = trials.groupby(["dataset", "sigma_deg", "alpha"])[measure].mean().rename("value")
+    cells = cells.rename_axis(["draw", "row", "column"]).reset_index()
+    printed = published("kroll2015", table).set_index(["sigma_deg", "alpha"])[measure].rename_axis(["row", "column"])
+    found = together(claim, cells, printed, got=PUBLIC)
+    below = printed[printed.index.get_level_values("column") < SPLIT]
+    if (cells["column"] < SPLIT).any() and (cells["column"] >= SPLIT).any():
+        found += together(f"{claim}, predicted", cells[cells["column"] < SPLIT], below, got=PUBLIC)
+        in_run = printed.loc[pd.MultiIndex.from_frame(cells[["row", "column"]].drop_duplicates())]
+        values = [_contrast(part.set_index(["row", "column"])["value"]) for _, part in cells.groupby("draw")]
+        low, high = prediction(values)
+        found.append(
+            Reading(f"{claim}: predicted columns against calibrated ones", float(np.mean(values)), low, high, PUBLIC,
+                    published=_contrast(in_run), draws=len(values))
+        )  # fmt: skip
+    return found
+
+
+def _contrast(cells: pd.Series) -> float:
+    below = cells.index.get_level_values("column") < SPLIT
+    return float(cells[below].mean() - cells[~below].mean())
+
+
+_RULES = {
+    "Table 4: mean over sigma, the clique that the program ends with": "precision_published",
+    "Table 4: mean over sigma, one of all maximum cliques at random": "precision_random",
+    "Table 4: mean over sigma, the average over all maximum cliques": "precision_mean",
+}
+
+
+def _tie_rules(trials: pd.DataFrame) -> list[Reading]:
+    """Judge the columns of small alpha by each rule for ties, in the same graphs."""
+    printed = published("kroll2015", "table4").set_index(["sigma_deg", "alpha"])["precision"]
+    found = []
+    for claim, column in _RULES.items():
+        for alpha, part in trials[trials["alpha"] < SPLIT].groupby("alpha"):
+            draws = part.groupby(["dataset", "sigma_deg"])[column].mean().groupby("dataset").mean()
+            print_ = np.mean([printed[sigma, alpha] for sigma in part["sigma_deg"].unique()])
+            found.append(
+                Reading(claim, draws.mean(), *prediction(draws), PUBLIC, row=f"alpha {alpha:.1f}",
+                        published=float(print_), draws=len(draws))
+            )  # fmt: skip
     return found
 
 

@@ -9,9 +9,11 @@ import pandas as pd
 from scipy import stats
 
 from reident.data.papers import published
+from reident.studies.kroll2015 import SPLIT
 from reident.studies.kroll2015.trials import deviation
 
 _LEVEL = 0.95
+_CELL = ["sigma_deg", "alpha"]
 _TABLE_3 = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95]
 
 
@@ -74,10 +76,42 @@ def ties(trials: pd.DataFrame) -> pd.DataFrame:
     Of larger alphas alone the smallest is taken.
     """
     small = trials[trials["alpha"] <= max(0.3, trials["alpha"].min())]
-    columns = ["precision_min", "precision_mean", "precision_max", "n_max_cliques", "is_enumerated"]
+    columns = [f"precision_{name}" for name in ("published", "random", "min", "mean", "max")]
+    columns += ["n_max_cliques", "is_enumerated"]
     cells = small.groupby(["sigma_deg", "alpha"])[columns].mean().reset_index()
     printed = published("kroll2015", "table4").rename(columns={"precision": "published"})
     return cells.merge(printed, on=["sigma_deg", "alpha"], how="left")
+
+
+def tie_rules(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return, for each alpha, mean precision by the program's clique and by a drawn one, their difference, and print.
+
+    Both rules choose in the same product graph, so that the difference is paired; its standard error is over releases.
+    """
+    printed = published("kroll2015", "table4").set_index(["sigma_deg", "alpha"])["precision"]
+    frame = trials.assign(
+        printed=printed.reindex(pd.MultiIndex.from_frame(trials[["sigma_deg", "alpha"]])).to_numpy(),
+        difference=trials["precision_random"] - trials["precision_published"],
+    )
+    grouped = frame.groupby("alpha")
+    columns = {"precision_published": "published", "precision_random": "random", "precision_mean": "mean_over_all"}
+    made = grouped[[*columns, "printed", "difference"]].mean().rename(columns=columns)
+    return made.assign(standard_error=grouped["difference"].sem(), pairs=grouped.size()).reset_index()
+
+
+def calibration(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return how far the averages lie from print at each jitter: in the cells it was chosen by, and in the others."""
+    rows = []
+    for jitter_km, part in trials.groupby("jitter_km"):
+        row: dict[str, Any] = {"jitter_km": jitter_km}
+        for name, half in (("calibrated", part["alpha"] >= SPLIT), ("predicted", part["alpha"] < SPLIT)):
+            means = part[half].groupby(["dataset", *_CELL], as_index=False)[["precision", "recall"]].mean()
+            for table, measure in (("table4", "precision"), ("table5", "recall")):
+                both = means.merge(published("kroll2015", table), on=_CELL, suffixes=("", "_printed"))
+                gaps = (both[measure] - both[f"{measure}_printed"]).groupby(both["dataset"]).mean()
+                row |= {f"{measure}_{name}": gaps.mean(), f"{measure}_{name}_se": gaps.sem()}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def deviations(sigmas_deg: list[float], seed: int) -> pd.DataFrame:
