@@ -100,7 +100,7 @@ def three_distances(n_points: int = 1000, within_km: float = 0.01) -> int:
     angles = gaps_km(known, point[:, None, :]) / EARTH_RADIUS_KM
     found = np.linalg.solve(known, np.cos(angles)[..., None])[..., 0]
     found /= np.linalg.norm(found, axis=1, keepdims=True)
-    return int((gaps_km(found, point) <= within_km).sum())
+    return int((gaps_km(np.asarray(found, dtype=np.float64), point) <= within_km).sum())
 
 
 def _largest_common(labels: np.ndarray, distances: list[FloatArray], window_km: float) -> int:
