@@ -62,10 +62,10 @@ def agree(comp: Any, ref: Any) -> bool:
 
 def cases() -> dict[str, Case]:
     """Return every case by its name."""
-    from fuzz import cells, cliques, graphs, links, networks, places, reference_map, reference_sets, tables
+    from fuzz import cells, cliques, graphs, links, networks, places, reference_map, reference_sets, rounded, tables
 
     found: dict[str, Case] = {}
-    for module in (cells, cliques, graphs, links, networks, places, reference_map, reference_sets, tables):
+    for module in (cells, cliques, graphs, links, networks, places, reference_map, reference_sets, rounded, tables):
         for case in module.CASES:
             assert case.name not in found, case.name
             found[case.name] = case

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from shapely import box
 
-from reident import embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
+from reident import attack_panel, embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
 from reident.places import reference_map as module
 from reident.places.areas import AreaSampler
+from reident.places.islands import Island
 from reident.places.outline import lay_inside
 from reident.places.shape import gaps_km, procrustes, unit_vectors
 
@@ -146,3 +147,41 @@ def test_islands_without_a_common_record_are_joined_by_the_secret_points_that_th
     assert (west.located == whole.located).all()
     x = west.x[west.located]
     assert gaps_km(x @ procrustes(x, true[west.located]).T, true[west.located]).max() < 1e-5
+
+
+@pytest.mark.slow
+def test_rounding_does_not_prevent_it_and_records_that_contradict_distances_are_given_up():
+    released, true = draw(240, 12, 2, 1)
+    step = 0.05
+    found = locate_by_reference_sets(np.round(released / step) * step, rng=0, step_km=step)
+    assert len(found) > 180
+    assert errors_km(found, true).max() < step
+    assert found.is_certified(1e-6)
+    assert len(locate_by_reference_sets(np.round(released / step) * step, rng=0)) == 0
+
+
+def test_a_place_nearer_to_others_than_released_distances_allow_is_given_up():
+    released, true = draw(80, 15, 3, 1)
+    island = Island(np.empty((0, 80)), released, 1e-3)
+    island.x, island.located = true.copy(), np.ones(80, dtype=bool)
+    island.forget_contradicted(0.01)
+    assert island.located.all()
+    island.x[[3, 7]] = island.x[[50, 60]]
+    island.forget_contradicted(0.01)
+    # The moved ones contradict most records, those whose places they took only them.
+    assert set(np.flatnonzero(~island.located)) == {3, 7}
+
+
+def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
+    released, _ = draw(80, 15, 3, 1)
+    lat, lon = points_in_area(AREA, 80, rng=1)
+    people = pd.DataFrame({"age": np.arange(80) % 40, "lat": lat, "lon": lon, "who": np.arange(80)})
+    asked = {"quasi": "age", "lat": "lat", "lon": "lon", "id": "who", "attacks": ["reference_sets"]}
+
+    def row(distances):
+        return attack_panel((people[["who", "age"]], distances), people, **asked).iloc[0]
+
+    assert row(released)["risk"] == 1
+    assert "come back exactly" in row(released)["assumption"]
+    assert "not made of differences of coordinates" in row(great_circle_km(lat, lon))["reason"]
+    assert "rounded" in row(np.round(released))["reason"]

@@ -126,6 +126,25 @@ def test_a_table_with_distances_serves_as_well():
     )
 
 
+@pytest.mark.parametrize("step", [0.1, 1.0])
+def test_rounded_distances_give_coordinates_to_a_fraction_of_their_step(step):
+    released, coordinates = embedding(200, 6, 4, 1)
+    found = recover_coordinates(np.round(released / step) * step, step_km=step)
+    right, total = naive.right_values(found.values_km, coordinates, 2 * step)
+    assert total > 0.5 * coordinates.size
+    assert right > 0.98 * total
+    close, _ = naive.right_values(found.values_km, coordinates, 0.2 * step)
+    assert close > 0.8 * total
+    assert found.explained > 0.8
+
+
+def test_a_rounded_matrix_of_other_distances_is_hardly_explained():
+    lat, lon = points_in_area(AREA, 150, rng=3)
+    # The distance from a far record is a coordinate, active for the pairs in its direction.
+    assert recover_coordinates(np.round(great_circle_km(lat, lon)), step_km=1.0).explained < 0.3
+    assert recover_coordinates(np.round(great_circle_km(lat, lon), 1), step_km=0.1).values_km.shape == (150, 0)
+
+
 def test_what_is_no_release_is_refused():
     for wrong, message in [
         ("abc", "`release` must hold distances"),

@@ -69,6 +69,9 @@ ATTACKS: tuple[Entry, ...] = (
         "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision",
     ),
     _place("quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision"),
+    _place(
+        "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",
+    ),
     _place("registration", "location of all by their shape", "registration of point clouds", measure="precision"),
     _place(
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",

@@ -26,6 +26,7 @@ __all__ = [
     "nearest_place",
     "place_assignment",
     "quasi_clique",
+    "reference_sets",
     "registration",
     "repeated_masks",
     "spatial_k",
@@ -343,6 +344,34 @@ def registration(
         raise NotApplicable(str(error)) from error
     said = "and lays the shape of the released distances on the map"
     return _linked(release, knowledge, found.links, said, confidence="probability")
+
+
+#: Share of equal differences from which a matrix is made of differences of hidden coordinates.
+_EQUAL = 0.01
+
+
+def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Read hidden coordinates off the exact equalities of a matrix; see `reident.locate_by_reference_sets`."""
+    from reident.places.reference_map import locate_by_reference_sets
+    from reident.places.reference_sets import exact_equalities
+
+    if release.form != "distances":
+        raise NotApplicable("no distances are released")
+    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
+    if not kept:
+        raise NotApplicable("without labels the located records are not linked here")
+    equal = exact_equalities(theirs[1])
+    upper = theirs[1][np.triu_indices(len(theirs[1]), 1)]
+    if len(np.unique(upper)) < 0.5 * len(upper):
+        raise NotApplicable("the distances are rounded, and to which step must be said: it is run outside of a panel")
+    counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
+    if not equal.share > _EQUAL:
+        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
+    found = locate_by_reference_sets(theirs, known=knowledge.known, quasi=kept, rng=rng)
+    if found.linkage is None:
+        raise NotApplicable(f"{counted}, but they place nobody")
+    said = f"and reads places off the released numbers, of which {counted}"
+    return _linked(release, knowledge, found.linkage.links, said, confidence="probability")
 
 
 def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

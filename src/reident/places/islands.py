@@ -15,9 +15,13 @@ __all__ = ["Island"]
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
+# Tolerance, km, up to which the values are taken for exact.
+_EXACT_KM = 1e-3
 # Values that must agree before a record, a reference is believed, and located neighbours from which a record is tried:
-# the careful rules first, the others where these find nothing more.
-LEVELS = ((5, 4, 1), (4, 4, 4), (4, 3, 8))
+# the careful rules first, the others where these find nothing more. The wider the tolerance, km, the more values agree
+# by chance, and the more are asked for.
+LEVELS = {_EXACT_KM: ((5, 4, 1), (4, 4, 4), (4, 3, 8)), 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
+_WIDEST = ((8, 6, 1), (7, 5, 4), (6, 4, 8))
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
 # Unknowns up to which equations are solved as a full matrix.
@@ -45,6 +49,7 @@ class Island:
         self.x, self.located = np.zeros((n, 3)), np.zeros(n, dtype=np.bool_)
         self.sign, self.shift = np.zeros(d), np.zeros(d)
         self.references, self.counts = np.zeros((d, _MOST, 3)), np.zeros(d, dtype=np.int64)
+        self._fitted = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -90,9 +95,10 @@ class Island:
         self.x[members[good]], self.located[members[good]] = seed.x[good], True
         return True
 
-    def grow(self, levels: tuple[tuple[int, int, int], ...] = LEVELS) -> None:
+    def grow(self) -> None:
         """Add records, references and columns until nothing more can be added."""
         level = 0
+        levels = next((rules for most, rules in LEVELS.items() if self.tol <= most), _WIDEST)
         while not self.located.all() and level < len(levels):
             records, references, near = levels[level]
             known = (self.x, self.located, self.references, self.counts, self.tol)
@@ -106,6 +112,15 @@ class Island:
                 self._forget()
             elif level and added > 5:
                 level = 0
+
+    def forget_contradicted(self, slack_km: float) -> None:
+        """Give up the records whose places lie nearer together than the released distances allow, the worst first."""
+        rows = np.flatnonzero(self.located)
+        short = self.distances[np.ix_(rows, rows)] - gaps_km(self.x[rows, None], self.x[None, rows]) > slack_km
+        while short.any():
+            worst = short.sum(axis=1).argmax()
+            self.located[rows[worst]] = False
+            short[worst], short[:, worst] = False, False
 
     def _orient_columns(self, needed: int = 6) -> int:
         """Find sign, shift and a first reference of columns that the seed left open; returns how many."""
@@ -128,6 +143,11 @@ class Island:
 
     def adjust(self) -> None:
         """Fit places, references and shifts to all equations at once, where they have drifted."""
+        size = len(self) + int(self.counts.sum())
+        # Rounded values never fit: all is fitted anew when a tenth of it is new.
+        if self.tol > _EXACT_KM and abs(size - self._fitted) <= size // 10:
+            return
+        self._fitted = size
         deviation, which = self.deviations()
         column, record = np.nonzero(np.abs(deviation) < 40 * self.tol)
         if column.size == 0 or np.median(np.abs(deviation[column, record])) < 0.01 * self.tol:

@@ -24,8 +24,10 @@ from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
 
 __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 
-# Deviation, km, up to which an equation between unrounded numbers holds.
-_EXACT_KM = 1e-6
+# Deviation, km, up to which an equation between unrounded numbers holds; with a step, its share up to which one does.
+_EXACT_KM, _OF_STEP = 1e-6, 0.2
+# How far a place may contradict a released distance, which is never longer than the true one, in steps.
+_SLACK = 3.0
 # Share of the recovered values that the map does not see, and ranks of the records, by how close their neighbours lie,
 # from which a map is begun: neither the tightest towns, whose records share all their references, nor the loneliest.
 _HELD_OUT = 0.05
@@ -101,9 +103,10 @@ def locate_by_reference_sets(
     known: Any = None,
     *,
     quasi: str | Sequence[str] = (),
+    step_km: float | None = None,
     rng: RNGLike = None,
 ) -> ReferenceMap:
-    """Locate the records of an unrounded Lipschitz embedding from its matrix alone.
+    """Locate the records of a Lipschitz embedding from its matrix alone.
 
     `recover_coordinates` gives each record's distances to the nearest place of the secret sets, up to sign and shift.
     A cone through fourteen neighbours fixes places, signs and shifts at once; then circles round known references
@@ -121,6 +124,8 @@ def locate_by_reference_sets(
         `area`.
     quasi : str or sequence of str
         Columns that both tables share, for the links; the release must then be a table with distances.
+    step_km : float, optional
+        Step to which the distances are rounded, as for `recover_coordinates`. Default: the numbers are exact.
     rng : Generator, int or None
         Drives which values are held out, the outline's walk, and the registration.
 
@@ -132,8 +137,8 @@ def locate_by_reference_sets(
     Raises
     ------
     DataError, ParameterError
-        If `release` holds no distance matrix, `area` no polygon, or `known` or `quasi` break the rules of
-        `registration_attack`.
+        If `release` holds no distance matrix, `area` no polygon, `step_km` is not above 0, or `known` or `quasi` break
+        the rules of `registration_attack`.
 
     Notes
     -----
@@ -141,8 +146,9 @@ def locate_by_reference_sets(
     its unknowns, to a millimetre; unrelated ones agree so closely with a probability of about 1e-13. What shares no
     reference with what is located stays unlocated or becomes an island of its own. Islands that share four records or
     secret points are laid on one another, and an island whose signs and shifts contradict the largest one's is
-    dropped: these belong to the release, not to a frame. Rounded or
-    noisy distances have no exact equalities and give nothing here.
+    dropped: these belong to the release, not to a frame. Rounded or noisy distances have no exact equalities and give
+    nothing without `step_km`; with it, more equations are asked for, and a record whose place contradicts released
+    distances, which are never longer than the true ones, is given up.
 
     Beyond Kroll and Schnell (2016), whose recommended setting (20 sets of 30 places) it opens.
 
@@ -166,17 +172,21 @@ def locate_by_reference_sets(
     if known is not None:
         check_known_places(known)
     generator = check_rng(rng)
-    coordinates = recover_coordinates(distances)
+    coordinates = recover_coordinates(distances, step_km)
+    tol = _EXACT_KM if step_km is None else _OF_STEP * step_km
 
     filled = np.isfinite(coordinates.values_km).sum(axis=0)
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
     hidden = np.isfinite(values) & (generator.random(values.shape) < _HELD_OUT)
-    islands = _grown(np.where(hidden, np.nan, values), distances)
+    islands = _grown(np.where(hidden, np.nan, values), distances, tol)
     certificate = _certificate(islands[0], values, hidden, generator) if islands else (np.nan, 0, 1.0)
     for island in islands:
         island.values = values
         island.grow()
+        if step_km is not None:
+            island.forget_contradicted(_SLACK * step_km)
+    islands = sorted((each for each in islands if len(each) >= _FEWEST), key=lambda each: -len(each))
 
     frame, linkage, spread = "own", None, np.nan
     if islands and known is not None:
@@ -199,7 +209,7 @@ def _table(release: Any, n: int) -> pd.DataFrame:
     return table
 
 
-def _grown(values: FloatArray, distances: FloatArray) -> list[Island]:
+def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[Island]:
     """Return the islands grown from several seeds, the largest first; what shares records is one."""
     n = len(distances)
     far = np.where(np.isnan(distances), np.inf, distances)
@@ -213,7 +223,7 @@ def _grown(values: FloatArray, distances: FloatArray) -> list[Island]:
             break
         centre = rest[int(rank * len(rest))]
         tried.add(centre)
-        island = Island(values, distances, _EXACT_KM)
+        island = Island(values, distances, tol)
         if not island.seed(centre):
             continue
         island.grow()

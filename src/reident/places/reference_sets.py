@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident._check import check_distance_matrix
+from reident._check import check_distance_matrix, check_real
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.errors import DataError
 from reident.kernels.places import reference_sets as kernel
+from reident.places.rounded_coordinates import recover_rounded
 
 __all__ = ["EqualDifferences", "HiddenCoordinates", "exact_equalities", "recover_coordinates"]
 
@@ -51,11 +52,13 @@ class HiddenCoordinates:
         One column a reference set, the fullest first: the distance of each record to the nearest place of the set, km,
         up to one shift and one sign a column; nan where the matrix does not give it. Two columns may be parts of one.
     n_equal : int
-        Equal differences between two rows, the equations that all rests on.
+        Equal differences between two rows, the equations that all rests on; with a step, the distances that the values
+        were fitted to.
     explained : float
-        Share of the released distances that are the difference of two recovered values.
+        Share of the released distances that are the difference of two recovered values, up to the step.
     n_contradictions : int
-        Sets of equations left out because they contradict one another; 0 for an embedding.
+        Sets of equations left out because they contradict one another; 0 for an embedding. With a step, columns left
+        out because distances that they had not seen do not confirm them.
     """
 
     values_km: FloatArray
@@ -118,26 +121,32 @@ def exact_equalities(release: Any) -> EqualDifferences:
     return EqualDifferences(n_equal, n_compared, n_equal / n_compared if n_compared else math.nan)
 
 
-def recover_coordinates(release: Any) -> HiddenCoordinates:
+def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoordinates:
     """Recover the hidden coordinates of a Lipschitz embedding from the released matrix alone.
 
     Neither the reference sets nor their number or size need be known, nor any record. Each coordinate comes back up to
     a shift and a sign, to the last digits of the released numbers; `locate_by_reference_sets` turns them into places.
+    Rounding does not prevent it: with steps of .1 km values come back to some 5 m, with steps of 1 km to 50 m.
 
     Parameters
     ----------
     release : array_like of shape (n, n), MetricMicrodata, or tuple of DataFrame and array-like
         Released distances, km; nan for a distance that is not released. Not modified.
+    step_km : float, optional
+        Step to which the distances are rounded, km, above 0; for noise on each distance, three standard deviations.
+        Default: the numbers are exact.
 
     Returns
     -------
     HiddenCoordinates
-        Without columns where the matrix is no matrix of largest differences.
+        Without columns where the matrix is no matrix of largest differences. Exact numbers give no wrong value; with a
+        step single values may be wrong (fewer than one in fifty up to a step of 1 km). Ordinary distances, rounded, may
+        give a few columns, distances from single records, that explain little.
 
     Raises
     ------
-    DataError
-        If `release` holds no distance matrix.
+    DataError, ParameterError
+        If `release` holds no distance matrix, or `step_km` is not above 0.
 
     Notes
     -----
@@ -146,6 +155,12 @@ def recover_coordinates(release: Any) -> HiddenCoordinates:
     of about 1e-11, so that each equality names entries of one set; a union-find joins them, each class is walked along
     its entries, and classes that agree on two records are one. Each row is compared with all others, or with 500
     others where there are more than that. Time O(n^3), from 500 records on O(500 n^2); memory O(n^2).
+
+    With a step, the two rows in which most differences fall into one window begin a column. What is known of it bounds
+    it for every other record, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active the extreme bounds coincide.
+    The distances that the column explains are set aside, the next column comes from the rest; a least-squares fit of
+    all columns to all distances averages the rounding away. A tenth of the distances is hidden from the search: a
+    column that they do not confirm is left out.
 
     Beyond Kroll and Schnell (2016), who take the coordinates for lost once the largest difference is formed.
 
@@ -162,6 +177,10 @@ def recover_coordinates(release: Any) -> HiddenCoordinates:
     (60, 5)
     """
     matrix = check_release(release)
+    if step_km is not None:
+        step = check_real(step_km, "step_km", low=0, open_low=True, why="leave it out for exact numbers")
+        found = recover_rounded(matrix, step)
+        return _described(matrix, found.values, found.n_fitted, found.n_refused, step)
     distances, copy = _distinct(matrix)
     n, tol = len(distances), _tolerance_km(distances)
     apart = np.arange(1, n // 2 + 1)
@@ -171,9 +190,15 @@ def recover_coordinates(release: Any) -> HiddenCoordinates:
     # Walking along entries adds their roundings up.
     pieces, n_contradictions = _pieces(distances, classes, turned, 100 * tol)
     columns = pieces[kernel.merge_pieces(pieces, 100 * tol)]
+    return _described(matrix, columns[:, copy], n_equal, n_contradictions, 100 * tol)
+
+
+def _described(
+    matrix: FloatArray, columns: FloatArray, n_equal: int, n_contradictions: int, tol: float
+) -> HiddenCoordinates:
     columns = columns[np.argsort(-np.isfinite(columns).sum(axis=1), kind="stable")]
-    values = np.ascontiguousarray(columns.T[copy])
-    explained, released = kernel.count_explained(matrix, values, 100 * tol)
+    values = np.ascontiguousarray(columns.T)
+    explained, released = kernel.count_explained(matrix, values, tol)
     return HiddenCoordinates(values, n_equal, explained / released if released else 1.0, n_contradictions)
 
 
