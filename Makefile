@@ -7,7 +7,7 @@ OUT ?= results
 PROFILE ?= quick
 JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count())")
 
-.PHONY: help reproduce test fuzz lint lab bench clean
+.PHONY: help reproduce test fuzz lint lab bench docs lectures clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
 	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
@@ -15,6 +15,8 @@ help:
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"
+	@echo "make docs        build the site, offline, with the executed notebooks that $(OUT) holds"
+	@echo "make lectures    write the notebooks executed in $(OUT) as Markdown into docs/lectures"
 	@echo "make clean       remove the environment, results and caches"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -48,5 +50,14 @@ lab: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks --out $(OUT)/benchmarks
 
+docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/python docs/generate.py docs/_generated --results $(OUT)
+	$(BIN)/python -m sphinx -q -b html docs site
+	@echo "site: site/index.html"
+
+lectures: $(STAMP)
+	$(BIN)/python docs/lectures.py --results $(OUT)
+
 clean:
-	rm -rf $(VENV) $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OUT) docs/_generated site .pytest_cache .mypy_cache .ruff_cache .hypothesis

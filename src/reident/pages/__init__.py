@@ -79,7 +79,7 @@ def number(text: str) -> str:
 
 def mark(text: str) -> str:
     """Return words as the name of a class of rows."""
-    return "".join(letter for letter in text.replace(" ", "-") if letter.isalpha() or letter == "-")
+    return "".join(letter for letter in text.replace(" ", "-") if letter.isalnum() or letter == "-")
 
 
 def picture(figure: Figure, *, dpi: int = 120) -> str:

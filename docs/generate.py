@@ -1,0 +1,167 @@
+"""Write the pages of the site that are made from the package: methods, API, ledgers, errata, notebooks.
+
+Nothing is computed: methods come from the registry, ledgers from the committed files, notebooks as they are or, where
+`results` holds an executed one, with its outputs. Run by `make docs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+import shutil
+from pathlib import Path
+
+import reident
+from reident.data.papers import PAPERS, errata
+from reident.methods._entry import Entry
+from reident.methods.catalogue import entries, told
+from reident.pages import mark, render
+from reident.runner._index import counts
+from reident.runner._ledger import committed_ledgers
+from reident.studies.catalogue import STUDIES
+from reident.studies.comparison import DATA, RULES, VERDICTS
+
+ROOT = Path(__file__).resolve().parents[1]
+ROLES = {"anonymiser": "Anonymisers", "attack": "Attacks", "metric": "Utilities"}
+
+
+def write(folder: Path, results: Path) -> None:
+    """Write all generated pages into `folder`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in ("methods", "api", "notebooks"):
+        (folder / part).mkdir(parents=True)
+    write_methods(folder / "methods")
+    write_api(folder / "api")
+    write_ledgers(folder)
+    write_notebooks(folder / "notebooks", results)
+    for name in ("CONTRIBUTING", "CHANGELOG", "GUIDE"):
+        (folder / f"{name.lower()}.md").write_text(as_page((ROOT / f"{name}.md").read_text(encoding="utf-8")))
+    for page in ("figures/README.md", "data/README.md"):
+        text = as_page((ROOT / page).read_text(encoding="utf-8"))
+        (folder / f"{Path(page).parent.name}.md").write_text(text)
+    shutil.copytree(ROOT / "figures", folder / "figures", ignore=shutil.ignore_patterns("*.svg", "*.csv", "*.json"))
+
+
+def as_page(text: str) -> str:
+    """Return a page of the repository with its pictures where the site has them, and links to files as plain text."""
+    text = re.sub(r"!\[([^\]]*)\]\((?!http)(?:figures/)?([\w/.-]+\.png)\)", r"![\1](figures/\2)", text)
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!http|#)[^)]+\)", r"\1", text)
+
+
+def write_methods(folder: Path) -> None:
+    """Write a page for each method, and the list of them."""
+    lines = ["# Methods", "", "Every method by name, as `reident methods` lists them.", ""]
+    for role, heading in ROLES.items():
+        mine = entries(role)
+        lines += [f"## {heading}", "", "```{toctree}", ":maxdepth: 1", ""]
+        for entry in mine:
+            name = f"{role}-{entry.name}"
+            (folder / f"{name}.md").write_text(method_page(entry), encoding="utf-8")
+            lines.append(f"{entry.name} ({entry.data}) <{name}>")
+        lines += ["```", ""]
+    (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def method_page(entry: Entry) -> str:
+    """Return the page of a method: what it is, what may be set, its function's documentation and code."""
+    about = told(entry)
+    rows = [
+        f"| `{one['name']}` | {one['type']} | {one['range']} | {one['unit']} | {one['default']} |".replace("None", "")
+        for one in about["parameters"]
+    ]
+    table = ["| parameter | type | range | unit | default |", "|---|---|---|---|---|", *rows] if rows else []
+    call = str(about["call"])
+    public = call.startswith("reident.") and call.removeprefix("reident.") in reident.__all__
+    return "\n".join(
+        [
+            f"# {entry.name}",
+            "",
+            f"{about['label']}: {about['role']} for {about['kind']}. Source: {about['source']}.",
+            "",
+            *([f"Guarantee: {about['guarantee']}", ""] if about.get("guarantee") else []),
+            f'By name: `risk_utility(data, ...)` with `"{entry.name}"`; in full `reident methods {entry.name}`.',
+            "",
+            *table,
+            "",
+            *(
+                ["```{eval-rst}", f".. autofunction:: {call}", "   :no-index:", "```", ""]
+                if public
+                else [f"Called: `{call}`", ""]
+            ),
+        ]
+    )
+
+
+def write_api(folder: Path) -> None:
+    """Write a page for each floor of the package with its public names."""
+    floors: dict[str, list[str]] = {}
+    for name in reident.__all__:
+        thing = getattr(reident, name)
+        module = (getattr(thing, "__module__", None) or "reident").split(".")
+        floors.setdefault(module[1] if len(module) > 1 else "reident", []).append(name)
+    lines = ["# API", "", "```{toctree}", ":maxdepth: 1", ""]
+    for floor, names in floors.items():
+        parts = [f"# {floor}", "", "```{eval-rst}"]
+        for name in names:
+            thing = getattr(reident, name)
+            kind = "autoclass" if inspect.isclass(thing) else "autofunction" if callable(thing) else "autodata"
+            parts += ["", f".. {kind}:: reident.{name}", *(["   :members:"] if kind == "autoclass" else [])]
+        (folder / f"{floor}.md").write_text("\n".join([*parts, "```", ""]), encoding="utf-8")
+        lines.append(floor)
+    (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
+
+
+def write_ledgers(folder: Path) -> None:
+    """Write every claim with boxes that hide rows, the rules' code, and the errata."""
+    ledgers = committed_ledgers(ROOT / "figures")
+    shown = (*VERDICTS, *DATA, "not read")
+    parts = ["# Every claim", "", "```{raw} html", render("filters", shown=shown), "```", ""]
+    for name, ledger in ledgers.items():
+        study = STUDIES[name]
+        run = json.loads((ROOT / "figures" / study.stem / f"{name}.json").read_text(encoding="utf-8"))
+        table = render("claims", rows=ledger.to_dict("records"), profile=run["profile"], figures={})
+        found = ", ".join(f"{n} {verdict}" for verdict, n in counts(ledger).items())
+        parts += [f"## {study.title}", "", f"{study.document.citation} Profile `{run['profile']}`: {found}.", ""]
+        parts += ["```{raw} html", table, "```", ""]
+    parts += ["## The rules", ""]
+    for name, rule in RULES.items():
+        parts += [
+            f'<a id="rule-{name.replace(" ", "-")}"></a>',
+            "",
+            f"### {name}",
+            "",
+            "```python",
+            inspect.getsource(rule),
+        ]
+        parts += ["```", ""]
+    (folder / "ledger.md").write_text("\n".join(parts), encoding="utf-8")
+    rows = errata().assign(kind=lambda frame: frame["stem"].map(mark))
+    stems = list(dict.fromkeys(rows["stem"]))
+    slips = render("slips", shown=stems, rows=rows.to_dict("records"), citations={s: PAPERS[s].citation for s in stems})
+    text = f"# Errata\n\nSlips of the documents, and what is used here instead.\n\n```{{raw}} html\n{slips}\n```\n"
+    (folder / "errata.md").write_text(text, encoding="utf-8")
+
+
+def write_notebooks(folder: Path, results: Path) -> None:
+    """Copy the notebooks, executed where results hold one; give each cell that draws a figure the figure's name."""
+    executed = {study.notebook: results / study.name / "notebook.ipynb" for study in STUDIES.values()}
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        run = executed.get(path.stem, results / path.stem / "notebook.ipynb")
+        notebook = json.loads((run if run.is_file() else path).read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if "injected-parameters" in cell.get("metadata", {}).get("tags", []):
+                cell["metadata"]["tags"].append("remove-cell")  # they name the folder of one machine
+            cell["outputs"] = [out for out in cell.get("outputs", []) if out["output_type"] != "stream"]
+            if cell["cell_type"] != "code":
+                del cell["outputs"]
+        (folder / path.name).write_text(json.dumps(notebook), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
+    asked = parser.parse_args()
+    write(asked.folder, asked.results)

@@ -1,0 +1,92 @@
+"""The site's pages: every method and every public name has its place, lectures say where they are stale."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import reident
+from reident.methods.catalogue import entries
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site") / "_generated"
+    script("generate").write(folder, ROOT / "nowhere")
+    return folder
+
+
+def test_every_method_has_a_page_with_its_parameters(pages):
+    listed = (pages / "methods" / "index.md").read_text()
+    for entry in entries():
+        name = f"{entry.role}-{entry.name}"
+        assert f"<{name}>" in listed
+        text = (pages / "methods" / f"{name}.md").read_text()
+        for parameter in entry.parameters:
+            assert f"| `{parameter}`" in text or f"| `{getattr(parameter, 'name', parameter)}`" in text
+
+
+def test_every_public_name_stands_once_in_the_reference(pages):
+    told = "\n".join(page.read_text() for page in (pages / "api").glob("*.md"))
+    assert sorted(re.findall(r":: reident\.(\w+)$", told, flags=re.MULTILINE)) == sorted(reident.__all__)
+
+
+def test_ledger_and_errata_filter_without_a_script(pages):
+    for name in ("ledger", "errata"):
+        text = (pages / f"{name}.md").read_text()
+        shown = set(re.findall(r'id="show-([\w-]+)"', text))
+        for marks in re.findall(r'<tr class="([^"]+)"', text):
+            assert set(marks.split()) <= shown
+        assert "<script" not in text
+
+
+def test_no_page_of_the_site_points_to_a_page_that_is_not_there(pages):
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text()
+        targets = re.findall(r"\]\((?!http|#)([^)]+)\)", text)
+        for block in re.findall(r"```{toctree}\n(.*?)```", text, flags=re.DOTALL):
+            targets += [line for line in block.split("\n") if line and not line.startswith(":") and "*" not in line]
+        for target in targets:
+            place = pages.parent / target if target.startswith("_generated") else page.parent / target
+            assert place.is_file() or place.with_suffix(".md").is_file() or Path(f"{place}.md").is_file(), target
+
+
+def test_a_lecture_is_that_of_its_notebook():
+    lectures = script("lectures")
+    stale = []
+    for page in sorted(lectures.FOLDER.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+            assert (page.parent / picture).is_file(), picture
+        marked = re.match(r"<!-- cells (\w+) -->", text)
+        if not marked or marked[1] != lectures.mark(ROOT / "notebooks" / f"{page.stem}.ipynb"):
+            stale.append(page.stem)
+    if stale:
+        pytest.xfail(f"stale, run `make reproduce` and `make lectures`: {', '.join(stale)}")
+
+
+@pytest.mark.slow
+def test_the_site_is_built_offline(pages):
+    pytest.importorskip("myst_nb")
+    pytest.importorskip("latex2mathml")
+    source, site = pages.parent, pages.parent / "site"
+    for path in [*(ROOT / "docs").glob("*.md"), ROOT / "docs" / "conf.py"]:
+        (source / path.name).write_bytes(path.read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-b", "html", source, site], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for page in site.rglob("*.html"):
+        assert not re.search(r'<(?:script|link)[^>]+(?:src|href)="https?:[^"]+\.(?:js|css)', page.read_text()), page
