@@ -10,7 +10,7 @@ from reident.data import datasets
 from reident.data.datasets import registry
 from reident.data.papers import published
 from reident.places.common_subgraph import common_subgraph_attack
-from reident.studies.kroll2016 import scenarios, trials
+from reident.studies.kroll2016 import scenarios, trials, uses
 from reident.studies.kroll2016.figures import FIGURES
 
 HOSPITALS = "hospitals_england/nhs_choices_hospital.csv"
@@ -124,3 +124,48 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
     assert drawn.any()
     assert set(results.comparison.loc[drawn, "verdict"]) == {"not comparable"}
     assert "not comparable" not in set(results.comparison.loc[~drawn, "verdict"])
+
+
+def test_the_named_uses_by_plain_definitions():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(0, 100, (40, 2))
+    d = np.hypot(*(x[:, None] - x[None]).transpose(2, 0, 1))
+    values = np.sin(x[:, 0] / 20)
+    same = uses.named_uses(d, d, values, seed=1)
+    assert same["pcnm_overlap"] == pytest.approx(1)
+    assert same["imputation_error"] == 1
+    assert same["scan_overlap"] == same["scan_overlap_true"]
+    assert same["gwr_slope_error"] == same["gwr_slope_error_true"]
+    # The scan: every window, its likelihood ratio written out.
+    cases = rng.random(40) < np.where(x[:, 0] < 30, 0.9, 0.1)
+
+    def log_likelihood(hits, size):
+        return sum(part * np.log(part / size) for part in (hits, size - hits) if part)
+
+    ref = {}
+    for centre in range(40):
+        order = np.argsort(d[centre], kind="stable")
+        for size in range(1, 11):
+            hits, others = cases[order[:size]].sum(), cases[order[size:]].sum()
+            if hits / size > others / (40 - size):
+                ref[frozenset(order[:size].tolist())] = log_likelihood(hits, size) + log_likelihood(others, 40 - size)
+    assert ref[frozenset(np.flatnonzero(uses.scan(d, cases)).tolist())] == pytest.approx(max(ref.values()))
+    # The regression: weighted least squares around each record.
+    y = rng.normal(size=40) + 2 * values
+    slopes = uses.local_slopes(d, values, y, neighbours=15)
+    for i in (0, 7):
+        weight = np.clip(1 - (d[i] / np.sort(d[i])[15]) ** 2, 0, None) ** 2
+        assert slopes[i] == pytest.approx(np.polyfit(values, y, 1, w=np.sqrt(weight))[0])
+
+
+def test_every_reference_area_is_where_its_name_says():
+    from shapely import MultiPoint
+
+    england = datasets.load_boundary("england").union_all()
+    for name in ("bounding_box", "disc"):
+        assert scenarios.reference_area(name, "england").buffer(1e-6).contains(england)
+    places = datasets.load_places("england")
+    largest = places.nlargest(5, "population")
+    inside = scenarios.reference_area("population", "england")
+    assert inside.area < england.area / 10
+    assert inside.contains(MultiPoint(largest[["lon_deg", "lat_deg"]].to_numpy()))

@@ -21,14 +21,21 @@ __all__ = ["claims", "frames", "sweeps"]
 def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
     """Return the sweeps of both experiments and of the attacks that locate."""
     searched = {"n_simulations": [plan.n_simulations], "time_limit_s": [plan.time_limit_s]}
+    datasets = [seed + i for i in range(plan.datasets)]
+    alone = {"n_reference_sets": [20], "reference_set_size": [1, 3, 5]}
     chosen: dict[str, Sweep] = {
         "cities": {
             "grid": {"n_reference_sets": [20, 100, 500], "reference_set_size": [1, 3, 5]},
             "trial": work.city_trial,
             "repetitions": plan.n_embeddings,
         },
+        "boxes": {
+            "grid": {"area": list(work.SHAPES), **alone},
+            "trial": work.city_trial,
+            "repetitions": plan.n_boxes,
+        },
         "utility": {
-            "grid": {**plan.utility, "dataset": [seed]},
+            "grid": {**plan.utility, "dataset": datasets},
             "trial": work.utility_trial,
             "repetitions": plan.utility_repetitions,
         },
@@ -40,8 +47,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
         "alpha": plan.alphas,
     }
     given = {name: values for name, values in asked.items() if values is not None}
-    conditions = {"area": [plan.area], "search": [plan.search], "step_limit": [plan.published_steps]}
-    datasets = [seed + i for i in range(plan.datasets)]
+    conditions = {"area": [plan.area], "search": [plan.search], "step_limit": [plan.steps]}
     for name, own in (("first", plan.first), ("second", plan.second)):
         settings = own | given
         # Alpha varies fastest and shares its embeddings, so that a setting's intervals are simulated once.
@@ -51,18 +57,29 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
             "repetitions": plan.releases,
             "shared": ["alpha", "alphas", "time_limit_s", "n_simulations", *conditions],
         }
+    chosen["areas"] = {
+        "grid": {"scenario": ["england"], "dataset": datasets, **searched, "step_limit": [plan.steps], **plan.areas},
+        "trial": work.area_trial,
+        "shared": ["area", "step_limit", "time_limit_s", "n_simulations"],
+    }
     chosen["as_published"] = {
-        "grid": {"dataset": [seed], **searched, "step_limit": [plan.published_steps], **plan.published},
-        "trial": work.published_trial,
-        "repetitions": plan.published_repetitions,
-        "shared": ["step_limit", "time_limit_s", "n_simulations"],
+        "grid": {
+            "dataset": datasets[: max(plan.published_repetitions, 1)],
+            "alphas": [plan.published["alpha"]],
+            **searched,
+            "step_limit": sorted({plan.steps, plan.published_steps}),
+            **plan.published,
+        },
+        "trial": work.linkage_trial,
+        "shared": ["alphas", "step_limit", "time_limit_s", "n_simulations"],
     }
     common = {"n_simulations": plan.n_simulations, "time_limit_s": plan.time_limit_s, "n_pairs": plan.n_pairs}
     chosen["locating"] = {
         "grid": [
-            {"method": method, "options": options, "dataset": seed, **common}
+            {"method": method, "options": options, "dataset": dataset, **common}
             for method, several in plan.methods.items()
             for options in several
+            for dataset in datasets
         ],
         "trial": work.locating_trial,
         "repetitions": plan.locating_repetitions,
@@ -70,12 +87,11 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
     # Files that share nobody: how often does chance look like a registration?
     chosen["certificate"] = {
         "grid": [
-            {"method": ORIGINAL, "options": {}, "dataset": seed + 1 + i, "n_common": 0, **common}
-            for i in range(plan.locating_repetitions)
+            {"method": ORIGINAL, "options": {}, "dataset": dataset + 1, "n_common": 0, **common} for dataset in datasets
         ],
         "trial": work.locating_trial,
     }
-    recommended = {"n_reference_sets": [20], "reference_set_size": [30], "dataset": [seed]}
+    recommended = {"n_reference_sets": [20], "reference_set_size": [30], "dataset": datasets}
     chosen["pieces"] = {
         "grid": {**recommended, "sure_km": [6.0, 12.0], "n_pairs": [plan.n_pairs]},
         "trial": work.piece_trial,
@@ -97,7 +113,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
 
 def frames(_plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the trials of every sweep, summaries of both experiments, the map, and what figures 1, 3 and 4 show."""
-    made = _shown(seed) | trials
+    made = _shown(seed) | trials | {"as_published": trials["as_published"].drop(columns="alphas")}
     for name in ("first", "second"):
         made[name] = trials[name].drop(columns=["alphas", "area", "search", "step_limit"])
         made[f"{name}_summary"] = _summary(made[name])
@@ -115,10 +131,13 @@ _BY = ["scenario", "alpha", "n_reference_sets", "reference_set_size"]
 
 
 def _summary(frame: pd.DataFrame) -> pd.DataFrame:
-    measures = ["precision", "recall", "n_links", "precision_lowest", "precision_mean", "precision_highest", "density"]
-    tidy = grid.summarise(frame[[*_BY, "repetition", "seed_key", *measures]], _BY)
-    proven = frame.groupby(_BY, as_index=False)["is_optimal"].mean().rename(columns={"is_optimal": "share_proven"})
-    return tidy.merge(proven, on=_BY)
+    """Return every measure's mean over data sets, of each data set's mean over its releases, with standard error."""
+    measures = ["precision", "recall", "n_links", "strong_precision", "strong_recall", "strong_n_links", "density"]
+    measures += ["precision_lowest", "precision_mean", "precision_highest"]
+    averages = frame.groupby([*_BY, "dataset"], as_index=False, sort=False)[measures].mean()
+    tidy = grid.summarise(averages, _BY, measures=measures)
+    proven = frame.groupby(_BY, as_index=False)[["is_optimal", "strong_is_optimal"]].mean()
+    return tidy.merge(proven.set_axis([*_BY, "share_proven", "strong_share_proven"], axis=1), on=_BY)
 
 
 def _labelled(located: pd.DataFrame) -> pd.DataFrame:
@@ -133,11 +152,11 @@ def _labelled(located: pd.DataFrame) -> pd.DataFrame:
 def _ru_map(located: pd.DataFrame) -> pd.DataFrame:
     located = located.assign(
         small_distances_kept=1 - (located["small_error_km"] / 25.0).clip(upper=1.0),
-        moran_kept=1 - located["moran_band_error"],
     )
     neighbours = ("nearest_neighbour", "correct nearest neighbours")
     small = ("small_distances_kept", "1 - mean error of distances below 25 km / 25 km")
-    moran = ("moran_kept", "1 - error of Moran's I in a 60 km band")
+    clusters = ("clusters_ari", "adjusted Rand index of 10 clusters")
+    weights = ("gwr_overlap", "overlap of GWR weights, 100 km")
     clique = ("clique_precision", "precision of the clique attack, alpha 0.5")
     matched = ("multilateration_within_1km", "located within 1 km from clique matches")
     unmatched = ("registration_within_1km", "located within 1 km without a match")
@@ -149,8 +168,8 @@ def _ru_map(located: pd.DataFrame) -> pd.DataFrame:
         (matched, neighbours),
         (unmatched, neighbours),
         (unmatched, small),
-        (unmatched, moran),
-        (clique, moran),
+        (unmatched, clusters),
+        (clique, weights),
     ]:
         frame = ru_frame(
             methods,

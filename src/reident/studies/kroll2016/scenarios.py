@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
+from shapely.affinity import scale
 
 from reident._types import FloatArray
 from reident.data.datasets import (
@@ -23,6 +25,7 @@ from reident.data.simulate import overlapping_files, population
 from reident.places.distances import great_circle_km
 from reident.places.lipschitz_embedding import embed_distances
 from reident.places.tolerance_intervals import ToleranceIntervals, simulate_intervals
+from reident.studies import kroll2015
 from reident.studies.kroll2016 import SCENARIOS
 
 #: Hospitals of the paper's list, which is no longer to be had.
@@ -30,7 +33,7 @@ N_HOSPITALS = 847
 
 #: Standard deviation, km, of simulated places around their town's centre. Germany: as calibrated for kroll2015.
 #: England: a hospital stands in its town.
-JITTER_KM = {"germany": 11.0, "england": 2.0}
+JITTER_KM = {"germany": kroll2015.JITTER_KM, "england": 2.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | N
     """Return the files of a scenario: 400 + 400 hospitals with 40 in common, or 500 + 500 persons with 50.
 
     The data sets are fixed as in the paper; repetitions draw new embeddings only. `n_common` changes the overlap,
-    `area` where reference places are drawn.
+    `area` where reference places are drawn (see `reference_area`).
     """
     rng = np.random.default_rng([seed, SCENARIOS.index(name)])
     if name == "england":
@@ -114,8 +117,35 @@ def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | N
     d_original, d_known = (
         great_circle_km(table["lat_deg"], table["lon_deg"]) for table in (files.original, files.known)
     )
-    within = load_boundary(area or name)
+    within = reference_area(area or name, name)
     return Scenario(name, source, files.original, files.known, files.truth, quasi, within, d_original, d_known)
+
+
+@lru_cache(maxsize=16)
+def reference_area(area: str, country: str) -> Any:
+    """Return where reference places are drawn: a country's outline, or a shape around `country`.
+
+    Shapes: its bounding box; the smallest disc that holds it; discs around its places, as large as their population
+    (together a fiftieth of the box), so that places are drawn about by population.
+    """
+    if area not in ("bounding_box", "disc", "population"):
+        return load_boundary(area)
+    outline = load_boundary(country)
+    west, south, east, north = outline.total_bounds
+    if area == "bounding_box":
+        return box(west, south, east, north)
+    # One degree of longitude is shorter than one of latitude: shapes are round on the ground, not in degrees.
+    narrow = float(np.cos(np.radians((south + north) / 2)))
+    if area == "disc":
+        flat = scale(outline.union_all(), narrow, origin=(0, 0))
+        # A little larger, since a disc is a polygon of 256 sides here.
+        circle = minimum_bounding_circle(flat).centroid.buffer(1.001 * minimum_bounding_radius(flat), 64)
+        return scale(circle, 1 / narrow, origin=(0, 0))
+    places = load_places(country)
+    shares = places["population"] / places["population"].sum()
+    radius = np.sqrt(shares * (east - west) * narrow * (north - south) / 50 / np.pi)
+    discs = points(places["lon_deg"] * narrow, places["lat_deg"])
+    return scale(union_all(buffer(discs, radius)), 1 / narrow, origin=(0, 0))
 
 
 def release(files: Scenario, n_reference_sets: int, reference_set_size: int, rng: np.random.Generator) -> FloatArray:

@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from shapely import box
 
 from reident._check import encode_labels
 from reident._types import FloatArray
+from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
 from reident.errors import SearchLimitWarning
@@ -23,9 +25,11 @@ from reident.methods.forms import NONE, tolerance
 from reident.methods.forms import release as make_release
 from reident.methods.release import Release
 from reident.places import spatial
+from reident.places.areas import AreaSampler
 from reident.places.arrangement import Arrangement, simulate_pairs
 from reident.places.calibration import calibrate_distances
-from reident.places.common_subgraph import Linkage, common_subgraph_attack
+from reident.places.common_subgraph import common_subgraph_attack
+from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_pairs_km
 from reident.places.linkage_quality import linkage_quality
 from reident.places.lipschitz_embedding import embed_distances
@@ -35,7 +39,9 @@ from reident.places.neighbours import Neighbours
 from reident.places.registration import registration_attack
 from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
 from reident.places.tolerance_intervals import ToleranceIntervals
-from reident.studies.kroll2016.scenarios import Scenario, intervals, release, scenario
+from reident.studies.kroll2015 import JITTER_KM
+from reident.studies.kroll2016.scenarios import Scenario, intervals, reference_area, release, scenario
+from reident.studies.kroll2016.uses import named_uses
 from reident.workbench.microdata import Microdata, microdata
 
 _MAX_CLIQUES = 2_000
@@ -43,50 +49,69 @@ _BAND_KM = 60.0
 
 
 def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Embed, link by a maximum clique under tolerance intervals, compare with the truth."""
+    """Embed, link by both searches in one graph under tolerance intervals, compare with the truth.
+
+    The measures without a search in their name are those of the search that is asked for.
+    """
     files, known = _setting(params, tuple(params["alphas"]))
     released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
-    limits: dict[str, Any] = {"limit": _MAX_CLIQUES, "time_limit_s": params["time_limit_s"]}
-    if params["search"] == "published":
-        limits = {"search": "published", "ties": "first", "node_limit": params["step_limit"]}
-    found = _linked(files, released, known, **limits, rng=rng)
-    quality = linkage_quality(found.links, files.truth)
-    tied = precision_of_ties(found, files.truth)
-    return {
-        "precision": 0.0 if np.isnan(quality.precision) else quality.precision,
-        "recall": quality.recall,
-        "n_links": len(found),
-        "is_optimal": found.is_optimal,
-        "n_max_cliques": found.n_max_cliques,
+    return {**searched(files, released, known, params, rng), "coverage": known.coverage}
+
+
+def searched(
+    files: Scenario, released: FloatArray, known: ToleranceIntervals, params: dict[str, Any], rng: np.random.Generator
+) -> dict[str, Any]:
+    """Search one product graph as the paper did, cut off by steps, and as strongly as we can, cut off by time."""
+    labels = [table[files.quasi].astype(str).agg(" ".join, axis=1) for table in (files.original, files.known)]
+    graph = compatibility_graph(labels[0], released, labels[1], files.d_known, intervals_km=(known.lo, known.hi))
+    names = [table.index[graph.pairs[:, side]] for side, table in enumerate((files.original, files.known))]
+    is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        theirs = max_clique(
+            graph, search="published", node_limit=params["step_limit"], time_limit_s=None, progress=False
+        )
+        ours = max_cliques(graph, limit=_MAX_CLIQUES, time_limit_s=params["time_limit_s"], progress=False, rng=rng)
+    found = {
+        "published": (theirs.vertices, theirs.is_optimal),
+        "strong": (ours.cliques[rng.integers(len(ours))], ours.is_optimal),
+    }
+    row: dict[str, Any] = {}
+    for search in (params.get("search", "published"), "published", "strong"):
+        members, is_optimal = found[search]
+        n_true = int(is_true[np.array(members, dtype=np.int64)].sum())
+        measures = {
+            "precision": n_true / max(len(members), 1),
+            "recall": n_true / len(files.truth),
+            "n_links": len(members),
+            "is_optimal": is_optimal,
+        }
+        row |= {f"{search}_{name}" if row else name: value for name, value in measures.items()}
+    tied = is_true[np.array(ours.cliques, dtype=np.int64)].mean(axis=1) if ours.size else np.zeros(1)
+    return row | {
+        "n_max_cliques": len(ours),
         "precision_lowest": tied.min(),
         "precision_mean": tied.mean(),
         "precision_highest": tied.max(),
-        "n_candidates": found.n_candidates,
-        "density": _density(found),
-        "coverage": known.coverage,
+        "n_candidates": graph.n_vertices,
+        "density": graph.density,
+        "steps": theirs.n_nodes,
     }
 
 
-def published_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Embed, and link by both searches in the same graph: the paper's, cut off by steps, and ours, by time."""
+def area_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed with reference places of another area; `effective_k` counts a set's places that are nearest to somebody."""
     files, known = _setting(params, (params["alpha"],))
-    released = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
-    row: dict[str, Any] = {}
-    for search, limit in (
-        ("published", {"node_limit": params["step_limit"]}),
-        ("strong", {"time_limit_s": params["time_limit_s"]}),
-    ):
-        found = _linked(files, released, known, search=search, ties="first", rng=rng, **limit)
-        quality = linkage_quality(found.links, files.truth)
-        row |= {
-            "density": _density(found),
-            f"{search}_n_links": len(found),
-            f"{search}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
-            f"{search}_is_optimal": found.is_optimal,
-        }
-        if search == "published":
-            row["steps"] = found.clique.n_nodes
-    return row
+    d, k = params["n_reference_sets"], params["reference_set_size"]
+    released = release(files, d, k, rng)
+    sets = AreaSampler(files.area).draw_vectors((50, k), rng)
+    people = unit_vectors(files.original["lat_deg"], files.original["lon_deg"])
+    used = [np.unique((people @ places.T).argmax(axis=1)).size for places in sets]
+    return searched(files, released, known, params, rng) | {
+        "effective_k": float(np.mean(used)),
+        "nearest_neighbour": spatial.nearest_neighbour_agreement(files.d_original, released),
+        "clusters_ari": spatial.clustering_agreement(files.d_original, released, n_clusters=10),
+    }
 
 
 def _setting(params: dict[str, Any], alphas: tuple[float, ...]) -> tuple[Scenario, ToleranceIntervals]:
@@ -95,30 +120,6 @@ def _setting(params: dict[str, Any], alphas: tuple[float, ...]) -> tuple[Scenari
     shape, area = (params["n_reference_sets"], params["reference_set_size"]), params.get("area")
     known = intervals(name, seed, *shape, alphas, params["n_simulations"], area)
     return scenario(name, seed, area=area), known[params["alpha"]]
-
-
-def _linked(files: Scenario, released: FloatArray, known: ToleranceIntervals, **options: Any) -> Linkage:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
-        return common_subgraph_attack(
-            (files.original[files.quasi], released),
-            (files.known[files.quasi], files.d_known),
-            quasi=files.quasi,
-            intervals_km=(known.lo, known.hi),
-            **options,
-        )
-
-
-def _density(found: Linkage) -> float:
-    return 2 * found.n_edges / max(found.n_candidates * (found.n_candidates - 1), 1)
-
-
-def precision_of_ties(found: Linkage, truth: pd.DataFrame) -> FloatArray:
-    """Return the precision of each maximum clique that was listed."""
-    if found.all_links.empty:
-        return np.zeros(1)
-    right = found.all_links.merge(truth, on=["release", "known"], how="left", indicator=True)["_merge"] == "both"
-    return right.groupby(found.all_links["clique"].to_numpy()).mean().to_numpy(dtype=np.float64)
 
 
 def utility_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
@@ -131,7 +132,8 @@ def utility_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
         "spearman_border": spatial.rank_correlation(files.d_original, released, record=border),
     }
     values = smooth_values(files.original)
-    return row | spatial.distance_utilities(files.d_original, released, values=values, band_km=_BAND_KM)
+    row |= spatial.distance_utilities(files.d_original, released, values=values, band_km=_BAND_KM)
+    return row | named_uses(files.d_original, released, values, seed=params["dataset"])
 
 
 def fixed_points(files: Scenario) -> tuple[int, int]:
@@ -149,14 +151,14 @@ def smooth_values(places: pd.DataFrame) -> FloatArray:
 
 
 def city_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Embed the paper's three pairs of cities in the United Kingdom."""
+    """Embed the paper's three pairs of cities, by reference places of the United Kingdom or of another shape."""
     cities = city_pairs()
     released = embed_distances(
         cities["lat_deg"],
         cities["lon_deg"],
         n_reference_sets=params["n_reference_sets"],
         reference_set_size=params["reference_set_size"],
-        area=united_kingdom(),
+        area=shape(params["area"]) if "area" in params else united_kingdom(),
         rng=rng,
     )
     return {f"{name}_km": released[i, i + 1] for i, name in zip((0, 2, 4), PAIRS, strict=True)}
@@ -169,6 +171,20 @@ PAIRS = ("liverpool_manchester", "london_sheffield", "plymouth_newcastle")
 def united_kingdom() -> Any:
     """Return the outline that figure 1 and the city pairs draw reference places in."""
     return load_boundary("united_kingdom")
+
+
+#: Shapes around Liverpool and Manchester, of about the same size: west, south, east, north in degrees.
+_BOXES = {"north to south": (-3.6, 50.0, -1.6, 57.0), "east to west": (-7.6, 52.9, 2.4, 54.0)}
+SHAPES = ("united kingdom", *_BOXES, "disc")
+
+
+def shape(name: str) -> Any:
+    """Return one of `SHAPES`: what lies in line with the pair depends on it."""
+    if name == "united kingdom":
+        return united_kingdom()
+    if name == "disc":
+        return reference_area("disc", "england")
+    return box(*_BOXES[name])
 
 
 @lru_cache(maxsize=1)
@@ -227,7 +243,7 @@ def _addresses() -> pd.DataFrame:
     return population(
         load_places("germany"),
         20_000,
-        jitter_km=11.0,
+        jitter_km=JITTER_KM,
         shares=load_census_shares(),
         area=load_boundary("germany"),
         rng=1,
