@@ -151,11 +151,32 @@ def check_choice(value: Any, name: str, choices: Collection[Hashable]) -> Any:
     return value
 
 
+#: What numpy would turn into numbers unasked, by the kind of its type.
+_NO_NUMBERS = {"c": "complex ones", "M": "dates", "m": "durations", "U": "text", "S": "bytes", "V": "records"}
+
+
 def check_vector(values: ArrayLike, name: str, *, length: int | None = None) -> FloatArray:
-    """Return `values` as a contiguous float64 vector of finite numbers."""
+    """Return `values` as a contiguous float64 vector of finite numbers.
+
+    Numbers only: a masked value is none, a complex one would lose a part, a date would become a count of days or
+    years, a text may be an identifier.
+    """
+    if hasattr(values, "adj"):
+        raise DataError(f"`{name}` must hold numbers, got a graph: its nodes are none")
+    if np.ma.is_masked(values):
+        raise DataError(f"`{name}` must have no masked value, got {int(np.ma.count_masked(values))}: drop them first")
     try:
-        vector = np.ascontiguousarray(values, dtype=np.float64)
+        found = np.asarray(values)
+        if found.dtype.kind in "cMmV":
+            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[found.dtype.kind]}")
+        vector = np.ascontiguousarray(values if found.dtype.kind in "USO" else found, dtype=np.float64)
+        if found.dtype.kind in "US" and found.size:
+            raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[found.dtype.kind]}")
+        if found.dtype == object and any(isinstance(value, str | complex | np.datetime64) for value in found.flat):
+            raise DataError(f"`{name}` must hold numbers only, got others among them")
     except (TypeError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(f"`{name}` must hold numbers only: {error}") from None
     if vector.ndim != 1:
         raise DataError(f"`{name}` must be one-dimensional, got shape {vector.shape}")

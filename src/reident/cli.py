@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
+from reident._cost import MEMORY, read_size
 from reident.sweep._machine import processors
 from reident.workbench.commands import add_commands
 
@@ -51,11 +54,16 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 (its callback answers)
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    memory: Annotated[
+        str | None, typer.Option(help="How much memory may be used, such as 8G; default: what is free.")
+    ] = None,
 ) -> None:
-    pass
+    if memory is not None:
+        read_size(memory)
+        os.environ[MEMORY] = memory  # workers read it, too
 
 
 @app.command("list")
@@ -257,6 +265,14 @@ def main(run: Callable[..., Any] = app) -> None:
         run()
     except (DataError, ParameterError, TrialError) as error:
         _say(f"reident: {error}")
+        sys.exit(2)
+    except MemoryError as error:
+        _say(f"reident: there is not enough memory: {error or 'the system refused more'}; take fewer records")
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise
+        _say(f"reident: nothing more can be written ({error.strerror}): {error.filename or 'make room'}")
         sys.exit(2)
     except KeyboardInterrupt:
         _say("interrupted")

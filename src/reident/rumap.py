@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_choice, check_columns, check_integer, check_real, check_table
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, FloatArray, RNGLike
 from reident.errors import DataError, ParameterError
@@ -121,6 +122,8 @@ def ru_frame(
     check_columns(trials, [utility], "utility", table_name="trials")
     level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     n_bootstrap = check_integer(n_bootstrap, "n_bootstrap", low=1)
+    told = f"{n_bootstrap:,} draws of {len(trials):,} trials"
+    afford(24 * n_bootstrap * len(trials), "n_bootstrap", told, "a few hundred draws tell the same")
     rng = check_rng(rng)
     named = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
     named["_risk"] = named[risk].fillna(0.0)

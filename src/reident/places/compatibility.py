@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from reident._check import check_distance_matrix, check_integer, encode_labels
+from reident._cost import afford
 from reident._types import FloatArray, IntArray
 from reident.cliques.adjacency import Adjacency
 from reident.errors import DataError, ParameterError
@@ -23,6 +24,9 @@ __all__ = ["CompatibilityGraph", "compatibility_graph"]
 
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
+
+# Fewer vertices have no edges worth counting beforehand; of more, so many pairs are looked at.
+_SURELY_SMALL, _SAMPLED = 20_000, 20_000
 # Pieces of the join that threads may take.
 _N_PARTS = 8
 
@@ -267,6 +271,7 @@ def _build(
 
     n_pairs = np.where(codes_known >= 0, sizes[codes_known] if n_codes else 0, 0)
     offsets = np.concatenate([[0], np.cumsum(n_pairs)]).astype(np.int64)
+    _afford(codes_release, d_release, codes_known, d_known, low, high, int(offsets[-1]), group_starts[-1])
     known = np.repeat(np.arange(codes_known.size), n_pairs)
     release = (
         by_code[group_starts[codes_known[known]] + np.arange(known.size) - offsets[known]] if known.size else known
@@ -297,6 +302,34 @@ def _build(
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
     return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, indptr, indices, most=most))
+
+
+def _afford(
+    codes_release: IntArray,
+    d_release: FloatArray,
+    codes_known: IntArray,
+    d_known: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    n_vertices: int,
+    n_labelled: int,
+) -> None:
+    """Require that the graph fits into memory, its edges estimated from a sample of pairs of vertices."""
+    advice = "give more label columns or a narrower window, or fewer records"
+    afford(16 * n_vertices + 28 * n_labelled**2 / 2, "labels_release", f"{n_vertices:,} pairs of equal labels", advice)
+    if n_vertices < _SURELY_SMALL:
+        return
+    rng = np.random.default_rng(0)
+    by_label = [np.flatnonzero(codes_release == code) for code in range(int(codes_release.max()) + 1)]
+    weights = np.array([by_label[code].size if code >= 0 else 0 for code in codes_known], dtype=float)
+    w, x = rng.choice(codes_known.size, size=(2, _SAMPLED), p=weights / weights.sum())
+    r, s = (np.array([by_label[code][rng.integers(by_label[code].size)] for code in codes_known[at]]) for at in (w, x))
+    deviation = d_known[w, x] - d_release[r, s]
+    share = ((w != x) & (r != s) & (deviation > low[w, x]) & (deviation < high[w, x])).mean()
+    n_ends = share * n_vertices**2
+    needed = min(n_vertices**2 / 8 if n_vertices <= _BITS_VERTICES else np.inf, 4 * n_ends)
+    made = f"{n_vertices:,} pairs of equal labels and about {n_ends / 2:.1e} edges"
+    afford(needed, "labels_release", made, advice)
 
 
 def _parts(offsets: IntArray) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._check import check_coordinates
+from reident._cost import afford
 from reident._types import FloatArray
 from reident.errors import DataError
 from reident.kernels.places import sphere
@@ -30,6 +31,8 @@ def great_circle_km(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
     ------
     DataError
         If a coordinate is missing, not finite or out of range, or the lengths differ.
+    ParameterError
+        If the matrix does not fit into memory.
 
     Notes
     -----
@@ -65,7 +68,7 @@ def great_circle_cross_km(
     >>> great_circle_cross_km([0.0], [0.0], [0.0, 90.0], [90.0, 0.0]).round(1)
     array([[10007.5, 10007.5]])
     """
-    return _cross_km(_unit_vectors(lat_p_deg, lon_p_deg, "_p"), _unit_vectors(lat_q_deg, lon_q_deg, "_q"))
+    return _cross_km(_unit_vectors(lat_p_deg, lon_p_deg, "_p"), _unit_vectors(lat_q_deg, lon_q_deg, "_q"), "lat_p_deg")
 
 
 def great_circle_pairs_km(
@@ -91,7 +94,10 @@ def _unit_vectors(lat: ArrayLike, lon: ArrayLike, side: str = "") -> FloatArray:
     return sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg))
 
 
-def _cross_km(p: FloatArray, q: FloatArray) -> FloatArray:
+def _cross_km(p: FloatArray, q: FloatArray, name: str = "lat_deg") -> FloatArray:
+    n_p, n_q = p.shape[1], q.shape[1]
+    advice = "take a sample of the places, or chosen pairs with great_circle_pairs_km"
+    afford(8 * n_p * n_q, name, f"{n_p:,} x {n_q:,} distances", advice)
     out = np.empty((p.shape[1], q.shape[1]))
     sphere.great_circle_cross(p, q, out)
     return out

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reident._check import check_choice, check_epsilon, check_integer, check_real
+from reident._cost import afford
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError
 from reident.queries.budget import Budget, spend
@@ -280,6 +281,7 @@ def _one(epsilon: Fraction) -> Fraction:
 def _universe(universe: Any) -> tuple[tuple[Hashable, ...] | int, pd.Index | None, int]:
     if isinstance(universe, int | np.integer):
         size = check_integer(universe, "universe", low=1)
+        afford(9 * size, "universe", f"a memory of {size:,} bits", "hash the items into fewer")
         return size, None, size
     items = tuple(universe)
     index = pd.Index(items)

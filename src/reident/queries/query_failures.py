@@ -19,6 +19,7 @@ from reident._check import (
     check_table,
     check_vector,
 )
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, FloatArray, RNGLike
 from reident.errors import DataError, ParameterError
@@ -313,6 +314,7 @@ def averaging_attack(query: Callable[[], Any], n_repeats: Annotated[int, Whole(1
     """
     check_callable(query, "query")
     check_integer(n_repeats, "n_repeats", low=1)
+    afford(200 * n_repeats, "n_repeats", f"{n_repeats:,} answers", "a few thousand tell the same")
     answers = [query() for _ in range(n_repeats)]
     try:
         values = np.array([float(answer) for answer in answers])

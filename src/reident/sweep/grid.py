@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_integer, check_plain
+from reident._cost import afford
 from reident._rng import stable_hash
 from reident.errors import ParameterError
 from reident.sweep import _code, _workers
@@ -361,6 +362,10 @@ def _plan(
         raise ParameterError(
             f"`shared` must name parameters of the grid, got {sorted(common - names)}: the grid has {sorted(names)}"
         )
+    n_trials = repetitions * len(settings)
+    afford(
+        2000 * n_trials, "repetitions", f"{n_trials:,} trials", "run fewer at once: a larger sweep goes on from them"
+    )
     plan: list[_Trial] = []
     for setting in settings:
         varying = {name: value for name, value in setting.items() if name not in common}

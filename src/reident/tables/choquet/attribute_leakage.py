@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_choice, check_integer, check_numeric, check_real
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import RNGLike
 from reident.errors import DataError, SearchLimitWarning
@@ -97,6 +98,7 @@ def attribute_leakage(
     """
     check_choice(model, "model", MODELS)
     count = check_integer(resamples, "resamples", low=1)
+    afford(1000 * count, "resamples", f"{count:,} resamples", "some hundred tell the same")
     tail = (1 - check_real(level, "level", low=0.0, high=1.0, open_low=True, open_high=True)) / 2
     deadline = time.perf_counter() + check_real(time_limit_s, "time_limit_s", low=0.0, open_low=True)
     margin = check_real(eps, "eps", low=1e-8, high=1e-2)

@@ -1,0 +1,83 @@
+"""Cost before work: what a call needs is told before it is taken, and refused where it is not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+
+from reident.errors import ParameterError
+
+__all__ = ["MEMORY", "afford", "available", "read_size"]
+
+#: Bytes that may be used, such as 8G, instead of what the machine has.
+MEMORY = "REIDENT_MEMORY"
+
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+#: What is left to others of the memory that is free.
+_SHARE = 0.9
+
+
+def read_size(text: str) -> int:
+    """Return bytes from a text such as 800M or 8GiB.
+
+    Raises
+    ------
+    ParameterError
+        If it is no size.
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if found is None or float(found[1]) == 0:
+        raise ParameterError(f"`memory` must be a size such as 800M or 8G, got {text!r}")
+    return int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
+
+
+def available() -> int:
+    """Return how many bytes may be used: those named by ``REIDENT_MEMORY``, else what machine and limits leave."""
+    if told := os.environ.get(MEMORY):
+        return read_size(told)
+    limits = [_free()]
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if soft != resource.RLIM_INFINITY:
+            limits.append(soft)
+    with contextlib.suppress(OSError, ValueError):
+        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        limits.append(most - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+    return int(_SHARE * max(0, min(limits)))
+
+
+def _free() -> int:
+    with contextlib.suppress(OSError):
+        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+        if found:
+            return int(found[1]) * 1024
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 1 << 62
+
+
+def afford(needed: float, name: str, what: str, advice: str) -> None:
+    """Require that so many bytes are there.
+
+    Raises
+    ------
+    ParameterError
+        If they are not: it names the parameter, what would be made of it, what that needs, and what makes it smaller.
+    """
+    if needed <= 1 << 27:  # an eighth of a gigabyte is not asked for
+        return
+    there = available()
+    if needed > there:
+        raise ParameterError(
+            f"`{name}` must lead to what fits into memory, got {what}: about {_size(needed)}, and {_size(there)} may "
+            f"be used ({MEMORY} sets another limit); {advice}"
+        )
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1024**3:,.1f} GiB" if n_bytes < 1 << 50 else f"{n_bytes / 1024**3:.1e} GiB"
