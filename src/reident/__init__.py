@@ -98,6 +98,7 @@ _MODULES = {
     "workbench.recipe": "Recipe read_recipe",
     "workbench.assessing": "Assessment assess",
     "workbench.checking": "Verdict check",
+    "workbench.knowledge": "KnowledgePrice knowledge_price",
     "workbench.panel": "attack_panel",
     "workbench.protecting": "protect",
     "tables.microaggregation": "Microaggregation microaggregate",

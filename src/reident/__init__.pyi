@@ -221,6 +221,8 @@ from reident.workbench.assessing import Assessment as Assessment
 from reident.workbench.assessing import assess as assess
 from reident.workbench.checking import Verdict as Verdict
 from reident.workbench.checking import check as check
+from reident.workbench.knowledge import KnowledgePrice as KnowledgePrice
+from reident.workbench.knowledge import knowledge_price as knowledge_price
 from reident.workbench.panel import attack_panel as attack_panel
 from reident.workbench.protecting import protect as protect
 from reident.tables.microaggregation import Microaggregation as Microaggregation

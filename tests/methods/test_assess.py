@@ -1,5 +1,6 @@
 """An assessment from file to report: kinds of files, checks, advice, the command line."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from office import office
 from reident.errors import DataError, ParameterError
 from reident.workbench.assessing import EVERY
 from reident.workbench.files import read_file, write_file
@@ -228,3 +230,57 @@ def test_command_line(people, tmp_path):
     assert "never overwritten" in done.stderr
     assert "Traceback" not in done.stderr
     assert "sigma_deg" in call("methods", "anonymiser").stdout
+
+
+def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
+    """An earlier advice on such a file was refused for everybody: it left the table beside the places as it was."""
+    from reident.workbench.recipe import recipe_of
+
+    path = tmp_path / "patienten.csv"
+    office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
+    opened = rd.open_file(path)
+    recipe = recipe_of(opened, str(path))
+    roles = {"quasi": recipe.named("quasi-identifier"), "sensitive": "Einkommen", "keep": "Diagnose"}
+    given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
+    found = rd.assess(opened.data, **roles, **given, limit=0.25)
+    assert found.search.passed
+    assert found.search.advised["share_above_limit"] == 0
+    assert found.search.before.share_above_limit == 1
+    assert "400 in the data as they are" in found.sentence
+    advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
+    out = rd.protect(opened, tmp_path / "release", recipe=advised)
+    told = rd.check(out, path, recipe=advised)
+    assert told.passed, told.sentence
+    assert told.share_above_limit == found.search.advised["share_above_limit"]
+    # Each release judged that shows more was refused, under the attack that is named.
+    judged = found.search.candidates
+    assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
+    assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1
+
+
+def test_where_nothing_passes_nothing_is_advised(people, tmp_path):
+    found = rd.assess(
+        people, quasi=["sex", "age"], methods={"table": [{"name": "rounding", "base": [2.0]}]}, profile="smoke",
+        limit=0.05, progress=False,
+    )  # fmt: skip
+    assert not found.search.passed
+    assert found.chain() == []
+    assert "nothing is advised" in found.sentence
+    assert "nothing is advised" in found.save(tmp_path).read_text()
+
+
+def test_a_chain_is_searched_over_all_its_values(people):
+    steps = [
+        {"method": "mondrian", "columns": ["sex", "age"], "parameters": {"k": [2, 5, 40]}},
+        {"method": "disc", "parameters": {"radius_m": [10.0, 500_000.0]}},
+    ]
+    found = rd.assess(
+        people, quasi=["sex", "age"], lat="LAT", lon="LON", chain=steps, methods=METHODS, profile="smoke", limit=0.3,
+        progress=False,
+    )  # fmt: skip
+    assert found.search.n_chains == 6
+    names = [step["method"] for step in found.chain()]
+    assert names in (["mondrian", "disc"], [])
+    judged = found.search.candidates
+    assert judged["chain"].str.contains("radius_m=10.0").any()
+    assert not judged.loc[judged["chain"].str.contains("radius_m=10.0"), "passed"].astype(bool).any()

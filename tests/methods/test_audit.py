@@ -465,3 +465,15 @@ def test_released_numbers_of_any_size_and_dialect_raise_no_alarm(tmp_path, diale
         shown = noisy.round(digits)
         write_file(shown, tmp_path / "release.csv", dialect)
         assert rd.audit_bytes(tmp_path, before, shown) == []
+
+
+def test_digits_of_released_numbers_are_no_codes(tmp_path):
+    """An income of 14235,56 does not give away the postcode 14235 of somebody else."""
+    original = pd.DataFrame({"zip": ["14235", "99999", "01067"], "income": [14235.56, 20000.5, 51.01067]})
+    released = original.assign(zip="*")
+    released.to_csv(tmp_path / "release.csv", sep=";", decimal=",", index=False)
+    found = rd.audit_bytes(tmp_path / "release.csv", original, released, unchanged=["income"])
+    assert [one for one in found if one.kind == "hidden value"] == []
+    (tmp_path / "release.csv").write_text((tmp_path / "release.csv").read_text() + "99999")
+    found = rd.audit_bytes(tmp_path / "release.csv", original, released, unchanged=["income"])
+    assert [one.columns for one in found if one.kind == "hidden value"] == [("zip",)]

@@ -196,3 +196,17 @@ def test_adult_with_six_quasi_identifiers_is_refused():
     assert not found.passed
     assert rows.loc["nearest_record", "verdict"] == "above the limit"
     assert rows.loc["nearest_record", "risk"] > 0.2
+
+
+def test_released_exact_places_are_refused(tmp_path):
+    """Nobody is above the limit of 1, and yet true places are none to be released."""
+    table = people(60).assign(lat=np.linspace(48, 49, 60).round(5), lon=np.linspace(8, 9, 60).round(5))
+    table.to_csv(tmp_path / "original.csv", index=False)
+    table[["lat", "lon"]].sample(frac=1, random_state=1).to_csv(tmp_path / "places.csv", index=False)
+    found = rd.check(
+        tmp_path / "places.csv", tmp_path / "original.csv", quasi="sex", lat="lat", lon="lon", limit=1,
+        attacks=["nearest_place"],
+    )  # fmt: skip
+    assert found.share_above_limit == 0
+    assert not found.passed
+    assert "60 of 60 released places are exactly the true place of a person" in found.sentence

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from office import office
 from reident._rng import system_rng
-from reident.data.datasets import load_places
 from reident.errors import DataError, ParameterError
 from reident.places.distances import great_circle_km
 from reident.workbench.columns import decimals_of
@@ -21,33 +21,6 @@ from reident.workbench.microdata import LAT, LON
 from reident.workbench.recipe import recipe_of
 
 pytestmark = pytest.mark.whole
-
-N = 5000
-
-
-def office(n=N, seed=0):
-    """Return a patient file as German offices write them: texts, decimal commas, leading zeros, gaps."""
-    rng = np.random.default_rng(seed)
-    towns = load_places("germany")
-    home = towns.iloc[rng.choice(len(towns), n, p=towns["population"] / towns["population"].sum())]
-    table = pd.DataFrame(
-        {
-            "Fall-Nr": [str(700_000 + 3 * i) for i in rng.permutation(n)],
-            "Geschlecht": rng.choice(["m", "w"], n),
-            "Alter": rng.integers(0, 99, n).astype(str),
-            "PLZ": [f"{1000 + 37 * int(i):05d}" for i in rng.integers(0, 400, n)],
-            "Beruf": rng.choice(["Bäcker", "Ärztin", "Lehrer", "Köchin"], n),
-            "Einkommen": [f"{x:.2f}".replace(".", ",") for x in rng.lognormal(10, 0.5, n)],
-            "Diagnose": rng.choice(["E11.9", "I10.0", "J45.1"], n),
-            "Aufnahme": [f"{day:02d}.{month:02d}.2021" for day, month in rng.integers(1, 13, (n, 2))],
-            "Breite": [f"{x:.5f}".replace(".", ",") for x in home["lat_deg"] + rng.normal(0, 0.02, n)],
-            "Länge": [f"{x:.5f}".replace(".", ",") for x in home["lon_deg"] + rng.normal(0, 0.02, n)],
-        }
-    )
-    for name, share in (("Beruf", 0.02), ("Einkommen", 0.03), ("Alter", 0.02)):
-        table.loc[rng.random(n) < share, name] = ""
-    table.loc[[3, 8], "Alter"] = ["unbekannt", "90+"]
-    return table
 
 
 CHAIN = [
@@ -363,6 +336,11 @@ def test_fifty_thousand_places_need_no_matrix(tmp_path):
 def test_an_office_file_is_assessed_released_and_checked_with_no_option_but_the_recipe(tmp_path):
     office(120).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1")
     assert call(tmp_path, "open", "patienten.csv").returncode == 0
+    recipe = (tmp_path / "recipe.yaml").read_text()
+    ranges = (
+        "chain:\n- {method: mondrian, parameters: {k: [2, 5, 20]}}\n- {method: grid, parameters: {cell_m: [9000.0]}}\n"
+    )
+    (tmp_path / "recipe.yaml").write_text(recipe.replace("missing_values: label", ranges + "missing_values: wildcard"))
     done = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "--jobs", "1", "--limit", "0.5")
     assert done.returncode == 0, done.stderr
     assert "an intruder may know: Geschlecht, Alter, PLZ, Beruf, Aufnahme; sensitive: Einkommen" in done.stdout

@@ -214,7 +214,10 @@ def label_linkage(
     from reident.places.common_subgraph import classical_linkage
 
     links = classical_linkage(release.table, knowledge.known, quasi=kept, ties=ties, rng=rng).links
-    return _linked(release, knowledge, links, "and links by labels alone")
+    # Which of the records that agree is linked is a draw: it is as sure as they are few.
+    alike = knowledge.agreement(release).counts()[knowledge.known.index.get_indexer(links["known"])]
+    links = links.assign(confidence=1.0 if ties == "all" else 1 / np.maximum(alike, 1))
+    return _linked(release, knowledge, links, "and links by labels alone", confidence="confidence")
 
 
 def _labels(release: Release, knowledge: Knowledge) -> list[str]:
@@ -227,6 +230,8 @@ def _linked(
     confidence: str | None = None,
 ) -> Outcome:  # fmt: skip
     """Turn links into claims: everybody else is without one; several claims about a person share."""
+    if confidence is None and knowledge.truth is None:
+        raise NotApplicable("how often such links are right cannot be told without true pairs")
     persons = np.arange(len(knowledge.known))
     rows = np.full(len(persons), -1)
     sure, right = np.zeros(len(persons)), np.full(len(persons), np.nan if knowledge.truth is None else 0.0)

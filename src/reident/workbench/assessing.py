@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,13 @@ from reident.errors import DataError, ParameterError
 from reident.networks.files import read_graph
 from reident.networks.graph import as_network
 from reident.rumap import NOTHING, ORIGINAL
+from reident.workbench.advising import slots_of, slots_of_chain, verdict
+from reident.workbench.hierarchies import hierarchies_of
+from reident.workbench.making import MISSING, Roles
 from reident.workbench.mapping import Plan, plan
 from reident.workbench.microdata import LAT, LON, microdata
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
+from reident.workbench.searching import DRAWS, Search, search_release
 
 __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "assess"]
 
@@ -52,6 +55,10 @@ class Assessment:
     repetitions, seed : int
     data_sha256 : str
         Of the values that were assessed.
+    search : Search or None
+        The releases of table and places together that were judged as `check` judges them, and the one that passed.
+    tolerate : float
+        The share of persons who may lie above the limit.
     """
 
     profile: DataProfile
@@ -62,6 +69,13 @@ class Assessment:
     repetitions: int
     seed: int
     data_sha256: str
+    search: Search | None = None
+    tolerate: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """What is advised, or that nothing is."""
+        return verdict(self.search, self.limit, self.tolerate)
 
     def assumptions(self) -> list[str]:
         """Say what was assumed, a sentence each."""
@@ -96,23 +110,8 @@ class Assessment:
         return told
 
     def chain(self) -> list[dict[str, Any]]:
-        """Return the advised release of the table and of the places as the steps of a recipe; empty without any.
-
-        Each was judged by itself, for the first use of its map: what they let through together `check` tells.
-        """
-        steps = []
-        for kind in ("table", "places"):
-            if kind not in self.maps:
-                continue
-            rows = self.advice[(self.advice["data"] == kind) & (self.advice["attack"] == EVERY)]
-            if "method" not in rows or rows["method"].isna().all():
-                continue
-            row = rows[rows["method"].notna()].iloc[0]
-            frame = self.maps[kind]
-            found = frame[(frame["method"] == row["method"]) & (frame["value"] == row["value"])]
-            given = {name: value for name, value in json.loads(found["setting"].iloc[0]).items() if value is not None}
-            steps.append({"method": str(row["method"]), "parameters": given})
-        return steps
+        """Return the advised release as the steps of a recipe; empty where none passed what `check` asks."""
+        return [] if self.search is None else self.search.chain
 
     def save(self, out: str | Path, *, command: str = "") -> Path:
         """Write ``report.html``, the points of the maps and the advice (CSV) and the figures; return the report."""
@@ -133,6 +132,11 @@ def assess(
     limit: float = 0.25,
     tolerate: float = 0.0,
     methods: Mapping[str, Sequence[Any]] | None = None,
+    chain: Sequence[Mapping[str, Any]] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    missing: str = "label",
+    household: str | None = None,
+    keep: str | Sequence[str] = (),
     n_known: int | None = None,
     overlap: float = 0.5,
     public: Mapping[str, Any] | None = None,
@@ -164,6 +168,11 @@ def assess(
         The share of persons who may lie above it, in all but one of twenty releases.
     methods : mapping, optional
         "places", "table" and "network" to lists as `risk_utility` takes them; default: all that fit.
+    chain : sequence of mapping
+        The steps of a release as a recipe has them, a parameter a value or a list of values: all combinations are
+        candidates, instead of the releases of the maps.
+    hierarchies, missing, household, keep
+        As for `protect`: they are part of the release that is advised.
     n_known, overlap, public
         As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
@@ -191,6 +200,7 @@ def assess(
     listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
     noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
     listed += [column for column in noisy if column not in listed]
+    aside = check_columns(data, keep, "keep", table_name="data", min_columns=0)
     places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
     if not (listed or places or network is not None):
         raise ParameterError("`quasi`, `lat` and `lon` or `network` must be given: nothing says what an intruder knows")
@@ -201,6 +211,8 @@ def assess(
         check_choice(kind, "methods", ("places", "table", "network"))
     if network is not None:
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
+    roles = Roles(listed, noisy, sensitive, household, hierarchies_of(hierarchies or {}, data), public or {})
+    slots = slots_of_chain(chain)
     told = profile_data(data, listed, sensitive)
     complete = complete_records(data, listed)
     if len(complete) < 20:
@@ -218,7 +230,9 @@ def assess(
         )
     if listed:
         kept = complete if sensitive is None else complete[complete[sensitive].notna()]
-        described = microdata(kept, quasi=listed, sensitive=sensitive, kind="table", epsilon_quasi=noisy)
+        described = microdata(
+            kept, quasi=listed, sensitive=sensitive, kind="table", epsilon_quasi=noisy, hierarchies=roles.hierarchies
+        )
         plans["table"] = plan(described, chosen.get("table"), **sizes)
     if network is not None:
         plans["network"] = plan(microdata(network, quasi=(), kind="network"), chosen.get("network"), limit=limit)
@@ -227,8 +241,17 @@ def assess(
     for kind, made in plans.items():
         maps[kind] = made.frame(made.run(folder=folder, progress=progress, **running))
     _agree(told, maps, pd.DataFrame(complete), listed)
+    searched = None
+    if {"table", "places"} & set(plans):
+        drawn = np.random.default_rng(seed).permutation(len(data))[:MOST_RECORDS]
+        searched = search_release(
+            data.iloc[np.sort(drawn)], slots or slots_of(plans, data, roles, limit), roles,
+            others=[*aside, *([sensitive] if sensitive else [])], limit=limit, tolerate=tolerate,
+            missing=check_choice(missing, "missing", tuple(MISSING)), draws=DRAWS[profile], seed=seed,
+        )  # fmt: skip
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
-    return Assessment(told, maps, plans, _advice(maps, limit, tolerate), limit, repetitions, seed, digest.hexdigest())
+    advice = _advice(maps, limit, tolerate)
+    return Assessment(told, maps, plans, advice, limit, repetitions, seed, digest.hexdigest(), searched, tolerate)
 
 
 #: The name in the column `attack` of a line that takes all attacks together.

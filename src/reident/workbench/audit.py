@@ -233,6 +233,9 @@ class _Secrets:
         held = self.found_in([Part("cells", tuple(cells), "\n".join(cells))], 0)
         for column in numbers:
             shown = np.unique(np.abs(column))
+            # A code of digits is no secret where a released number has the same digits before or behind its point.
+            pieces = {piece for value in shown.tolist() for piece in repr(value).split(".")}
+            held = held | _Held({piece: self.texts[piece] for piece in pieces if piece in self.texts}, {})
             digits = decimals_of(pd.Series(shown), 9)
             # As it is, as it is written with its digits, and, before a decimal comma, its whole part by itself.
             held = held | _Held({}, self._equal(shown))

@@ -30,8 +30,12 @@ def check(
     earlier: Annotated[
         list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")
     ] = None,
-    limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
-    tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
+    limit: Annotated[
+        float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")
+    ] = None,
+    tolerate: Annotated[
+        float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
     out: Annotated[Path | None, typer.Option(help="The folder for verdict.json.")] = None,
 ) -> None:
@@ -60,8 +64,12 @@ def check(
             print(f"  {row['name']:<22} not run: {row['reason']}")
         else:
             between = f"{row['risk']:.1%} ({row['low']:.1%} to {row['high']:.1%}), guessing {row['baseline']:.1%}"
-            above = f"{row['share_above_limit']:.1%} of {row['n']} above {limit:.0%}"
+            above = f"{row['share_above_limit']:.1%} of {row['n']} above {found.limit:.0%}"
             print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
+    if found.knowledge is not None:
+        for _, row in found.knowledge.worst.iterrows():
+            share = f"{row['share_above_limit']:.1%} of persons above {found.limit:.0%}"
+            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} success by joining")
     for one in found.findings:
         print(f"  audit: {one['sentence']}")
     for note in found.notes:

@@ -14,15 +14,17 @@ import pandas as pd
 
 import reident
 from reident._check import check_integer, check_real
-from reident.errors import DataError
+from reident.errors import DataError, ParameterError
 from reident.methods.attacks import check_attacks
+from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
+from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.panel import knowledge_of, panel, read_release
 
 __all__ = ["REFUSING", "Verdict", "check"]
 
 #: Findings of the audit by bytes that refuse a release; the others are to be looked at.
-REFUSING = ("hidden value",)
+REFUSING = ("hidden value", "true place")
 #: What the verdict says of each attack that was run.
 _TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
 _ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "calibrated", "assumption")
@@ -36,7 +38,7 @@ class Verdict:
     ----------
     passed : bool
         At most the tolerated share of persons is above the limit under some attack, and the audit found no
-        hidden value.
+        hidden value and no true place.
     share_above_limit : float
         The share of persons above the limit, at the upper end of each risk's interval.
     n_above, n : int
@@ -55,6 +57,8 @@ class Verdict:
     seed : int
     release_sha256 : str
         Of the file that was checked, empty for a table.
+    knowledge : KnowledgePrice or None
+        What each column is worth to an intruder; None where no column and no place is released.
     """
 
     passed: bool
@@ -70,13 +74,14 @@ class Verdict:
     notes: list[str]
     seed: int
     release_sha256: str = ""
+    knowledge: KnowledgePrice | None = None
 
     @property
     def sentence(self) -> str:
         """The verdict in a sentence."""
         run = self.attacks[self.attacks["reason"] == ""]
         above = run[(run["verdict"] == "above the limit") & (run["what"] != "link")]
-        hidden = [one for one in self.findings if one["kind"] in REFUSING]
+        hidden, true = ([one for one in self.findings if one["kind"] == kind] for kind in REFUSING)
         if self.passed:
             return (
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
@@ -91,6 +96,7 @@ class Verdict:
             )
         if hidden:
             told.append(f"the file holds {len(hidden)} hidden value(s) of the original or more")
+        told += [one["sentence"].partition(": ")[2] for one in true]
         return f"refused: {'; '.join(told)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,6 +113,7 @@ class Verdict:
             "limit": self.limit,
             "tolerate": self.tolerate,
             "findings": self.findings,
+            "knowledge": None if self.knowledge is None else _known(self.knowledge),
             "attacks": [{key: _plain(row[key]) for key in (*_TOLD, *_ALSO)} for _, row in run.iterrows()],
             "not_attacked": [{"name": row["name"], "reason": row["reason"]} for _, row in left.iterrows()],
             "notes": self.notes,
@@ -124,6 +131,13 @@ class Verdict:
         except OSError as error:
             raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from error
         return path
+
+
+def _known(told: KnowledgePrice) -> dict[str, Any]:
+    return {
+        name: [{key: _plain(value) for key, value in row.items()} for row in table.to_dict("records")]
+        for name, table in (("worst", told.worst), ("columns", told.columns))
+    }
 
 
 def _plain(value: Any) -> Any:
@@ -153,8 +167,8 @@ def check(
     register: Any = None,
     earlier: Sequence[Any] = (),
     network: Any = None,
-    limit: float = 0.25,
-    tolerate: float = 0.0,
+    limit: float | None = None,
+    tolerate: float | None = None,
     out: str | Path | None = None,
     attacks: Sequence[str] | None = None,
     seed: int = 0,
@@ -173,15 +187,15 @@ def check(
     quasi, sensitive, lat, lon, id, hierarchies, network
         As for `attack_panel`.
     recipe : path or Recipe, optional
-        Says the roles of columns that are not named here.
+        Says what is not named here: the roles of columns, the CRS of places, hierarchies, limit and tolerance.
     register : path or DataFrame, optional
         A public list of the population.
     earlier : sequence of path or table
         Earlier releases of the same persons.
-    limit : float, default 0.25
-        The tolerable risk of a person.
-    tolerate : float, default 0
-        The share of persons who may lie above it.
+    limit : float, optional
+        The tolerable risk of a person; default the recipe's, else 0.25.
+    tolerate : float, optional
+        The share of persons who may lie above it; default the recipe's, else 0.
     out : path, optional
         A folder for ``verdict.json``.
     attacks, seed
@@ -203,13 +217,23 @@ def check(
     >>> found.passed, found.n_above, found.worst
     (False, 2, 0.5)
     """
+    if recipe is not None:
+        from reident.workbench.recipe import read_recipe
+
+        recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
+    limit = (0.25 if recipe is None else recipe.limit) if limit is None else limit
+    tolerate = (0.0 if recipe is None else recipe.tolerate) if tolerate is None else tolerate
     limit = check_real(limit, "limit", low=0, high=1, why=_percent(limit))
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
     check_integer(seed, "seed", low=0)
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
-    named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id")}
+    named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     data = _read(original)
     said = _read_release(release, named)
+    if hierarchies is None and recipe is not None:
+        from reident.workbench.hierarchies import hierarchies_of
+
+        hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], hierarchies=hierarchies, network=network,
         register=None if register is None else _read(register),
@@ -232,11 +256,19 @@ def check(
         findings=findings,
         notes=_notes(known, said, found.attacks, path),
         seed=seed,
+        knowledge=_priced(said, known, limit),
         release_sha256="" if path is None or not path.is_file() else hashlib.sha256(path.read_bytes()).hexdigest(),
     )
     if out is not None:
         verdict.save(out)
     return verdict
+
+
+def _priced(release: Release, knowledge: Knowledge, limit: float) -> KnowledgePrice | None:
+    try:
+        return price(release, knowledge, limit=limit)
+    except ParameterError:  # nothing of what is known is released
+        return None
 
 
 def _percent(value: Any) -> str:
@@ -253,19 +285,13 @@ def _roles(
     id: str | None,  # noqa: A002
 ) -> dict[str, Any]:
     """Return who is what: what is named here, else what the recipe says."""
-    told: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "lat": lat, "lon": lon, "id": id}
+    told: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "lat": lat, "lon": lon, "id": id, "crs": None}
     if recipe is None:
         return told
-    from reident.workbench.recipe import read_recipe
-
-    read = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
-    by_role: dict[str, list[str]] = {}
-    for name, column in read.columns.items():
-        by_role.setdefault(str(column.get("role", "")), []).append(name)
-    told["quasi"] = told["quasi"] or by_role.get("quasi-identifier", [])
-    told["sensitive"] = sensitive or next(iter(by_role.get("sensitive", [])), None)
-    places = read.places or {}
-    return told | {"lat": lat or places.get("lat"), "lon": lon or places.get("lon")}
+    told["quasi"] = told["quasi"] or recipe.named("quasi-identifier")
+    told["sensitive"] = sensitive or next(iter(recipe.named("sensitive")), None)
+    places = recipe.places if recipe.places and lat is None and lon is None else {"lat": lat, "lon": lon}
+    return told | {name: places.get(name) for name in ("lat", "lon", "crs")}
 
 
 def _read(data: Any) -> Any:
@@ -294,7 +320,10 @@ def _read_release(release: Any, named: Mapping[str, Any]) -> Release:
     read = read_release(table, "release", **named)
     if (path / "manifest.json").is_file():
         manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-        read = replace(read, method=manifest.get("method", "unknown"), options=manifest.get("parameters", {}))
+        chain = manifest.get("chain") or [manifest]
+        moved = [step for step in chain if read.form == "points" and "records_without_place" in step]
+        step = next(iter(moved), chain[-1])  # the law of places is what an intruder can use
+        read = replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
     return read
 
 

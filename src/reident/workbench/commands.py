@@ -144,6 +144,11 @@ def assess(
             lon=lon,
             sensitive=sensitive,
             epsilon_quasi=_listed(epsilon_quasi),
+            chain=told.chain,
+            hierarchies=told.hierarchies(),
+            missing=told.missing_values,
+            household=next(iter(told.named("household")), None),
+            keep=[name for name in (*told.named("sensitive"), *told.keep) if name != sensitive],
             network=None if network is None else str(network),
             limit=limit,
             tolerate=tolerate,
@@ -162,14 +167,15 @@ def assess(
         shutil.rmtree(work / "report", ignore_errors=True)
         made = found.save(work / "report", command=shlex.join(["reident", *sys.argv[1:]]))
         report = _published(made.parent, out)
-        for _, row in found.advice.iterrows():
-            print(f"{row['attack']} / {row['analysis']}:\n  {row['advice']}")
+        print(found.sentence)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
-        chain = found.chain()
-        if chain:
+        if found.search is not None and found.search.passed:
             source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
-            advised = replace(told, file=source, chain=chain, limit=limit).write(out / "recipe.yaml")
-            print(f"the advised release: reident protect --recipe {shlex.quote(str(advised))} --out release")
+            chosen = {"chain": found.chain(), "withhold": found.search.withhold, "limit": limit, "tolerate": tolerate}
+            advised = replace(told, file=source, **chosen).write(out / "recipe.yaml")  # type: ignore[arg-type]
+            named = shlex.quote(str(advised))
+            print(f"the advised release: reident protect --recipe {named} --out release")
+            print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
 
 
 def _opened(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:

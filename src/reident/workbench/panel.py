@@ -47,10 +47,7 @@ class Panel:
     @property
     def share_above_limit(self) -> float:
         """The share of persons above the limit: of all, or of the sample of an attack, if that is more."""
-        about = self.attacks[self.attacks["what"] != "link"]
-        largest = about["share_above_limit"].max()
-        everybody = float(self.persons["above"].mean()) if len(self.persons) else 0.0
-        return max(everybody, 0.0 if np.isnan(largest) else float(largest))
+        return _share(self.persons, self.attacks.to_dict("records"))
 
     @property
     def worst(self) -> float:
@@ -58,10 +55,25 @@ class Panel:
         return float(self.persons["risk"].max()) if len(self.persons) else 0.0
 
 
+def _share(persons: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> float:
+    shares = [row["share_above_limit"] for row in rows if row["what"] != "link"]
+    everybody = float(persons["above"].mean()) if len(persons) else 0.0
+    return max([everybody, *(float(share) for share in shares if share is not None and not np.isnan(share))])
+
+
 def panel(
-    release: Release, knowledge: Knowledge, *, limit: float = 0.25, names: Sequence[str] | None = None, seed: int = 0
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    limit: float = 0.25,
+    names: Sequence[str] | None = None,
+    seed: int = 0,
+    enough: float | None = None,
 ) -> Panel:
-    """Run attacks by name and judge each; those that say nothing keep a row with the reason."""
+    """Run attacks by name and judge each; those that say nothing keep a row with the reason.
+
+    Where the share of persons above the limit exceeds `enough`, the rest is not run: the release is refused.
+    """
     rows = []
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.known.index[knowledge.present])
     for name in names or attack_names():
@@ -81,6 +93,8 @@ def panel(
         except NotApplicable as why:
             row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
+        if enough is not None and _share(persons, rows) > enough:
+            break
     numbers = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
     types = dict.fromkeys(numbers, float) | dict.fromkeys(("n_above", "n"), "Int64")
     return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), persons)
@@ -182,6 +196,7 @@ def read_release(
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002
+    crs: str | None = None,
 ) -> Release:
     """Read whatever is a release into the form in which attacks take it."""
     if isinstance(release, Release):
@@ -194,7 +209,7 @@ def read_release(
         return Release(
             "network", pd.DataFrame(index=pd.Index(graph.nodes)), "unknown", {}, graph.n_nodes, network=graph
         )
-    table = _places(check_table(release, name), lat, lon, must=False)
+    table = _places(check_table(release, name), lat, lon, crs, must=False)
     if id is not None:
         check_columns(table, [id], "id", table_name=name)
         table = table.set_index(_unique(table[id], name))
@@ -210,7 +225,7 @@ def _unique(ids: pd.Series, name: str) -> pd.Index:
     return pd.Index(ids.map(text_of), dtype=object)
 
 
-def _places(table: Any, lat: str | None, lon: str | None, *, must: bool) -> pd.DataFrame:
+def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None, *, must: bool) -> pd.DataFrame:
     """Return a plain table, its places, if it has any, in ``lat_deg`` and ``lon_deg``."""
     from reident.workbench.files import with_places
 
@@ -220,7 +235,7 @@ def _places(table: Any, lat: str | None, lon: str | None, *, must: bool) -> pd.D
         read = read_places(table, "data")
         return pd.DataFrame(table.drop(columns=table.geometry.name)).assign(**{LAT: read[0], LON: read[1]})
     if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
-        return pd.DataFrame(with_places(table, lat, lon))
+        return pd.DataFrame(with_places(table, lat, lon, crs))
     return table
 
 
@@ -233,6 +248,7 @@ def knowledge_of(
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002
+    crs: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     network: Any = None,
     register: Any = None,
@@ -243,7 +259,7 @@ def knowledge_of(
 
     `told`: the index of the release says whose record each is.
     """
-    table = _places(check_table(original, "original"), lat, lon, must=True)
+    table = _places(check_table(original, "original"), lat, lon, crs, must=True)
     listed = check_columns(table, quasi, "quasi", table_name="original", min_columns=0)
     places = {LAT, LON} <= set(table.columns)
     if not (listed or places or network is not None):

@@ -243,10 +243,12 @@ def _roles(
 ) -> tuple[Roles, list[str]]:
     """Return the roles, and the columns that are released beside the protected ones."""
     if recipe is not None:
-        quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*recipe.named("sensitive"), *recipe.keep]
-        sensitive = sensitive or next(iter(recipe.named("sensitive")), None)
+        out = set(check_columns(frame, recipe.withhold, "withhold", table_name="data", min_columns=0))
+        secret = [name for name in recipe.named("sensitive") if name not in out]
+        quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*secret, *recipe.keep]
+        sensitive = sensitive or next(iter(secret), None)
         household = household or next(iter(recipe.named("household")), None)
-        quasi = [name for name in quasi if name in frame.columns]
+        quasi = [name for name in quasi if name in frame.columns and name not in out]
     own = [] if places is None else [places["lat"], places["lon"]]
     keep = [keep] if isinstance(keep, str) else list(keep)
     aside = [name for name in keep if name not in own]

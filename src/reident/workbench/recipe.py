@@ -44,6 +44,8 @@ class Recipe:
         A key of `MISSING`.
     keep : list of str
         Columns to release as they are.
+    withhold : list of str
+        Columns to leave out of the release, whatever their role: an intruder may know them all the same.
     chain : list of mapping
         The steps in their order: ``method``, where wanted ``columns``, and ``parameters``, each a value or, for
         `assess` to search, a list of values.
@@ -58,6 +60,7 @@ class Recipe:
     public: Mapping[str, Any] = field(default_factory=dict)
     missing_values: str = "label"
     keep: list[str] = field(default_factory=list)
+    withhold: list[str] = field(default_factory=list)
     chain: list[Mapping[str, Any]] = field(default_factory=list)
     limit: float = 0.25
     tolerate: float = 0.0

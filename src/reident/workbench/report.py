@@ -72,11 +72,24 @@ def _advice(assessment: Assessment) -> str:
             f"<td>{_e(row['advice'])}</td></tr>"
         )
     return (
-        f"<h2>What it advises</h2><p>Tolerable risk: {assessment.limit:.0%}. The lines about every attack come "
+        f"<h2>What it advises</h2><p><strong>{_e(assessment.sentence)}</strong></p>{_searched(assessment)}"
+        f"<h3>By map</h3><p>Each map by itself, on simulated files; what is released together is judged above. "
+        f"Tolerable risk: {assessment.limit:.0%}. The lines about every attack come "
         "first, since an intruder chooses the attack; then one an attack and a use: "
         "what serves one use may fail another, and no line weighs them against each other.</p>"
         '<div class="wide"><table><thead><tr><th>data</th><th>attack</th><th>use</th><th>most useful release within '
         f"the limit</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _searched(assessment: Assessment) -> str:
+    found = assessment.search
+    if found is None:
+        return ""
+    return (
+        f"<p>{len(found.candidates)} releases were judged, the most useful first, of {found.n_chains} that the steps "
+        f"allow; where a part by itself is refused, no release with it is judged. Each is judged as <code>reident "
+        f"check</code> judges it, in {found.draws} draws where the method draws.</p>{_table(found.candidates)}"
     )
 
 

@@ -1,0 +1,97 @@
+"""What an assessment advises: the steps that are tried together, and the sentence that says what came of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.methods import find
+from reident.workbench.making import Roles, Step
+from reident.workbench.mapping import Plan
+from reident.workbench.searching import Search
+
+__all__ = ["slots_of", "slots_of_chain", "verdict"]
+
+#: Sizes of classes tried beyond those of a map.
+_LARGER = (50, 100, 200, 400)
+#: Sensitive values up to which classes are also tried whose shares are close to those of the file.
+_VALUES = 50
+
+
+def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]]:
+    """Return the steps of a recipe's chain, each with all combinations of its parameters' values."""
+    slots: list[list[Step | None]] = []
+    for told in chain:
+        entry = find(told["method"], "anonymiser")
+        given = {name: v if isinstance(v, list) else [v] for name, v in (told.get("parameters") or {}).items()}
+        columns = told.get("columns")
+        slots.append(
+            [
+                Step(entry, entry.check(dict(zip(given, values, strict=True))), columns and list(columns))
+                for values in itertools.product(*given.values())
+            ]
+        )
+    return slots
+
+
+def slots_of(plans: Mapping[str, Plan], data: Any, roles: Roles, limit: float) -> list[list[Step | None]]:
+    """Return what is tried of table and places: the releases of the maps, larger classes, and to withhold them."""
+    slots: list[list[Step | None]] = []
+    for kind in ("table", "places"):
+        if kind not in plans:
+            continue
+        tried = [Step(find(one["method"]), one["options"]) for one in plans[kind].settings[1:]]
+        if kind == "table":
+            tried += _larger(tried, data, roles, limit)
+        slots.append([*tried, None])
+    return slots if len(slots) > 1 else [[one for one in slot if one] for slot in slots]
+
+
+def _larger(tried: Sequence[Step], data: Any, roles: Roles, limit: float) -> list[Step]:
+    """Return larger classes; where a sensitive column has few values, classes whose shares differ little from its own.
+
+    A share that exceeds the file's by t gains t / (1 - share) over guessing: at most the limit if t is that small.
+    """
+    found: list[Step] = []
+    classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
+    shares = pd.Series(dtype=float)
+    if roles.sensitive is not None:
+        shares = pd.DataFrame(data)[roles.sensitive].value_counts(normalize=True)
+    close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
+    for step in classes.values():
+        usual = sorted({int(one.settings["k"]) for one in tried if one.entry.name == step.entry.name})
+        sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(data)]
+        found += [Step(step.entry, {**step.settings, "k": k}) for k in sizes]
+        if close > 0 and "t" in step.settings:
+            found += [Step(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
+    return found
+
+
+def verdict(found: Search | None, limit: float, tolerate: float) -> str:
+    """Return what was found in a sentence."""
+    if found is None:
+        return "no release of records was searched"
+    n, rule = len(found.before.persons), f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
+    before = round(found.before.share_above_limit * n)
+    if found.before.share_above_limit <= tolerate:
+        return f"the data as they are put {before} of {n} persons above a risk of {limit:.0%}: they pass without change"
+    if found.passed:
+        last = found.advised
+        share = float(last["share_above_limit"])
+        held = f"; it withholds {last['withheld']}" if found.withhold else ""
+        return (
+            f"{last['chain']}: {round(share * n)} of {n} persons above a risk of {limit:.0%}, against {before} in the "
+            f"data as they are; the most useful of the releases tried that passes every attack of `check`{held}"
+        )
+    near = found.nearest
+    if near is None:
+        return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
+    return (
+        f"no release tried puts {rule}, and nothing is advised; {near['chain']} comes nearest of "
+        f"{len(found.candidates)} judged (at least {float(near['share_above_limit']):.0%} of persons above, most by "
+        f"{near['attack']})"
+    )
