@@ -191,6 +191,21 @@ def pareto(frame: pd.DataFrame) -> BoolArray:
     A release is a method with a value. It is dominated if another one, measured by the same attacks and analyses, is
     nowhere worse (higher risk or lower utility) and somewhere better. With one panel that is the usual frontier.
     Anchors take no part and are False.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `ru_frame` returns, all panels.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        In the order of the rows.
+
+    Raises
+    ------
+    DataError
+        If a column is absent or the frame is empty.
     """
     releases = releases_of(check_frame(frame))
     wide = releases.pivot_table(index=["method", "value"], columns=PANEL, values=["risk", "utility"], sort=False)
@@ -214,6 +229,16 @@ def frontier(frame: pd.DataFrame, *, risk_limit: float | None = None) -> pd.Data
         As `ru_frame` returns, one panel.
     risk_limit : float, optional
         The tolerable risk: the advice says which release is the most useful one below it.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the frontier, with a column `advice`.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, the frame has several panels, or the limit is negative.
     """
     check_one_panel(frame)
     chosen = frame[pareto(frame)].sort_values("utility", ascending=False).reset_index(drop=True)

@@ -95,7 +95,7 @@ def max_clique(
 
     Parameters
     ----------
-    graph : CompatibilityGraph, networkx.Graph, scipy sparse matrix or boolean ndarray
+    graph : CompatibilityGraph, networkx.Graph, scipy sparse matrix or ndarray of bool
         A simple undirected graph; weights and loops are ignored. Not modified.
     search : {"strong", "published"}
         ``"strong"`` is the search described above. ``"published"`` is the one that Kroll (2015) and Kroll and Schnell

@@ -59,6 +59,11 @@ def published(stem: str, table: str) -> pd.DataFrame:
     table : str
         The table's name: the file is ``data/published/<stem>_<table>.csv``.
 
+    Returns
+    -------
+    DataFrame
+        As the file has it.
+
     Raises
     ------
     ParameterError
@@ -90,6 +95,21 @@ def errata(stem: str | None = None) -> pd.DataFrame:
     """Return the known slips of the documents: stem, number, place, what is printed, what is used here instead.
 
     `stem` selects one document.
+
+    Parameters
+    ----------
+    stem : str, optional
+        A document, a key of `PAPERS`; all of them by default.
+
+    Returns
+    -------
+    DataFrame
+        A row an erratum.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such document.
     """
     table = pd.read_csv(data_folder() / "errata.csv")
     if stem is None:

@@ -91,6 +91,11 @@ def adult_with_height(*, spread: float = 1.0, rng: RNGLike = None) -> pd.DataFra
         patient_id, year_of_birth (1994 - age), sex, race, marital_status, height_cm (drawn), income; 32,440 rows, with
         the index of `load_adult`.
 
+    Raises
+    ------
+    ParameterError
+        If `spread` is negative.
+
     Notes
     -----
     The training set has 32,561 persons, the paper prints 32,440 and does not say whom it left out. We infer: the 121
@@ -129,6 +134,11 @@ def voter_list(state: str, n: int | None = None, *, spread: float = 1.0, rng: RN
     DataFrame
         voter_id, zip_code (text of five digits), sex, year_of_birth, and for Florida race and height_cm, for Michigan
         weight_kg.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If there is no such state, or a number is out of range.
     """
     assumed = STATES[check_choice(state, "state", sorted(STATES))]
     spread = check_real(spread, "spread", low=0)

@@ -318,6 +318,11 @@ def sample_network(graph: Any, *, edges: float = 1.0, nodes: float = 1.0, rng: R
     -------
     Network
         The nodes kept, under their names and in their order, isolated ones included.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the network cannot be read, or a share is not in [0, 1].
     """
     network = as_network(graph)
     edges = check_real(edges, "edges", low=0, high=1)

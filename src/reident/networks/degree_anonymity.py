@@ -153,7 +153,25 @@ def _programme(decreasing: IntArray, k: int, deletions: bool, even: bool) -> tup
 
 
 def is_degree_anonymous(graph: Any, k: int) -> bool:
-    """Tell whether every degree in the graph is shared by at least `k` nodes (vanhoef2012, Definition 9.2)."""
+    """Tell whether every degree in the graph is shared by at least `k` nodes (vanhoef2012, Definition 9.2).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+    k : int
+        At least 1.
+
+    Returns
+    -------
+    bool
+        True for a network without nodes.
+
+    Raises
+    ------
+    ParameterError
+        If `k` is below 1.
+    """
     network = as_network(graph)
     k = check_integer(k, "k", low=1)
     counts = np.bincount(network.degrees) if network.n_nodes else np.zeros(0, np.int64)

@@ -173,6 +173,11 @@ def as_network(graph: Any, name: str = "graph") -> Network:
     name : str
         The parameter's name in messages.
 
+    Returns
+    -------
+    Network
+        The same object if it is one already.
+
     Raises
     ------
     DataError

@@ -111,6 +111,11 @@ def likely_links(
     -------
     list of pairs
         The highest score first.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the network cannot be read, or `n` or `score` break their rules.
     """
     network = as_network(graph)
     n = check_integer(n, "n", low=1)
@@ -144,6 +149,11 @@ def score_threshold(added: Any, original: Any, *, cost: float = 1.0) -> float:
     float
         The threshold with the largest number of added edges below it less `cost` times the number of original ones; at
         or below the least score, so that nothing is dropped, where dropping does not pay.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a sample is empty or `cost` is negative.
 
     Examples
     --------
@@ -183,6 +193,11 @@ def drop_unlikely_edges(
     score : str
         As in `link_scores`.
 
+    Returns
+    -------
+    Network
+        On the same nodes.
+
     Raises
     ------
     ParameterError
@@ -205,6 +220,20 @@ def drop_unlikely_edges(
 
 def random_non_edges(graph: Any, n: int, *, rng: RNGLike = None) -> list[tuple[Hashable, Hashable]]:
     """Draw `n` distinct pairs of nodes that are not joined: the comparison for pairs whose edge was taken out.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+    n : int
+        How many pairs.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    list of tuple
+        Pairs of nodes.
 
     Raises
     ------

@@ -53,6 +53,11 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
     -------
     NaiveAnonymisation
         The renamed network, isomorphic to the original, and the renaming.
+
+    Raises
+    ------
+    DataError
+        If the network cannot be read.
     """
     network = as_network(graph)
     renamed = check_rng(rng).permutation(network.n_nodes)

@@ -74,6 +74,18 @@ def mapped_edges(release: Any, known: Any, mapping: Mapping[Hashable, Hashable])
 
     What an intruder can see of a mapping's quality: a wrong one lays hardly more than chance.
 
+    Parameters
+    ----------
+    release, known : whatever `as_network` takes
+        The released and the intruder's network.
+    mapping : mapping of node to node
+        From release to known.
+
+    Returns
+    -------
+    int
+        Edges.
+
     Raises
     ------
     DataError

@@ -388,6 +388,11 @@ def recover(
         With an empty mapping unless exactly one placement fits best. Unique does not mean right where the release was
         changed.
 
+    Raises
+    ------
+    DataError, ParameterError
+        If the network cannot be read, or an option breaks its rule.
+
     Warns
     -----
     SearchLimitWarning

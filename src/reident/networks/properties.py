@@ -40,14 +40,36 @@ _EXACT_LIMIT = 10_000
 
 
 def density(graph: Any) -> float:
-    """Return the share of all pairs of nodes that are joined; 0 for fewer than two nodes."""
+    """Return the share of all pairs of nodes that are joined; 0 for fewer than two nodes.
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
     network = as_network(graph)
     pairs = network.n_nodes * (network.n_nodes - 1) / 2
     return network.n_edges / pairs if pairs else 0.0
 
 
 def degree_sequence(graph: Any) -> IntArray:
-    """Return the degrees in decreasing order (the thesis says increasing but means and prints decreasing)."""
+    """Return the degrees in decreasing order (the thesis says increasing but means and prints decreasing).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Of all nodes, the largest first.
+    """
     return np.sort(as_network(graph).degrees)[::-1].copy()
 
 
@@ -69,6 +91,11 @@ def clustering_coefficient(
     -------
     float
         In [0, 1]; 0 where there is no pair of neighbours.
+
+    Raises
+    ------
+    ParameterError
+        If `variant` is none of those known.
     """
     check_choice(variant, "variant", ("mean", "global", "defined"))
     return _clustering(as_network(graph))[variant]
@@ -141,6 +168,11 @@ def path_lengths(
     -------
     PathLengths
         With its uncertainty.
+
+    Raises
+    ------
+    ParameterError
+        If a limit or number is out of range.
     """
     network = as_network(graph)
     check_integer(exact_limit, "exact_limit", low=0)
@@ -197,12 +229,41 @@ def _bound(network: Network, searches: int) -> tuple[int, int]:
 def average_path_length(
     graph: Any, *, exact_limit: Annotated[int, Whole(0, unit="nodes")] = _EXACT_LIMIT, rng: RNGLike = 0
 ) -> float:
-    """Return the average path length (7.4); beyond `exact_limit` nodes an estimate (see `path_lengths`)."""
+    """Return the average path length (7.4); beyond `exact_limit` nodes an estimate (see `path_lengths`).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+    exact_limit : int, default 10000
+        Largest number of nodes for which all pairs are measured.
+    rng : Generator, int or None
+        Source of randomness of the estimate.
+
+    Returns
+    -------
+    float
+        Mean over the pairs that have a path.
+    """
     return path_lengths(graph, exact_limit=exact_limit, searches=1, rng=rng).average
 
 
 def diameter(graph: Any, *, exact_limit: int = _EXACT_LIMIT, searches: int = 200) -> int:
     """Return the largest distance between two nodes that have a path (7.5).
+
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+    exact_limit : int, default 10000
+        Largest number of nodes for which all pairs are measured.
+    searches : int, default 200
+        Breadth-first searches that narrow the bounds of a larger network.
+
+    Returns
+    -------
+    int
+        In edges.
 
     Warns
     -----
@@ -234,6 +295,11 @@ def power_law_exponent(graph: Any, *, x_min: int = 3) -> float:
     float
         alpha > 1 of p(x) proportional to x ** -alpha; inf where all counted degrees equal `x_min`; nan where no degree
         reaches it. It says nothing about whether the degrees follow a power law at all.
+
+    Raises
+    ------
+    ParameterError
+        If `x_min` is below 1.
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import zeta
@@ -287,6 +353,22 @@ def network_properties(
 ) -> NetworkProperties:
     """Measure a network (see the single functions for definitions and conventions).
 
+    Parameters
+    ----------
+    graph : whatever `as_network` takes
+        The network; not modified.
+    x_min : int, default 3
+        Smallest degree of the power law's tail.
+    exact_limit : int, default 10000
+        Largest number of nodes for which all pairs are measured.
+    rng : Generator, int or None
+        Source of randomness of estimates.
+
+    Returns
+    -------
+    NetworkProperties
+        All properties by name.
+
     Examples
     --------
     >>> import networkx as nx
@@ -317,6 +399,16 @@ def edge_overlap(original: Any, release: Any) -> float:
     """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
 
     1 for the same network (also for two without edges); the utility that needs no chosen analysis.
+
+    Parameters
+    ----------
+    original, release : whatever `as_network` takes
+        Two networks on the same nodes; not modified.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
 
     Raises
     ------
@@ -370,6 +462,16 @@ def mapping_quality(
         error.
     ignore : iterable
         Nodes that do not count, for example the seeds that an attacker already knew.
+
+    Returns
+    -------
+    MappingQuality
+        Precision, recall, and the share without a partner.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If one of them is no mapping, or `ignore` no list.
     """
     left_out = set(check_listed(ignore, "ignore"))
     check_mapping(mapping, "mapping")
@@ -422,6 +524,11 @@ def detectability(graph: Any, planted: Iterable[Hashable], *, level: float = 0.9
         The nodes that an attacker made.
     level : float
         Coverage of the intervals.
+
+    Returns
+    -------
+    Detectability
+        How well degree and clustering tell planted nodes from the others, with intervals.
 
     Raises
     ------

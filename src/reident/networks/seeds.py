@@ -72,6 +72,8 @@ def find_seeds(
         Clique: relative deviation allowed in degrees and numbers of common neighbours.
     rng : Generator, int or None
         Breaks ties of the matching and draws the default clique.
+    clique_size : int
+        For ``"clique"``: how many nodes the clique has.
 
     Returns
     -------

@@ -63,6 +63,18 @@ def great_circle_cross_km(
 
     Arguments and errors as in `great_circle_km`.
 
+    Parameters
+    ----------
+    lat_p_deg, lon_p_deg : array_like of float, shape (n_p,)
+        Places p, degrees.
+    lat_q_deg, lon_q_deg : array_like of float, shape (n_q,)
+        Places q, degrees.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_p, n_q)
+        Kilometres.
+
     Examples
     --------
     >>> great_circle_cross_km([0.0], [0.0], [0.0, 90.0], [90.0, 0.0]).round(1)
@@ -77,6 +89,23 @@ def great_circle_pairs_km(
     """Return the great-circle distances, km, between the i-th place p and the i-th place q: shape (n,).
 
     Arguments and errors as in `great_circle_km`; both lists of places must have the same length.
+
+    Parameters
+    ----------
+    lat_p_deg, lon_p_deg : array_like of float, shape (n,)
+        Places p, degrees.
+    lat_q_deg, lon_q_deg : array_like of float, shape (n,)
+        Places q, degrees.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Kilometres.
+
+    Raises
+    ------
+    DataError
+        If the lists differ in length, or a coordinate is not finite or out of range.
 
     Examples
     --------

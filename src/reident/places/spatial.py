@@ -47,6 +47,11 @@ def nearest_neighbour_agreement(d_original: ArrayLike, d_release: ArrayLike) -> 
     d_original, d_release : array_like, shape (n, n)
         Distances, km.
 
+    Returns
+    -------
+    float
+        From 0 to 1.
+
     Raises
     ------
     DataError
@@ -312,6 +317,11 @@ def distance_utilities(
     dict
         `nearest_neighbour`, `small_error_km`, `clusters_ari`, `gwr_overlap`, and for values `moran_contiguity`,
         `geary_contiguity`, `moran_band`, `geary_band`, each beside its error against the original (`..._error`).
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a matrix is no distance matrix, or an option breaks its rule.
     """
     original, release = _both(d_original, d_release, at_least=3)
     for name, length in (("small_km", small_km), ("band_km", band_km), ("bandwidth_km", bandwidth_km)):

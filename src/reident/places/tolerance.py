@@ -232,6 +232,18 @@ def distance_noise_window_km(sigma_km: float, alpha: float) -> tuple[float, floa
 
     The intruder needs no simulation here: the window follows from the noise distribution (Kroll 2015, section 5).
 
+    Parameters
+    ----------
+    sigma_km : float
+        Standard deviation of the noise, km.
+    alpha : float
+        Share of the noise inside the interval, between 0 and 1.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper end, km.
+
     Raises
     ------
     ParameterError

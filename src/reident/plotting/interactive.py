@@ -161,6 +161,11 @@ def ru_map_widget(
     on_release : callable, optional
         Called with method and value after a click.
 
+    Returns
+    -------
+    AnyWidget
+        To be shown as the last value of a cell.
+
     Raises
     ------
     DataError, ParameterError

@@ -82,6 +82,11 @@ def private_degree_sequence(
     rng : optional
         None for a real answer. A seed or generator is for simulations.
 
+    Returns
+    -------
+    PrivateDegrees
+        The noisy degrees, as drawn and made to fit, and what was spent.
+
     Raises
     ------
     ParameterError, DataError

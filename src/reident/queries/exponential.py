@@ -82,6 +82,11 @@ def exponential_mechanism(
     rng : optional
         None for a real choice. A seed or generator is for simulations.
 
+    Returns
+    -------
+    Choice
+        The candidate, and what was spent.
+
     Raises
     ------
     ParameterError, DataError
@@ -110,6 +115,27 @@ def choice_probabilities(
     """Return with which probability `exponential_mechanism` chooses each candidate, computed in log space.
 
     For study, not for release: the probabilities depend on the data without any protection.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n,)
+        The score of each candidate.
+    epsilon : float
+        Privacy loss of one choice.
+    sensitivity : float, default 1
+        How much one record changes a score at most.
+    monotone : bool, default False
+        Whether a further record can only raise scores, or only lower them.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        They add up to 1.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If an option breaks its rule, or a score is not finite.
     """
     check_real(sensitivity, "sensitivity", low=0, open_low=True)
     values = check_vector(scores, "scores")

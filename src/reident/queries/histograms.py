@@ -93,6 +93,11 @@ def laplace_histogram(
     budget, rng : optional
         As in `laplace_count`.
 
+    Returns
+    -------
+    HistogramAnswer
+        The noisy counts, and what was spent.
+
     Raises
     ------
     ParameterError

@@ -17,6 +17,21 @@ __all__ = ["extractable_bits", "min_entropy", "self_information", "shannon_entro
 def self_information(probability: float) -> float:
     """Return the information of an event of the given probability, bits: 1 for a coin, 2.585 for a face of a die.
 
+    Parameters
+    ----------
+    probability : float
+        In (0, 1].
+
+    Returns
+    -------
+    float
+        Bits.
+
+    Raises
+    ------
+    ParameterError
+        If the probability is not in (0, 1].
+
     Notes
     -----
     vanhoef2012, 2.2.1.
@@ -28,6 +43,16 @@ def shannon_entropy(probabilities: Any) -> float:
     """Return the mean self-information of a distribution, bits (vanhoef2012, Definition 2.11).
 
     It can be high although the outcome is easy to guess: see `min_entropy`.
+
+    Parameters
+    ----------
+    probabilities : array_like of float
+        Of all outcomes; they add up to 1.
+
+    Returns
+    -------
+    float
+        Bits.
     """
     p = _distribution(probabilities, "probabilities")
     return float(-(p[p > 0] * np.log2(p[p > 0])).sum()) + 0.0
@@ -35,6 +60,16 @@ def shannon_entropy(probabilities: Any) -> float:
 
 def min_entropy(probabilities: Any) -> float:
     """Return the self-information of the likeliest outcome, bits: the best guess is right with 2 to the minus it.
+
+    Parameters
+    ----------
+    probabilities : array_like of float
+        Of all outcomes; they add up to 1.
+
+    Returns
+    -------
+    float
+        Bits.
 
     Notes
     -----
@@ -45,6 +80,21 @@ def min_entropy(probabilities: Any) -> float:
 
 def statistical_distance(first: Any, second: Any) -> float:
     """Return half the L1 distance of two distributions over the same outcomes: the best test's edge over guessing.
+
+    Parameters
+    ----------
+    first, second : array_like of float, shape (n,)
+        Two distributions over the same outcomes.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError
+        If the two differ in length, or are no distributions.
 
     Notes
     -----
@@ -65,6 +115,16 @@ def extractable_bits(entropy_bits: float, *, distance: float) -> float:
         The min-entropy of the source.
     distance : float
         The statistical distance from even bits, with the hash function known.
+
+    Returns
+    -------
+    float
+        Bits.
+
+    Raises
+    ------
+    ParameterError
+        If `entropy_bits` is negative or `distance` is not in (0, 1].
 
     Notes
     -----

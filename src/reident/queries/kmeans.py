@@ -112,6 +112,11 @@ def private_kmeans(
     rng : optional
         None for a real answer. A seed or generator is for simulations.
 
+    Returns
+    -------
+    PrivateKMeans
+        The centres, the noise of every round, and what was spent.
+
     Raises
     ------
     ParameterError, DataError

@@ -213,6 +213,11 @@ def simulation_laplace(scale: ArrayLike, size: int | tuple[int, ...] | None = No
     -------
     ndarray of float64
         The noise, in the value's units.
+
+    Raises
+    ------
+    ParameterError
+        If `scale` is not positive and finite, or `size` is negative.
     """
     scales = _numbers(scale)
     if not (np.isfinite(scales) & (scales > 0)).all():

@@ -72,6 +72,11 @@ def multiplicative_weights(
     rng : optional
         None for a real release. A seed or generator is for simulations.
 
+    Returns
+    -------
+    WeightedTable
+        The cells, the queries chosen, and what was spent.
+
     Raises
     ------
     DataError, ParameterError

@@ -39,6 +39,11 @@ def privacy_loss_bound(
         Lower confidence bound of the largest log-ratio of an event's probabilities, in either direction; minus
         infinity if there is none.
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a sample is empty or `level` is not between 0 and 1.
+
     Notes
     -----
     Vanhoef (2012), Definition 5.4, events S = {x}, {at most x}, {at least x}. Clopper-Pearson intervals, Bonferroni

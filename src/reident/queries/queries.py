@@ -277,6 +277,11 @@ def laplace_mean(
         Its value lies within the bounds. A noisy count below 1 is taken as 1, so that an empty table gives an answer
         as any other does.
 
+    Raises
+    ------
+    DataError, ParameterError
+        If the bounds or `epsilon` break their rules, values are missing, or the budget does not suffice.
+
     Notes
     -----
     Vanhoef (2012), Theorem 5.3 for the two queries together. The sum is that of the distances from the middle of

@@ -71,6 +71,11 @@ def query_set_attack(
     min_set_size : int
         The system refuses questions about fewer records.
 
+    Returns
+    -------
+    QuerySetAttack
+        The property, and the questions that gave it away.
+
     Raises
     ------
     ParameterError
@@ -191,6 +196,16 @@ def auditing_attack(
     rng : optional
         Shuffles the records.
 
+    Returns
+    -------
+    AuditingAttack
+        The values learned, and the questions asked.
+
+    Raises
+    ------
+    ParameterError
+        If `auditor` is none, or a group has fewer than three records or more than there are.
+
     Notes
     -----
     Vanhoef (2012), section 3.2: a refusal can disclose (Kenthapadi, Mishra and Nissim 2005). With m records in a
@@ -251,6 +266,16 @@ def sampling_exposure(
         Probability of being sampled.
     rng : optional
 
+    Returns
+    -------
+    SamplingExposure
+        The rows drawn that are unique, and the shares.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent or `rate` is not in (0, 1].
+
     Notes
     -----
     Vanhoef (2012), section 3.2. Nobody outside the sample is exposed, which is why the average hides the harm.
@@ -306,6 +331,16 @@ def averaging_attack(query: Callable[[], Any], n_repeats: Annotated[int, Whole(1
     query : callable
         Returns a fresh answer (anything that float accepts; its `epsilon`, if it has one, is added up).
     n_repeats : int
+
+    Returns
+    -------
+    AveragingAttack
+        The mean after each answer, and the privacy loss added up.
+
+    Raises
+    ------
+    ParameterError
+        If `n_repeats` is below 1.
 
     Notes
     -----

@@ -131,6 +131,11 @@ def randomised_response(
     rng : optional
         None for real coins. A seed or generator is for simulations.
 
+    Returns
+    -------
+    RandomisedResponse
+        The reports, and the estimate of each category's share.
+
     Raises
     ------
     ParameterError

@@ -224,6 +224,11 @@ def skewness_attack(
     -------
     Breaches
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent or `min_gain` is not between 0 and 1.
+
     Notes
     -----
     Vanhoef (2012), section 3.3.2; t-closeness bounds what it can gain.

@@ -42,6 +42,11 @@ def relative_error(original: ArrayLike, release: ArrayLike) -> float:
     original, release : array_like of float, shape (n,)
         Row by row the same record.
 
+    Returns
+    -------
+    float
+        At least 0.
+
     Raises
     ------
     DataError
@@ -140,6 +145,11 @@ def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLik
     float
         In [0, 1]; 0 for a constant column, which has no bits to lose. Time O(n x distinct values).
 
+    Raises
+    ------
+    DataError
+        If the lengths differ a value is not finite, or a scale is negative.
+
     Examples
     --------
     >>> noise_entropy_loss([1.0, 2, 1, 2], [1.0, 2, 1, 2], [0, 0, 0, 0])
@@ -216,6 +226,11 @@ def confidence_suppression(
     Returns
     -------
     ConfidenceSuppression
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the lengths differ, a value is not finite, or an option breaks its rule.
 
     Notes
     -----

@@ -60,6 +60,11 @@ def equivalence_classes(
     ndarray of int64, shape (n,)
         The class of each record, numbered from 0 in order of first appearance; -1 for a record in no class.
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, or holds gaps and `missing` is ``"raise"``.
+
     Examples
     --------
     >>> import pandas as pd
@@ -101,6 +106,11 @@ def k_anonymity(
     -------
     int
         0 if every record is left out.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, or holds gaps and `missing` is ``"raise"``.
 
     Examples
     --------
@@ -172,6 +182,11 @@ def l_diversity(
     int or float
         An int for "distinct" and "recursive" (0: not even (c, 1)-diverse), a float for "entropy".
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, a choice is unknown, or gaps are there and `missing` is ``"raise"``.
+
     Notes
     -----
     Machanavajjhala et al. (2007), definitions of distinct, entropy and recursive (c, l)-diversity.
@@ -221,6 +236,11 @@ def recursive_c(
     float
         Infinite if a class has fewer than `ell` distinct values: then no c will do.
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, `ell` is below 1, or gaps are there and `missing` is ``"raise"``.
+
     Examples
     --------
     >>> import pandas as pd
@@ -258,6 +278,11 @@ def t_closeness(
     -------
     float
         In [0, 1].
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, a choice is unknown, or gaps are there and `missing` is ``"raise"``.
 
     Notes
     -----
@@ -325,6 +350,11 @@ def reidentification_risk(
         must be in it at least as often. None: the release is itself the population.
     threshold : float
         The risk above which a record counts as at risk.
+
+    Returns
+    -------
+    Risk
+        The three risks, and the share of records above the threshold.
 
     Raises
     ------

@@ -202,6 +202,16 @@ def intersection_course(
 
     Parameters and errors are those of `intersection_attack`. The sensitive values are those of all releases from the
     start.
+
+    Parameters
+    ----------
+    releases, population, quasi, sensitive, hierarchies, locate, partial_limit
+        As for `intersection_attack`.
+
+    Returns
+    -------
+    list of IntersectionAttack
+        One a number of releases.
     """
     found = _locate(releases, population, quasi, sensitive, hierarchies, locate, partial_limit)
     return [found.combine(n + 1) for n in range(len(found.counts))]

@@ -103,6 +103,11 @@ def minimality_attack(
     -------
     MinimalityBreach
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a column is absent, classes do not fit the table, or an option breaks its rule.
+
     Notes
     -----
     The idea is that of Wong et al. (2007), for local recoding by Mondrian. All assignments of a class's values to its

@@ -71,6 +71,11 @@ def nearest_record_attack(
     -------
     NearestRecord
 
+    Raises
+    ------
+    DataError, ParameterError
+        If the lengths differ, a value is not finite, or an option breaks its rule.
+
     Notes
     -----
     Holohan et al. (2017), V-B. O(n log n).

@@ -164,6 +164,11 @@ def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike
     -------
     Ratings
         Stars 1 to 5 that depend on the item, days 0 to 2,190 that gather around a user's first one.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range: half of all users rate an item at most.
     """
     check_integer(n_users, "n_users", low=2)
     check_integer(n_items, "n_items", low=1)

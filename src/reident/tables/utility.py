@@ -65,6 +65,16 @@ def distances_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
 
     What clustering and interpolation over the whole area live on. Arguments as for `distance_precision`.
 
+    Parameters
+    ----------
+    original_km, release_km : array_like, shape (n, n)
+        Distances, km.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
     Examples
     --------
     >>> d = [[0, 3, 4], [3, 0, 5], [4, 5, 0]]
@@ -91,6 +101,16 @@ def neighbours_kept(
     n_neighbours : int, default 10
         How many neighbours count; of fewer records, all but one of the others. Among equally near ones the record
         that comes first is taken.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If a matrix is no distance matrix, the two differ in size, or there are too few records.
     """
     original, release = _both(original_km, release_km)
     count = min(check_integer(n_neighbours, "n_neighbours", low=1), len(original) - 2)

@@ -123,6 +123,16 @@ def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | N
 def read_recipe(path: str | Path) -> Recipe:
     """Read a recipe from YAML, everything in it checked.
 
+    Parameters
+    ----------
+    path : path
+        A YAML file.
+
+    Returns
+    -------
+    Recipe
+        What it says.
+
     Raises
     ------
     DataError

@@ -77,6 +77,11 @@ def attribute_leakage(
     -------
     AttributeLeakage
 
+    Raises
+    ------
+    DataError, ParameterError
+        If the files do not fit, or an option breaks its rule.
+
     Warns
     -----
     SearchLimitWarning
