@@ -72,7 +72,7 @@ _MODULES = {
     "places.reference_sets": "EqualDifferences HiddenCoordinates exact_equalities recover_coordinates",
     "places.registration": "registration_attack",
     "tables.hierarchy": "Hierarchy",
-    "tables.k_anonymity": "KAnonymous k_anonymise",
+    "tables.k_anonymity": "KAnonymous k_anonymise least_ncp",
     "tables.k_epsilon": "KEpsilonRelease k_epsilon_anonymise",
     "tables.minimality": "MinimalityBreach minimality_attack",
     "tables.scoreboard": "Ratings ScoreboardMatch scoreboard_attack simulate_ratings",

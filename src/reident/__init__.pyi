@@ -154,6 +154,7 @@ from reident.places.registration import registration_attack as registration_atta
 from reident.tables.hierarchy import Hierarchy as Hierarchy
 from reident.tables.k_anonymity import KAnonymous as KAnonymous
 from reident.tables.k_anonymity import k_anonymise as k_anonymise
+from reident.tables.k_anonymity import least_ncp as least_ncp
 from reident.tables.k_epsilon import KEpsilonRelease as KEpsilonRelease
 from reident.tables.k_epsilon import k_epsilon_anonymise as k_epsilon_anonymise
 from reident.tables.minimality import MinimalityBreach as MinimalityBreach

@@ -69,6 +69,7 @@ def textbook_mondrian(
 ) -> tuple[IntArray, IntArray]:
     """Partition records by strict cuts at the median: LeFevre et al. (2006), with `allowed` asked of both sides.
 
+    Records of the median's value go left; right if no value is above it.
     Arguments and results as for `reident.kernels.tables.mondrian.mondrian`, whose cut need not be at the median.
     """
     scale = np.array([places[j, count - 1] - places[j, 0] for j, count in enumerate(n_codes)])
@@ -82,7 +83,7 @@ def textbook_mondrian(
             if widths[j] <= 0:
                 return None
             median = np.sort(own[:, j])[(part.size - 1) // 2]
-            goes_left = own[:, j] <= median
+            goes_left = own[:, j] <= median if median < high[j] else own[:, j] < median
             left, right = part[goes_left], part[~goes_left]
             if min(left.size, right.size) >= k and allowed(left) and allowed(right):
                 return left, right
