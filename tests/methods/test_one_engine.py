@@ -1,6 +1,7 @@
 """Networks and answers go through the engine of the maps; every attack by name says something about some release."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import networkx as nx
@@ -12,6 +13,7 @@ import shapely
 import reident as rd
 from reident.errors import DataError, ParameterError
 from reident.methods import entries
+from reident.methods.forms import read_public
 from reident.methods.reading import cells_of
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
@@ -62,12 +64,28 @@ OWN = {
         microdata(_people(), quasi=["sex", "pay"], epsilon_quasi=["pay"], kind="table"),
         ("k_epsilon", {"k": 5}),
     ),
+    "reference_sets": lambda: (
+        _data("places"),
+        ("lipschitz_embedding", {"n_reference_sets": 15, "reference_set_size": 3}),
+    ),
+    "population": lambda: (
+        replace(_data("places"), public=read_public({"towns": _people(40).assign(population=range(40, 80))})),
+        ("distance_noise", {"sigma_km": 1.0}),
+    ),
     "similarity": lambda: (
         microdata(_people(), quasi=["sex", "age"], sensitive="pay", kind="table"),
         ("mondrian", {"k": 3}),
     ),
 }
-SLOW = {"choquet_linkage", "weighted_mean_linkage", "registration", "quasi_clique", "probabilistic_linkage"}
+SLOW = {
+    "choquet_linkage",
+    "population",
+    "reference_sets",
+    "weighted_mean_linkage",
+    "registration",
+    "quasi_clique",
+    "probabilistic_linkage",
+}
 
 
 @pytest.mark.parametrize(

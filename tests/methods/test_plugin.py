@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ import pytest
 
 import reident as rd
 from reident.errors import ParameterError
-from reident.methods import catalogue, entries, find
+from reident.methods import Entry, catalogue, entries, find
 from reident.methods.forms import release
+from reident.options import Real
 from reident.workbench.mapping import plan
 from reident.workbench.microdata import microdata
 
@@ -100,6 +102,28 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
     assert not any(entry.name == "snap_to_stops" for entry in entries())
     with pytest.raises(ParameterError, match="there are"):
         find("snap_to_stops")
+
+
+def test_the_judge_runs_it_too(example, people):
+    """What is registered is run by `attack_panel` and by `check`, unasked and by name."""
+    shown = people.assign(id=range(60))
+    given = {"quasi": "sex", "lat": "lat_deg", "lon": "lon_deg", "id": "id"}
+    found = rd.attack_panel(shown, shown, attacks=["same_parallel"], **given)
+    assert found[["name", "risk"]].to_numpy(object).tolist() == [["same_parallel", 1.0]]
+    assert "same_parallel" in rd.attack_panel(shown, shown, **given)["name"].tolist()
+    assert "same_parallel" in str(vars(rd.check(shown, shown, **given)))
+
+
+@pytest.mark.slow
+def test_workers_know_what_a_notebook_registered(example, people):
+    def shifted(points: Any, *, north_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1) -> Any:
+        return points.assign(lat_deg=points["lat_deg"] + north_deg)
+
+    rd.register(Entry("shifted", "anonymiser", "places", shifted, "points", source="a cell", label="shifted"))
+    asked = [{"name": "shifted", "north_deg": [0.001, 0.5]}], ["same_parallel"], ["distances_kept"]
+    frames = [rd.risk_utility(people, *asked, jobs=jobs, **MAP) for jobs in (1, 2)]
+    pd.testing.assert_frame_equal(*frames)
+    assert set(frames[0]["method"]) >= {"shifted", "original"}
 
 
 def test_no_house_name_is_taken(example):

@@ -12,7 +12,6 @@ import reident as rd
 from reident.errors import ParameterError
 from reident.methods import CALLS as FORMS_OF_CALLS
 from reident.methods import DATA, ENTRIES, ROLES, Parameter, entries, find, methods_table
-from reident.methods.attacks import COSTLY
 from reident.methods.forms import FORMS, GIVEN
 from reident.networks.graph import as_network
 from reident.options import Real
@@ -62,8 +61,7 @@ def test_parameters_are_those_of_the_function(entry):
     assert told <= set(signature)
     taken = set(entry.takes.split())
     if taken != {"*"}:
-        if entry.role == "anonymiser":
-            taken |= set(GIVEN) | set(entry.public)
+        taken |= set(entry.public) | (set(GIVEN) if entry.role == "anonymiser" else set())
         left = set(signature) - told - taken - set(dict(entry.fixed)) - {"rng"}
         assert not left, f"neither a parameter nor data: {left}"
     defaults = entry.defaults()
@@ -85,7 +83,7 @@ def test_every_anonymiser_runs(entry):
     attacks = [
         [one.name, one.check({"n_simulations": 10} if one.name == "common_subgraph" else {})]
         for one in entries("attack")
-        if one.name not in COSTLY
+        if not one.costly
     ]
     utilities = [[one.name, one.check({})] for one in entries("metric", entry.data)]
     params = {

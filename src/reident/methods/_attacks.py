@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from reident.methods._entry import Entry
@@ -11,64 +12,66 @@ _LEARNED = "Abril et al. (2012), section 3"
 _PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
 
 
-def _attack(data: str, module: str, name: str, label: str, source: str, **start: Any) -> Entry:
-    return Entry(
-        name, "attack", data, f"methods.attacks_{module}:{name}", "claims", source=source, label=label,
-        takes="release knowledge", start=start,
-    )  # fmt: skip
+def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
+    """Return what makes the entries of a kind of data; links are read by the share of claims that are right."""
+
+    def entry(name: str, label: str, source: str, measure: str = "", **said: Any) -> Entry:
+        return Entry(
+            name, "attack", data, f"methods.attacks_{module}:{name}", "claims", source=source, label=label,
+            takes="release knowledge", start={"measure": measure} if measure else {}, needs=said.pop("needs", needs),
+            **said,
+        )  # fmt: skip
+
+    return entry
 
 
-def _table(name: str, label: str, source: str, **start: Any) -> Entry:
-    return _attack("table", "tables", name, label, source, **start)
-
-
-def _value(name: str, label: str, source: str) -> Entry:
-    return _attack("table", "values", name, label, source)
-
-
-def _place(name: str, label: str, source: str, **start: Any) -> Entry:
-    return _attack("places", "places", name, label, source, **start)
-
-
-def _network(name: str, label: str, source: str) -> Entry:
-    return _attack("network", "networks", name, label, source)
-
-
-def _query(name: str, label: str, source: str) -> Entry:
-    return _attack("queries", "answers", name, label, source)
+_table, _value = _of("table", "tables"), _of("table", "values", "sensitive")
+_place, _network, _query = _of("places", "places"), _of("network", "networks"), _of("queries", "answers", "sensitive")
 
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
 ATTACKS: tuple[Entry, ...] = (
-    _table("exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder"),
-    _table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)"),
+    _table(
+        "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",
+        usual="places table", needs="labels",
+    ),
+    _table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)", usual="table"),
     _table("register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)"),
-    _table("nearest_record", "nearest record, numbers and categories", "Gower (1971)"),
+    _table("nearest_record", "nearest record, numbers and categories", "Gower (1971)", usual="table"),
     _table("record_assignment", "records assigned one to one", "Herranz et al. (2015)"),
     _table("record_linkage", "linkage to the nearest record", "Abril et al. (2012), section 2.1", measure="precision"),
-    _table("probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision"),
-    _table("weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision"),
-    _table("choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision"),
+    _table(
+        "probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision", costly=True
+    ),
+    _table("weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision", costly=True),
+    _table("choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision", costly=True),
     _table("nearest_in_class", "nearest value inside the class", "Holohan et al. (2017), section V-B"),
-    _value("homogeneity", "sensitive value of a whole class", _VANHOEF),
+    _value("homogeneity", "sensitive value of a whole class", _VANHOEF, usual="table"),
     _value("modal_value", "commonest sensitive value of a class", "TCAP: Taub et al. (2018)"),
-    _value("skewness", "sensitive value made much more probable", _VANHOEF),
+    _value("skewness", "sensitive value made much more probable", _VANHOEF, usual="table"),
     _value("similarity", "sensitive values alike in a class", _VANHOEF),
     _value("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
     _value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)"),
     _value("minimality", "what an optimal generalisation gives away", "Wong et al. (2007)"),
     _value("intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1"),
-    _place("nearest_place", "nearest place of the same labels", "the simplest intruder on a map"),
+    _place("nearest_place", "nearest place of the same labels", "the simplest intruder on a map", usual="places"),
     _place("known_mask", "place by the law of the mask", "Kerckhoffs' principle"),
     _place("place_assignment", "places assigned one to one", "global linkage of places"),
     _place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
     _place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)"),
-    _place("label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision"),
+    _place(
+        "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision", usual="places",
+        needs="labels",
+    ),
     _place(
         "common_subgraph", "linkage by labels and distances",
-        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision",
+        "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision", usual="places",
+        by_pairs=True,
     ),
-    _place("quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision"),
+    _place(
+        "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision",
+        by_pairs=True,
+    ),
     _place(
         "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",
     ),
@@ -77,17 +80,22 @@ ATTACKS: tuple[Entry, ...] = (
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
         measure="precision",
     ),
-    _network("degree", "number of relations known", "Liu and Terzi (2008)"),
-    _network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)"),
+    _place("population", "location by where people live", "beyond Kroll and Schnell (2016)"),
+    _network("degree", "number of relations known", "Liu and Terzi (2008)", usual="network"),
+    _network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)", usual="network"),
     _network("planted_subgraph", "active attack by planted nodes", "Backstrom et al. (2007); Vanhoef (2012), ch. 8"),
-    _network("coalition", "passive attack of a coalition", "Backstrom et al. (2007); Vanhoef (2012), section 8.9"),
+    _network(
+        "coalition", "passive attack of a coalition", "Backstrom et al. (2007); Vanhoef (2012), section 8.9",
+        usual="network",
+    ),
     _network("semi_passive", "active attack without new accounts", "Backstrom et al. (2007), section 4"),
+    _network("passive", "passive attack from every start at hand", "Vanhoef (2012), sections 10.3 and 10.4"),
     _network("propagation", "passive attack from seeds", _PASSIVE),
-    _network("seedless_propagation", "passive attack without seeds", _PASSIVE),
+    _network("seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network"),
     _network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
     _network("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
     _network("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
-    _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2"),
-    _query("repeated_queries", "average of repeated answers", "Vanhoef (2012), section 3.2"),
-    _query("table_from_answers", "a table that explains the answers", "Dinur and Nissim (2003)"),
+    _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2", usual="queries"),
+    _query("repeated_queries", "average of repeated answers", "Vanhoef (2012), section 3.2", usual="queries"),
+    _query("table_from_answers", "a table that explains the answers", "Dinur and Nissim (2003)", usual="queries"),
 )  # fmt: skip

@@ -127,6 +127,19 @@ class Entry:
         `reident.places.tolerance.RULES`.
     classes : bool
         Whether releases have classes of records alike.
+    law : str
+        What an attack may use of how it works: "ring" and "normal degrees" say how places move, "minimal" that it cuts
+        as long as it may.
+    exact : bool
+        Whether it draws from an exact source of its own where it is given none.
+    usual : str
+        The kinds of data on whose maps it stands if nobody asks for more, separated by blanks.
+    needs : str
+        What data must have for it to be offered: "labels", "sensitive", "numbers" (two numeric quasi-identifiers).
+    costly : bool
+        Whether it learns until a time limit or looks at all pairs: a panel runs it where it is named.
+    by_pairs : bool
+        Whether its cost grows with the pairs of a known and a released person of the same labels.
     """
 
     name: str
@@ -144,6 +157,12 @@ class Entry:
     guarantee: str = ""
     tolerance: str = "simulated"
     classes: bool = False
+    law: str = ""
+    exact: bool = False
+    usual: str = ""
+    needs: str = ""
+    costly: bool = False
+    by_pairs: bool = False
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -173,6 +192,15 @@ class Entry:
     def fits(self, kind: str) -> bool:
         """Tell whether it can be applied to data of a kind: what is for tables is for queries about them, too."""
         return kind == self.data or {kind, self.data} == {"table", "queries"}
+
+    def suits(self, data: Any) -> bool:
+        """Tell whether data have what it needs to be offered."""
+        there = {
+            "labels": bool(data.quasi),
+            "sensitive": data.sensitive is not None,
+            "numbers": len(data.numeric) >= 2,
+        }
+        return all(there[one] for one in self.needs.split())
 
     @property
     def call(self) -> str:

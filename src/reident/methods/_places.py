@@ -8,17 +8,17 @@ PLACES: tuple[Entry, ...] = (
     Entry(
         "coordinate_noise", "anonymiser", "places", "places.coordinate_noise:perturb_coordinates", "points",
         source="Kroll (2015), section 5", label="noise on coordinates",
-        start={"sigma_deg": 0.02}, grid={"sigma_deg": (0.01, 0.05, 0.2, 0.6)},
+        start={"sigma_deg": 0.02}, grid={"sigma_deg": (0.01, 0.05, 0.2, 0.6)}, law="normal degrees",
     ),
     Entry(
         "disc", "anonymiser", "places", "places.masks:mask_disc", "points",
         source="the uniform mask of geography", label="disc",
-        start={"radius_m": 2000.0}, grid={"radius_m": (2000.0, 20000.0, 80000.0)},
+        start={"radius_m": 2000.0}, grid={"radius_m": (2000.0, 20000.0, 80000.0)}, law="ring",
     ),
     Entry(
         "donut", "anonymiser", "places", "places.masks:mask_donut", "points",
         source="Hampton et al. (2010), with fixed radii", label="donut",
-        start={"inner_m": 500.0, "outer_m": 2000.0}, grid={"outer_m": (5000.0, 30000.0, 100000.0)},
+        start={"inner_m": 500.0, "outer_m": 2000.0}, grid={"outer_m": (5000.0, 30000.0, 100000.0)}, law="ring",
     ),
     Entry(
         "population_donut", "anonymiser", "places", "places.masks:mask_population_donut", "points",
@@ -33,7 +33,7 @@ PLACES: tuple[Entry, ...] = (
     Entry(
         "swap", "anonymiser", "places", "places.masks:swap_locations", "points",
         source="location swapping with public addresses", label="swapped places",
-        start={"outer_m": 10000.0}, grid={"outer_m": (10000.0, 60000.0)},
+        start={"outer_m": 10000.0}, grid={"outer_m": (10000.0, 60000.0)}, law="ring",
     ),
     Entry(
         "planar_laplace", "anonymiser", "places", "places.displacement:mask_planar_laplace", "points",

@@ -17,14 +17,14 @@ TABLES: tuple[Entry, ...] = (
         "mondrian", "anonymiser", "table", "tables.k_anonymity:k_anonymise", "table",
         source="LeFevre et al. (2006)", label="k-anonymity, Mondrian", fixed={"method": "mondrian"},
         takes="suppression_limit charge_suppressed", start={"k": 5}, grid={"k": (2, 5, 10, 25)},
-        guarantee=_K_ANONYMOUS, classes=True,
+        guarantee=_K_ANONYMOUS, classes=True, law="minimal",
     ),
     Entry(
         "k_epsilon", "anonymiser", "table", "tables.k_epsilon:k_epsilon_anonymise", "table",
         source="Holohan et al. (2017), Algorithm 1", label="(k, epsilon)-anonymity",
         takes="identifiers bounds granularity criteria",
         start={"k": 5, "epsilon": 1.0}, grid={"k": (2, 5, 10, 25), "epsilon": (2.0, 0.5)},
-        guarantee=(
+        exact=True, guarantee=(
             "{k}-anonymous in the columns generalised; the noise is scaled to ranges from the data and is not "
             "differential privacy"
         ),

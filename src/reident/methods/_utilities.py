@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from reident.methods._entry import Entry
 
 _SPATIAL = "Kroll and Schnell (2016)"
 _PROPERTIES = "Vanhoef (2012), section 7.3.2"
 
 
-def _utility(data: str, form: str, name: str, label: str, source: str, module: str, **start: Any) -> Entry:
+#: Those of a usual map.
+_USUAL = (
+    "neighbours_kept distances_kept distance_precision information_kept correlations_kept edge_overlap "
+    "path_length_kept answers_kept relative_answers_kept"
+)
+#: What the data must have.
+_NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"}
+
+
+def _utility(data: str, form: str, name: str, label: str, source: str, module: str) -> Entry:
     takes = {"distance": "original_km release_km values"}.get(form, "original release columns target")
-    return Entry(name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes, start=start)
+    return Entry(
+        name, "metric", data, f"{module}:{name}", f"{form} utility", source, label, takes=takes,
+        usual=data if name in _USUAL.split() else "", needs=_NEEDS.get(name, ""),
+    )  # fmt: skip
 
 
-def _distance(name: str, label: str, source: str, module: str = "places.kept", **start: Any) -> Entry:
-    return _utility("places", "distance", name, label, source, module, **start)
+def _distance(name: str, label: str, source: str, module: str = "places.kept") -> Entry:
+    return _utility("places", "distance", name, label, source, module)
 
 
 def _point(name: str, label: str, source: str) -> Entry:
@@ -35,7 +45,7 @@ def _query(name: str, label: str, source: str) -> Entry:
     return _utility("queries", "answer", name, label, source, "queries.kept")
 
 
-#: In the order in which they are listed; the first of a kind of data are those of a usual map.
+#: In the order in which they are listed.
 UTILITIES: tuple[Entry, ...] = (
     _distance(
         "neighbours_kept", "nearest neighbours kept (share)", "the analysis of local clusters", "tables.utility"

@@ -13,10 +13,7 @@ from reident.methods.catalogue import entries, find
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome
 from reident.methods.release import Release
 
-__all__ = ["COSTLY", "attack_names", "check_attacks", "run_attack"]
-
-#: Attacks that learn until a time limit or look at all pairs: a panel runs them where they are named.
-COSTLY = ("probabilistic_linkage", "weighted_mean_linkage", "choquet_linkage")
+__all__ = ["attack_names", "check_attacks", "run_attack"]
 
 
 def attack_names() -> list[str]:
@@ -55,6 +52,10 @@ def run_attack(
     arguments = entry.arguments(options or {})
     if not len(knowledge.known) or not (len(release.table) or release.answers):
         raise NotApplicable("nothing is released, or nobody is known")
+    for public, said in entry.public.items():
+        if public not in knowledge.public:
+            raise NotApplicable(f"`{public}` is not given: {said.meaning}")
+        arguments[public] = said.give(knowledge.public[public])
     if rng is None:
         rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
     found: Outcome = entry.function(release, knowledge, rng=rng, **arguments)

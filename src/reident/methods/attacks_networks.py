@@ -24,6 +24,7 @@ __all__ = [
     "edge_disclosure",
     "likely_links",
     "neighbourhood",
+    "passive",
     "planted_subgraph",
     "propagation",
     "seedless_propagation",
@@ -268,17 +269,51 @@ def propagation(
     Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10. The seeds are not judged.
     """
     theirs, mine = _networks(release, knowledge)
+    seeds, judged = _known_seeds(knowledge, mine, n_seeds, rng)
+    said = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
+    return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=judged)
+
+
+def _known_seeds(
+    knowledge: Knowledge, mine: Network, n_seeds: int, rng: np.random.Generator
+) -> tuple[dict[Any, int], IntArray]:
+    """Draw persons whose nodes the intruder knows, person -> row, and all others."""
     persons, rows = knowledge.pairs()
     if persons is None or rows is None or len(persons) < 2 * n_seeds:
         raise NotApplicable("the seeds are true pairs, and too few of them can be told")
     # The best known persons are those with most relations.
     order = np.argsort(-mine.degrees[persons], kind="stable")
-    first = order[: 3 * n_seeds]
-    chosen = np.sort(rng.choice(first, n_seeds, replace=False))
+    chosen = np.sort(rng.choice(order[: 3 * n_seeds], n_seeds, replace=False))
     seeds = {knowledge.known.index[persons[c]]: int(rows[c]) for c in chosen}
-    said = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
-    return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.setdiff1d(
-        np.arange(mine.n_nodes), persons[chosen]))  # fmt: skip
+    return seeds, np.setdiff1d(np.arange(mine.n_nodes), persons[chosen])
+
+
+def passive(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n_seeds: Annotated[int, Whole(0)] = 0,
+    theta: Annotated[float, Real(0)] = 0.5,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Start from known persons, from seeds found by structure, and from both; keep what explains most relations.
+
+    Notes
+    -----
+    Vanhoef (2012), chapter 10; see `reident.passive_attack`. Known seeds are not judged.
+    """
+    from reident.networks.passive import passive_attack
+
+    theirs, mine = _networks(release, knowledge)
+    seeds, judged = _known_seeds(knowledge, mine, n_seeds, rng) if n_seeds else ({}, np.arange(mine.n_nodes))
+    started: dict[Any, Any] = {node: person for person, node in seeds.items()}
+    try:
+        found = passive_attack(_by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta, rng=rng)
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
+    mapping = {person: node for node, person in found.mapping.items()}
+    said = f"the intruder knows relations, and {f'the nodes of {n_seeds} persons' if n_seeds else 'no node'}"
+    return _mapped(release, knowledge, mapping, judged, said)
 
 
 def seedless_propagation(

@@ -11,10 +11,11 @@ import pandas as pd
 
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.methods.forms import law_of
 from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import LAT, LON, Release
-from reident.options import Choice, Real, Whole
+from reident.options import Choice, PublicPlaces, Real, Whole
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
 
@@ -25,6 +26,7 @@ __all__ = [
     "multilateration",
     "nearest_place",
     "place_assignment",
+    "population",
     "quasi_clique",
     "reference_sets",
     "registration",
@@ -36,7 +38,7 @@ _SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_hi
 
 
 def _needs_places(release: Release, knowledge: Knowledge) -> None:
-    if release.form != "points":
+    if not release.has_places:
         raise NotApplicable("no places are released")
     if not knowledge.has_places:
         raise NotApplicable("the intruder is not said to know places")
@@ -96,31 +98,40 @@ def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     return Outcome(_about(release, knowledge, near.persons, claim, confidence, right), "identity", said)
 
 
-_LAWS = ("original", "coordinate_noise", "disc", "donut", "swap")
 #: Places closer than this are one, km.
 _SAME_KM = 1e-3
 
 
 def _has_law(release: Release) -> bool:
-    return release.method in _LAWS
+    return law_of(release) in _LAWS
 
 
 def _law(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
     """Return the probabilities of the candidates under the law of the release's method."""
-    options = release.options
-    if release.method == "coordinate_noise":
-        # Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
-        sigma = max(float(options["sigma_deg"]), 1e-9)
-        away = _degrees_apart(release, near, knowledge)
-        exponent = -0.5 * (away / sigma**2)
-        exponent -= exponent.max(axis=1, keepdims=True, initial=-1e300)
-        weights = np.where(near.rows >= 0, np.exp(exponent), 0.0)
-    else:
-        inner = float(options.get("inner_m", 0.0)) / 1000
-        outer = float(options.get("outer_m", options.get("radius_m", 0.0))) / 1000
-        weights = ((near.gaps >= inner - _SAME_KM) & (near.gaps <= outer + _SAME_KM)).astype(float)
+    weights = _LAWS[law_of(release)](release, near, knowledge)
     total = weights.sum(axis=1, keepdims=True)
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def _normal_degrees(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
+    """Return the densities of normal noise on latitude and longitude.
+
+    Degrees of longitude are shorter than degrees of latitude: the law is no function of the distance alone.
+    """
+    sigma = max(float(release.options["sigma_deg"]), 1e-9)
+    exponent = -0.5 * (_degrees_apart(release, near, knowledge) / sigma**2)
+    exponent -= exponent.max(axis=1, keepdims=True, initial=-1e300)
+    return np.where(near.rows >= 0, np.exp(exponent), 0.0)
+
+
+def _ring(release: Release, near: Near, _: Knowledge) -> FloatArray:
+    """Return 1 for the candidates between two radii."""
+    inner = float(release.options.get("inner_m", 0.0)) / 1000
+    outer = float(release.options.get("outer_m", release.options.get("radius_m", 0.0))) / 1000
+    return ((near.gaps >= inner - _SAME_KM) & (near.gaps <= outer + _SAME_KM)).astype(float)
+
+
+_LAWS = {"normal degrees": _normal_degrees, "ring": _ring}
 
 
 def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
@@ -174,7 +185,7 @@ def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     Cassa (2008). Only releases whose records can be followed from one to the next can be averaged: pseudonyms do that.
     """
     _needs_places(release, knowledge)
-    others = [one for one in knowledge.earlier if one.form == "points"]
+    others = [one for one in knowledge.earlier if one.has_places]
     if not others and knowledge.again is not None:
         others = [knowledge.again(rng) for _ in range(3)]
     if not others:
@@ -186,16 +197,24 @@ def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     if len(common) < 3:
         raise NotApplicable("fewer than 3 records can be followed from one release to the next")
     mean = sum(table.loc[common, [LAT, LON]].to_numpy(float) for table in tables) / len(tables)
-    table = release.table.loc[common].assign(**{LAT: mean[:, 0], LON: mean[:, 1]})
-    truth = knowledge.truth
-    if truth is not None:
-        place = np.full(len(release.table) + 1, -1)
-        place[release.table.index.get_indexer(common)] = np.arange(len(common))
-        truth = place[truth]
-    merged = Release("points", table, "unknown", {}, release.n_original)
-    found = nearest_place(merged, replace(knowledge, truth=truth), rng=rng)
+    found = _placed(release, knowledge, common, mean, rng)
     said = f"{_said(knowledge, release)}, and follows records through {len(tables)} releases"
     return Outcome(found.claims, "identity", said)
+
+
+def _placed(
+    release: Release, knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator
+) -> Outcome:
+    """Take the person nearest to where records, told by their labels, were found to be: latitudes and longitudes."""
+    table = release.table.loc[labels].assign(**{LAT: places[:, 0], LON: places[:, 1]})
+    truth = knowledge.truth
+    if truth is not None:
+        row = np.full(len(release.table) + 1, -1)
+        row[release.table.index.get_indexer(labels)] = np.arange(len(labels))
+        truth = row[truth]
+    return nearest_place(
+        Release("points", table, "unknown", {}, release.n_original), replace(knowledge, truth=truth), rng=rng
+    )
 
 
 def label_linkage(
@@ -206,7 +225,7 @@ def label_linkage(
     rng: np.random.Generator,
 ) -> Outcome:
     """Link by labels alone; see `reident.classical_linkage`."""
-    if release.form not in ("points", "distances"):
+    if not release.has_distances:
         raise NotApplicable("no places are released: exact_join links tables by labels")
     kept = _labels(release, knowledge)
     if not kept:
@@ -257,7 +276,7 @@ def _distances(
 
     Where the files are larger than such an attack can bear, persons are drawn.
     """
-    if release.form not in ("points", "distances") or not knowledge.has_places:
+    if not release.has_distances or not knowledge.has_places:
         raise NotApplicable("no distances are released, or the intruder knows no places")
     kept = _labels(release, knowledge)
     drawn = rng.permutation(len(knowledge.known))
@@ -272,11 +291,7 @@ def _distances(
             f"{len(persons)} with {len(rows)}"
         )
     table = release.table.iloc[rows]
-    if release.form == "points":
-        between = great_circle_km(table[LAT].to_numpy(float), table[LON].to_numpy(float))
-    else:
-        assert release.distances_km is not None
-        between = release.distances_km[np.ix_(rows, rows)]
+    between = release.between(rows)
     mine = great_circle_km(fewer.known[LAT].to_numpy(float), fewer.known[LON].to_numpy(float))
     return kept, (table[kept], between), (fewer.known[kept], mine), fewer
 
@@ -360,7 +375,7 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     from reident.places.reference_map import locate_by_reference_sets
     from reident.places.reference_sets import exact_equalities
 
-    if release.form != "distances":
+    if release.matrix_km is None:
         raise NotApplicable("no distances are released")
     kept, theirs, _, knowledge = _distances(release, knowledge, rng)
     if not kept:
@@ -398,3 +413,33 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
         raise NotApplicable(str(error)) from error
     said = "starts from matches of labels, and places everybody by distances"
     return _linked(release, knowledge, found.links, said, confidence="probability")
+
+
+def population(
+    release: Release,
+    knowledge: Knowledge,
+    towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))],
+    *,
+    coverage: Annotated[str, Choice("whole", "part")] = "whole",
+    scatter_km: Annotated[float, Real(0, unit="km", open_low=True)] = 11.0,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Lay the shape of the released distances on a map of where people live, and take the nearest person's record.
+
+    Notes
+    -----
+    See `reident.locate_by_population`. The map is laid without any known person.
+    """
+    from reident.places.population_location import locate_by_population
+
+    _, theirs, _, fewer = _distances(release, knowledge, rng)
+    try:
+        found = locate_by_population(theirs, towns, coverage=coverage, scatter_km=scatter_km)
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
+    places = found.positions[[LAT, LON]].to_numpy(float)
+    there = np.isfinite(places).all(axis=1)
+    if not there.any():
+        raise NotApplicable("no record could be placed")
+    made = _placed(release, fewer, theirs[0].index[there], places[there], rng)
+    return Outcome(made.claims, "identity", f"{_said(knowledge, release)}, and a list of towns")

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident._types import FloatArray, IntArray
 from reident.methods.attacks_tables import needs_table
+from reident.methods.forms import law_of
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import Release
 from reident.options import Real, Whole
@@ -220,7 +221,7 @@ def minimality(
     from reident.tables.minimality import minimality_attack
 
     options = release.options
-    if release.method != "mondrian" or not (options.get("ell") or 0) >= 2:
+    if law_of(release) != "minimal" or not (options.get("ell") or 0) >= 2:
         raise NotApplicable("it is about Mondrian releases with l-diversity, and the release is not said to be one")
     persons, rows = knowledge.pairs()
     if persons is None or rows is None or knowledge.secrets is None or len(persons) < len(release.table):

@@ -36,6 +36,7 @@ __all__ = [
     "code_for",
     "guarantee",
     "lacking",
+    "law_of",
     "read_public",
     "release",
     "tolerance",
@@ -147,8 +148,18 @@ GIVEN: dict[str, Callable[[Records, Mapping[str, Any]], Any]] = {
 }
 
 
+def law_of(made: Release) -> str:
+    """Return what is known of how a release was made, see `Entry.law`; "" for nothing, or an unknown method."""
+    if made.method == NONE:
+        return "ring"  # of no width
+    return next((one.law for one in entries("anonymiser") if one.name == made.method), "")
+
+
 class Form:
     """One kind of release: how what a method returned is read, and what an intruder may assume of it."""
+
+    #: Records of which a real release can be made.
+    most_records: float = np.inf
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -222,6 +233,8 @@ class Form:
 class Distances(Form):
     """Records with the distances between them; the places are kept back."""
 
+    most_records: float = 20_000
+
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": made}
 
@@ -256,6 +269,8 @@ class Distances(Form):
 
 class Points(Distances):
     """Records with places."""
+
+    most_records = np.inf
 
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         if isinstance(made, tuple):
@@ -459,7 +474,7 @@ def _public(entry: Entry, name: str, data: Records, public: Mapping[str, pd.Data
 
 
 def _takers() -> dict[str, PublicPlaces | PublicArea]:
-    return {name: said for entry in entries("anonymiser") for name, said in entry.public.items()}
+    return {name: said for entry in entries() for name, said in entry.public.items()}
 
 
 def _known(public: Mapping[str, pd.DataFrame]) -> dict[str, Any]:

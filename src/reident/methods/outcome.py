@@ -62,6 +62,8 @@ class Knowledge:
         A public list of the population with the quasi-identifiers.
     file : DataFrame or None
         The records of everybody in the file, which only the strongest intruder knows but for the person attacked.
+    public : mapping of str to DataFrame
+        Public inputs of attacks, as `reident.methods.forms.read_public` returns them.
     n_persons : int
         Persons on whom costly attacks are tried; drawn at random.
     """
@@ -78,6 +80,7 @@ class Knowledge:
     earlier: Sequence[Release] = ()
     register: pd.DataFrame | None = None
     file: pd.DataFrame | None = None
+    public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     n_persons: int = 2000
 
     @property

@@ -50,7 +50,7 @@ def register(entry: Entry) -> Entry:
     """
     if not isinstance(entry, Entry):
         raise ParameterError(f"`entry` must be an Entry, got {type(entry).__name__}")
-    if entry.name in {one.name for one in ENTRIES}:
+    if any(one.name == entry.name for one in ENTRIES):
         raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which is one of the house's")
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)

@@ -130,16 +130,16 @@ class Explorer:
         example = self.offered[self.data.value]
         self.plan, self.trials, self.frame = None, pd.DataFrame(), pd.DataFrame()
         self.spots = self.spots.iloc[:0]
-        left_out = left_out_methods(microdata(example.data, kind=self.kind, **example.roles))
+        data = microdata(example.data, kind=self.kind, **example.roles)
+        left_out = left_out_methods(data)
         fitting = [one for one in entries("anonymiser", self.kind) if one.name not in left_out]
         self.state.value = f"Choose, then draw the map. {_said(left_out)}"
-        attacks = entries("attack", self.kind)
-        if not example.roles.get("sensitive"):
-            attacks = [one for one in attacks if one.name not in ("homogeneity", "skewness")]
+        attacks = [one for one in entries("attack", self.kind) if one.suits(data) and not one.costly]
+        uses = [one for one in entries("metric", self.kind) if one.suits(data)]
         self.methods.options = [(one.label, one.name) for one in fitting]
         self.methods.value = tuple(one.name for one in fitting[:2])
         self.attack.options = [(one.label, one.name) for one in attacks]
-        self.utility.options = [(one.label, one.name) for one in entries("metric", self.kind)]
+        self.utility.options = [(one.label, one.name) for one in uses]
         for choice in (self.attack, self.utility):
             choice.value = choice.options[0][1]
         self._offer_ranges()

@@ -44,7 +44,7 @@ def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:
     if isinstance(form, Hierarchy):
         return form
     if isinstance(form, str | Path):
-        form = {str(form): True} if form in ("prefixes", "date") else {"file": form}
+        form = {str(form): True} if str(form) in ("prefixes", "date") else {"file": form}
     if not isinstance(form, Mapping) or len(set(form) & {"file", "prefixes", "date", "intervals"}) != 1:
         raise ParameterError(
             f"`hierarchies` must hold a file, prefixes, date or intervals for {column.name!r}, got {form!r}"

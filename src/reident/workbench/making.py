@@ -12,7 +12,7 @@ import pandas as pd
 from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
 from reident.methods import Entry
-from reident.methods.forms import guarantee, lacking, release, touched
+from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.finishing import in_form
@@ -32,8 +32,6 @@ MISSING = {
 }
 #: The label of a missing value.
 GAP = "(missing)"
-#: Records below which a matrix of all distances can be released.
-_MOST_DISTANCES = 20_000
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
 
 def _source(entry: Entry, rng: Any) -> Any:
     """Return what a method draws from: mechanisms of differential privacy have an exact source of their own."""
-    return (None if entry.name == "k_epsilon" else system_rng()) if rng is None else rng
+    return (None if entry.exact else system_rng()) if rng is None else rng
 
 
 # -- places --------------------------------------------------------------------------------------------------------
@@ -135,9 +133,10 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
         raise ParameterError(f"`chain` must not move places after releasing distances, got {entry.name!r}")
     located = _located(table)
     table = table[located]
-    if entry.form == "distances" and len(table) > _MOST_DISTANCES:
+    most = FORMS[entry.form].most_records
+    if len(table) > most:
         raise DataError(
-            f"`data` must have at most {_MOST_DISTANCES} records with places for {entry.name!r}, got {len(table)}: "
+            f"`data` must have at most {most} records with places for {entry.name!r}, got {len(table)}: "
             "it releases the distances between all of them; a mask of the places themselves has no such limit"
         )
     units = _units(table, roles.household)
@@ -148,7 +147,7 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
     told = {"records_without_place": int((~located).sum())}
     if roles.household is not None:
         told["moved_together"] = len(table) - len(one_each)
-    if moved.form == "distances":
+    if not moved.has_places:
         if len(one_each) < len(table):
             raise ParameterError(f"`household` must not be given for {entry.name!r}: it releases single distances")
         made.table, made.matrix_km, made.places = table, moved.matrix_km, "withheld"

@@ -29,32 +29,8 @@ __all__ = ["Plan", "claims", "plan", "risk_utility"]
 
 Spec = str | Mapping[str, Any]
 
-#: Attacks whose cost grows with the pairs of a known and a released person of the same labels.
-_BY_DISTANCES = {"common_subgraph", "quasi_clique"}
-
-#: Those of them that are about the sensitive value.
-_ABOUT_VALUES = {"homogeneity", "skewness"}
-
 #: What a map tells of a release beside risk and utility.
 _TOLD = ["precision", "recall", "incomplete", "above", "baseline"]
-
-#: What a map shows if nobody asks for more: the simplest intruders, and those of the documents.
-_USUAL = {
-    "places": ("nearest_place", "exact_join", "common_subgraph", "label_linkage"),
-    "table": ("exact_join", "nearest_record", "class_risk", "homogeneity", "skewness"),
-    "network": ("degree", "neighbourhood", "coalition", "seedless_propagation"),
-    "queries": ("query_differences", "repeated_queries", "table_from_answers"),
-}
-
-_USUAL_UTILITIES = {
-    "places": ("neighbours_kept", "distances_kept", "distance_precision"),
-    "table": ("information_kept", "correlations_kept"),
-    "network": ("edge_overlap", "path_length_kept"),
-    "queries": ("answers_kept", "relative_answers_kept"),
-}
-
-#: Utilities about pairs of numeric columns.
-_ABOUT_PAIRS = {"correlations_kept"}
 
 #: Vertices of the product graph that an attack by distances is given by default, on average.
 _VERTICES = 2500
@@ -269,14 +245,14 @@ def plan(
     overlap = check_real(0.5 if overlap is None else overlap, "overlap", low=0, high=1, open_low=True)
     limit = check_real(limit, "limit", low=0, high=1)
     scale = _scale(data)
-    attacks = list(attacks or fitting_attacks(data))
+    attacks = list(attacks or usual("attack", data))
     tried = [_expand(spec, "attack", data.kind) for spec in attacks]
-    valued = [_expand(spec, "metric", data.kind) for spec in utilities or fitting_utilities(data)]
+    valued = [_expand(spec, "metric", data.kind) for spec in utilities or usual("metric", data)]
     for role, found in (("attacks", tried), ("utilities", valued)):
         names = [entry.name for entry, _ in found]
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
-    intruder = _intruder(data, n_known, overlap, n_released, [entry.name for entry, _ in tried])
+    intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in tried])
     left_out = {} if methods else left_out_methods(data)
     named = methods or [one.name for one in entries("anonymiser", data.kind) if one.name not in left_out]
     chosen = [_expand(spec, "anonymiser", data.kind, scale, intruder.n_released) for spec in named]
@@ -297,13 +273,13 @@ def plan(
 
 
 def _intruder(
-    data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[str]
+    data: Microdata, n_known: int | None, overlap: float, n_released: int | None, attacks: list[Entry]
 ) -> Intruder:
     """Fill in the sizes: for the attack by distances such that its product graph stays small enough to search."""
     n = len(data.table)
     if n_known is not None:
         check_integer(n_known, "n_known", low=1)
-    if _BY_DISTANCES & set(attacks) and (n_released is None or n_known is None):
+    if any(entry.by_pairs for entry in attacks) and (n_released is None or n_known is None):
         labels = data.table[data.quasi].value_counts(normalize=True) if data.quasi else pd.Series([1.0])
         agree = float((labels**2).sum())
         most = int(np.sqrt(2 * _VERTICES / agree))
@@ -321,17 +297,9 @@ def left_out_methods(data: Microdata) -> dict[str, str]:
     return {one.name: reason for one in entries("anonymiser", data.kind) if (reason := lacking(one, data))}
 
 
-def fitting_attacks(data: Microdata) -> list[str]:
-    """Return the names of the attacks that say something about the data."""
-    needs_labels = ("exact_join", "label_linkage")
-    found = [name for name in _USUAL[data.kind] if data.quasi or name not in needs_labels]
-    return [name for name in found if name not in _ABOUT_VALUES or data.sensitive is not None]
-
-
-def fitting_utilities(data: Microdata) -> list[str]:
-    """Return the names of the usual utilities that can be measured on the data."""
-    found = _USUAL_UTILITIES[data.kind]
-    return [name for name in found if name not in _ABOUT_PAIRS or len(data.numeric) >= 2]
+def usual(role: str, data: Microdata) -> list[str]:
+    """Return the names of the attacks or metrics of a map of such data, if nobody asks for more."""
+    return [one.name for one in entries(role) if data.kind in one.usual.split() and one.suits(data)]
 
 
 def risk_utility(

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_columns, check_integer, check_real, check_table
-from reident._types import FloatArray, IntArray
+from reident._types import IntArray
 from reident.errors import DataError, ParameterError
-from reident.methods.attacks import COSTLY, attack_names, check_attacks, run_attack
+from reident.methods import find
+from reident.methods.attacks import attack_names, check_attacks, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, judge_persons
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network
@@ -79,7 +80,7 @@ def panel(
     for name in names or attack_names():
         row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"name": name, "assumption": "", "reason": ""}
         try:
-            if names is None and name in COSTLY:
+            if names is None and find(name, "attack").costly:
                 raise NotApplicable("it takes long: it is run where it is named")
             found = run_attack(name, release, knowledge, seed=seed)
             told, each = judge_persons(found, limit)
@@ -272,7 +273,7 @@ def knowledge_of(
         check_columns(table, [id], "id", table_name="original")
         table = table.set_index(_unique(table[id], "original"))
     truth = None
-    if id is not None or told or release.form == "network":
+    if id is not None or told or release.network is not None:
         truth = release.table.index.get_indexer(table.index)
         if not (truth >= 0).any():
             raise DataError(
@@ -313,18 +314,11 @@ def _windows(table: pd.DataFrame, release: Release, truth: IntArray) -> Any:
         drawn = rng.choice(persons, min(300, len(persons)), replace=False)
         upper = np.triu_indices(len(drawn), 1)
         true = great_circle_km(table[LAT].to_numpy(float)[drawn], table[LON].to_numpy(float)[drawn])[upper]
-        gaps = true - _between(release, truth[drawn])[upper]
+        told = release.between(truth[drawn])
+        if told is None:
+            raise NotApplicable("no distances are released")
+        gaps = true - told[upper]
         low, high = np.quantile(gaps, [(1 - alpha) / 2, (1 + alpha) / 2]) if gaps.size else (0.0, 0.0)
         return {"window_km": (float(low) - 1e-6, float(high) + 1e-6)}
 
     return windows
-
-
-def _between(release: Release, rows: IntArray) -> FloatArray:
-    if release.form == "points":
-        part = release.table.iloc[rows]
-        return great_circle_km(part[LAT].to_numpy(float), part[LON].to_numpy(float))
-    if release.matrix_km is None:
-        raise NotApplicable("no distances are released")
-    found: FloatArray = release.matrix_km[np.ix_(rows, rows)]
-    return found

@@ -57,6 +57,7 @@ def knowledge_in_trial(drawn: Drawn, release: Release) -> Knowledge:
         windows=windows if data.kind == "places" else None,
         again=again,
         file=original,
+        public=data.public,
         n_persons=max(500, len(known)),
     )
 
