@@ -35,23 +35,37 @@ def _layout_km(distances: FloatArray) -> FloatArray:
     return np.asarray(vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0)))
 
 
+def _laid_on(points: FloatArray, moved: FloatArray, fixed: FloatArray) -> FloatArray:
+    """Return points moved, turned and perhaps mirrored as brings `moved` closest to `fixed`."""
+    u, _, vt = np.linalg.svd((moved - moved.mean(axis=0)).T @ (fixed - fixed.mean(axis=0)))
+    return np.asarray((points - moved.mean(axis=0)) @ (u @ vt) + fixed.mean(axis=0))
+
+
 def example_10() -> dict[str, pd.DataFrame]:
     """Return both graphs of Example 10, placed in the plane, and their product graph with its maximum clique."""
-    vertices, edges = [], []
     poets = load_poets()
-    for name, (table, distances) in zip(("target", "identification"), poets, strict=True):
-        place = _layout_km(distances).round(1)
-        vertices.append(
-            table[["cob", "language"]].assign(file=name, vertex=table.index, x_km=place[:, 0], y_km=place[:, 1])
-        )
-        a, b = np.triu_indices(len(table), 1)
-        edges.append(
-            pd.DataFrame({"file": name, "a": table.index[a], "b": table.index[b], "distance_km": distances[a, b]})
-        )
     (target, d_target), (known, d_known) = poets
     labels = [(table["cob"].astype(str) + table["language"]).to_numpy() for table in (target, known)]
     graph = compatibility_graph(labels[0], d_target, labels[1], d_known, window_km=(-5, 5))
     cliques = max_cliques(graph, rng=0).cliques
+    common = graph.pairs[np.array(cliques[0])]
+    places = [_layout_km(distances) for _, distances in poets]
+    # Turned and mirrored so that the common poets lie alike in both.
+    places[1] = _laid_on(places[1], places[1][common[:, 1]], places[0][common[:, 0]])
+    vertices, edges = [], []
+    for side, name in enumerate(("target", "identification")):
+        (table, distances), place = poets[side], places[side].round(1)
+        both = np.isin(np.arange(len(table)), common[:, side])
+        vertices.append(
+            table[["cob", "language"]].assign(
+                file=name, vertex=table.index, x_km=place[:, 0], y_km=place[:, 1], in_both=both
+            )
+        )
+        a, b = np.triu_indices(len(table), 1)
+        edges.append(
+            pd.DataFrame({"file": name, "a": table.index[a], "b": table.index[b], "distance_km": distances[a, b],
+                          "in_both": both[a] & both[b]})
+        )  # fmt: skip
     numbers = np.arange(1, graph.n_vertices + 1)
     product = pd.DataFrame(
         {

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reident.data.datasets import load_boundary
-from reident.plotting._style import COLOURS, draw_lines, in_house_style, new_figure
+from reident.data.papers import published
+from reident.plotting._style import COLOURS, MARKERS, draw_lines, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
+from reident.studies.together import confidence
 
 __all__ = ["FIGURES"]
 
@@ -44,19 +48,32 @@ def figure_1(results: Results) -> Figure:
     return figure
 
 
+def _apart(points: np.ndarray, least: float) -> np.ndarray:
+    """Return points pushed apart until none is nearer to another than `least`: several poets were born in one town."""
+    moved = points + 1e-3 * np.random.default_rng(0).normal(size=points.shape)
+    for _ in range(200):
+        gap = moved[:, None] - moved[None]
+        distance = np.maximum(np.linalg.norm(gap, axis=-1), 1e-9)
+        push = np.clip(least - distance, 0, None) / distance
+        np.fill_diagonal(push, 0.0)
+        moved = moved + 0.25 * (push[..., None] * gap).sum(axis=1)
+    return np.asarray(moved)
+
+
 def _draw_poets(ax: Axes, vertices: pd.DataFrame, edges: pd.DataFrame, languages: list[str], title: str) -> None:
-    place = {row.vertex: (row.x_km, row.y_km) for row in vertices.itertuples()}
-    for row in edges.itertuples():
-        ax.plot(*zip(place[row.a], place[row.b], strict=True), color="0.85", linewidth=0.5, zorder=1)
-    for at, group in vertices.groupby(["x_km", "y_km"]):
-        # Poets born in one town lie on one point: fan them out.
-        for i, row in enumerate(group.itertuples()):
-            angle = 2 * np.pi * i / max(len(group), 2)
-            x, y = np.array(at) + (len(group) > 1) * 110 * np.array([np.cos(angle), np.sin(angle)])
-            position = languages.index(row.language)
-            ax.plot(x, y, _MARKERS[position], markersize=16, color="white", markeredgecolor=COLOURS[position],
-                    markeredgewidth=1.5, zorder=2)  # fmt: skip
-            ax.text(x, y, str(row.cob), ha="center", va="center", fontsize=6.5, color=COLOURS[position], zorder=3)
+    apart = _apart(vertices[["x_km", "y_km"]].to_numpy(float), 230.0)
+    place = dict(zip(vertices["vertex"], apart, strict=True))
+    for row in edges.sort_values("in_both").itertuples():
+        look: dict[str, Any] = {"color": "0.25", "linewidth": 1.8}
+        if not row.in_both:
+            look = {"color": "0.87", "linewidth": 0.5}
+        ax.plot(*zip(place[row.a], place[row.b], strict=True), zorder=1 + row.in_both, **look)
+    for row in vertices.itertuples():
+        position, (x, y) = languages.index(row.language), place[row.vertex]
+        ax.plot(x, y, _MARKERS[position], markersize=20, color="white", zorder=3,
+                markeredgecolor=COLOURS[position], markeredgewidth=2.6 if row.in_both else 1.0)  # fmt: skip
+        ax.text(x, y, f"{row.vertex}\n{row.cob}", ha="center", va="center", fontsize=6.5,
+                fontweight="bold" if row.in_both else "normal", linespacing=0.9, zorder=4)  # fmt: skip
     ax.set_aspect("equal")
     ax.margins(0.1)
     ax.axis("off")
@@ -64,13 +81,13 @@ def _draw_poets(ax: Axes, vertices: pd.DataFrame, edges: pd.DataFrame, languages
 
 
 def figure_2(results: Results) -> Figure:
-    """Draw target and identification graph of Example 10; edge lengths approximate the distances."""
+    """Draw target and identification graph of Example 10, laid alike; what both have in common is bold."""
     vertices, edges = results.frames["example10_vertices"], results.frames["example10_edges"]
     languages = list(dict.fromkeys(vertices["language"]))
-    figure, axes = new_figure(1, 2, size=(11.0, 5.4))
+    figure, axes = new_figure(1, 2, size=(11.0, 5.4), sharex=True, sharey=True)
     for ax, name in zip(axes, ("target", "identification"), strict=True):
         shown, joined = vertices[vertices["file"] == name], edges[edges["file"] == name]
-        _draw_poets(ax, shown, joined, languages, f"{name} graph; label: century of birth")
+        _draw_poets(ax, shown, joined, languages, f"{name} graph: number of the record, century of birth")
     handles = [
         Line2D(
             [], [], marker=_MARKERS[i], linestyle="", markerfacecolor="white", markeredgecolor=COLOURS[i], label=name
@@ -136,40 +153,67 @@ def figure_4(results: Results) -> Figure:
     return figure
 
 
+def _ordered(values: Any) -> dict[Any, Any]:
+    """Return a colour for each value of an ordered parameter, from dark to light."""
+    return dict(zip(values, colormaps["viridis"](np.linspace(0, 0.85, len(values))), strict=True))
+
+
 def _measure_panels(results: Results, x: str, by: str, names: tuple[str, str]) -> Figure:
+    """Draw averages with their intervals, and print dashed beside them, three groups of lines a measure."""
     summary = results.frames["summary"]
-    figure, axes = new_figure(1, 2, size=(9.5, 4.0), sharey=True)
-    for ax, measure in zip(axes, ("precision", "recall"), strict=True):
-        wide = summary.pivot_table(index=x, columns=by, values=measure)
-        draw_lines(ax, wide.index, {f"{value:g}": wide[value] for value in wide.columns})
+    values = np.sort(summary[by].unique())
+    colours, groups = _ordered(values), np.array_split(values, min(3, len(values)))
+    figure, axes = new_figure(2, len(groups), size=(3.7 * len(groups), 6.4), sharex=True, sharey="row", squeeze=False)
+    step = float(np.diff(np.sort(summary[x].unique()), append=np.inf).min())
+    step = step if np.isfinite(step) else 1.0
+    for row, measure in zip(axes, ("precision", "recall"), strict=True):
+        for ax, group in zip(row, groups, strict=True):
+            for i, value in enumerate(group):
+                part = summary[summary[by] == value].sort_values(x)
+                # Side by side, so that the bars can be read.
+                at = part[x] + step * 0.16 * (i - (len(group) - 1) / 2)
+                bars = np.stack([part[measure] - part[f"{measure}_low"], part[f"{measure}_high"] - part[measure]])
+                ax.errorbar(at, part[measure], yerr=np.clip(bars, 0, None), color=colours[value], marker=MARKERS[i],
+                            markersize=4, linewidth=1.2, elinewidth=0.6, label=f"{value:g}")  # fmt: skip
+                ax.plot(
+                    part[x], part[f"{measure}_published"], color=colours[value], linewidth=1.2, linestyle=(0, (4, 2))
+                )
+            ax.set_ylim(-0.02, 1.02)
+        row[0].set_ylabel(f"average {measure}")
+    for ax, group in zip(axes[0], groups, strict=True):
+        ax.set_title(f"{names[1]} = {', '.join(f'{value:g}' for value in group)}")
+        ax.legend(loc="lower left", fontsize=7)
+    for ax in axes[-1]:
         ax.set_xlabel(names[0])
-        ax.set_ylabel(f"average {measure}")
-        ax.set_ylim(0, 1.02)
-        ax.yaxis.set_tick_params(labelleft=True)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", title=names[1], frameon=False)
+    n, k = (results.frames["trials"][name].nunique() for name in ("dataset", "repetition"))
+    figure.suptitle(
+        f"solid: ours, {n} data sets of 500 and 500 records, up to {k} releases each, bars: 95 % interval of the "
+        "average on one further data set; dashed: print",
+        fontsize=8,
+    )
     return figure
 
 
 def figure_5(results: Results) -> Figure:
-    """Draw average precision and recall against sigma, a line an alpha."""
+    """Draw average precision and recall against sigma, a line an alpha, beside print."""
     return _measure_panels(results, "sigma_deg", "alpha", ("noise $\\sigma$, degrees", "threshold $\\alpha$"))
 
 
 def figure_6(results: Results) -> Figure:
-    """Draw average precision and recall against alpha, a line a sigma."""
+    """Draw average precision and recall against alpha, a line a sigma, beside print."""
     return _measure_panels(results, "alpha", "sigma_deg", ("threshold $\\alpha$", "noise $\\sigma$, degrees"))
 
 
 def figure_7(results: Results) -> Figure:
-    """Draw typical matches between the maps: true ones green and solid, false ones red, dashed and crossed."""
+    """Draw typical matches between the maps: true ones green and solid, false ones orange, dashed and crossed."""
     points, links = results.frames["files"], results.frames["matches"]
     settings = links[["sigma_deg", "alpha"]].drop_duplicates()
     offset_deg = 11.0
-    figure, axes = new_figure(len(settings), 1, size=(7.0, 4.0 * len(settings)), squeeze=False)
+    figure, axes = new_figure(-(-len(settings) // 2), 2, size=(12.0, 3.9 * -(-len(settings) // 2)), squeeze=False)
     shown_lon = points["lon_deg"] + offset_deg * (points["file"] == "known")
     place = {(row.file, row.id): (x, row.lat_deg) for row, x in zip(points.itertuples(), shown_lon, strict=True)}
     germany = load_boundary("germany").boundary
-    for ax, setting in zip(axes[:, 0], settings.itertuples(), strict=True):
+    for ax, setting in zip(axes.ravel(), settings.itertuples(), strict=False):
         for shift in (0.0, offset_deg):
             germany.translate(shift).plot(ax=ax, color="0.5", linewidth=0.6)
         ax.scatter(shown_lon, points["lat_deg"], s=2, color="0.75", linewidths=0)
@@ -180,16 +224,40 @@ def figure_7(results: Results) -> Figure:
             colour, line, marker = (COLOURS[2], "-", "o") if row.true else (COLOURS[3], "--", "x")
             ax.plot(*ends.T, color=colour, linestyle=line, marker=marker, markersize=3, linewidth=0.8)
         true = int(part["true"].sum())
-        ax.set_title(f"$\\sigma$ = {setting.sigma_deg:g} degrees, $\\alpha$ = {setting.alpha:g}: "
-                     f"{true} true (green, solid), {len(part) - true} false (red, dashed) matches")  # fmt: skip
+        ax.set_title(f"$\\sigma$ = {setting.sigma_deg:g}°, $\\alpha$ = {setting.alpha:g}: "
+                     f"{true} true (green, solid), {len(part) - true} false (orange, dashed)")  # fmt: skip
         ax.set_aspect(1 / np.cos(np.radians(51.0)))
         ax.axis("off")
     return figure
 
 
 def figure_8(results: Results) -> Figure:
-    """Draw the paper's risk-utility map."""
-    return plot_ru_panels(results.frames["ru_map"])
+    """Draw the paper's risk-utility map: precision at alpha .5 against 1 / variance, beside print."""
+    trials = results.frames["trials"]
+    alpha = min(trials["alpha"].unique(), key=lambda one: abs(one - 0.5))
+    at = trials[trials["alpha"] == alpha]
+    averages = at.groupby(["sigma_deg", "dataset"], as_index=False)[["precision", "utility_per_km2"]].mean()
+    figure, ax = new_figure(size=(6.2, 4.4))
+    table_3, table_4 = (published("kroll2015", name) for name in ("table3", "table4"))
+    risk = table_4[np.isclose(table_4["alpha"], alpha)].set_index("sigma_deg")["precision"]
+    utility = 1 / table_3.set_index("sigma_deg")["variance_km2"]
+    ax.plot(utility, risk, "s--", color="0.55", markerfacecolor="white", markersize=6, linewidth=0.9, label="print")
+    points = []
+    for i, (sigma_deg, part) in enumerate(averages.groupby("sigma_deg")):
+        mean, (low, high) = part["precision"].mean(), np.clip(confidence(part["precision"]), 0, 1)
+        x = part["utility_per_km2"].mean()
+        points.append((x, mean))
+        ax.errorbar(x, mean, yerr=np.array([[mean - low], [high - mean]]), fmt="o", color=COLOURS[0], markersize=5,
+                    elinewidth=0.8, label="ours, 95 % interval of the mean" if i == 0 else None)  # fmt: skip
+        ax.annotate(f"{sigma_deg:g}°", (x, mean), xytext=(6, -10), textcoords="offset points", fontsize=7)
+    ax.plot(*zip(*points, strict=True), color=COLOURS[0], linewidth=0.9)
+    ax.set_xscale("log")
+    ax.set_ylim(0, 1.03)
+    ax.set_xlabel("utility: 1 / variance of d - d', per km$^2$ (log scale)")
+    ax.set_ylabel(f"risk: precision of the clique attack, $\\alpha$ = {alpha:g}")
+    ax.set_title(f"each point a noise $\\sigma$; {averages['dataset'].nunique()} data sets")
+    ax.legend(loc="lower right")
+    return figure
 
 
 def variants(results: Results) -> Figure:
@@ -198,7 +266,7 @@ def variants(results: Results) -> Figure:
 
 
 def ties(results: Results) -> Figure:
-    """Draw precision over all maximum cliques, where ties decide: smallest, mean and largest, beside print."""
+    """Draw precision where ties decide: of the clique that the program ends with, and over all, beside print."""
     frame = results.frames["ties"]
     alphas = sorted(frame["alpha"].unique())
     figure, axes = new_figure(1, len(alphas), size=(3.4 * len(alphas), 3.4), sharey=True, squeeze=False)
@@ -206,7 +274,8 @@ def ties(results: Results) -> Figure:
         part = frame[frame["alpha"] == alpha].sort_values("sigma_deg")
         ax.fill_between(part["sigma_deg"], part["precision_min"], part["precision_max"], color=COLOURS[4], alpha=0.3,
                         label="smallest to largest", linewidth=0)  # fmt: skip
-        draw_lines(ax, part["sigma_deg"], {"mean over ties": part["precision_mean"], "printed": part["published"]})
+        lines = {"the program's clique": "precision_published", "mean over all": "precision_mean", "print": "published"}
+        draw_lines(ax, part["sigma_deg"], {name: part[column] for name, column in lines.items()})
         ax.set_title(f"$\\alpha$ = {alpha:g}")
         ax.set_xlabel("noise $\\sigma$, degrees")
         ax.set_ylim(0, 1.02)
