@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import reident
@@ -78,6 +79,21 @@ def test_imports_go_downwards(path):
         assert not apart, f"{here} imports {name}: a kind of data imports no other, but for PAIRS"
         if own == "studies" and here.name != FIGURES:
             assert other != "plotting", f"{here} imports {name}: studies draw in {FIGURES} only"
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    """Neither at the top nor inside a function, nor for types alone."""
+    names = {".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for path in modules()}
+    graph = nx.DiGraph()
+    for path in modules():
+        own = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reident"):
+                module = node.module.removeprefix("reident").removeprefix(".")
+                found = {f"{module}.{alias.name}".removeprefix(".") for alias in node.names}
+                graph.add_edges_from((own, one if one in names else module) for one in found)
+    graph.remove_edges_from([(one, one) for one in graph if graph.has_edge(one, one)])
+    assert [sorted(circle) for circle in nx.strongly_connected_components(graph) if len(circle) > 1] == []
 
 
 def test_contributing_tells_the_layers():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reident._types import IntArray
 from reident.errors import DataError
+from reident.networks._reading import read_raw
 
 __all__ = [
     "DirectedNetwork",
@@ -186,9 +187,7 @@ def as_network(graph: Any, name: str = "graph") -> Network:
     if isinstance(graph, Network):
         return graph
     if isinstance(graph, str | Path):
-        from reident.networks.files import read_graph
-
-        return read_graph(graph)
+        return read_network(graph)
     if hasattr(graph, "is_directed") and hasattr(graph, "adj"):
         return _from_networkx(graph, name)
     if hasattr(graph, "tocsr"):
@@ -198,6 +197,12 @@ def as_network(graph: Any, name: str = "graph") -> Network:
     raise DataError(
         f"`{name}` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got {type(graph).__name__}"
     )
+
+
+def read_network(path: str | Path, columns: tuple[str, str] = ("u", "v")) -> Network:
+    """Read an undirected graph from a file; see `reident.read_graph`."""
+    raw = read_raw(path, columns)
+    return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)
 
 
 def relabelled(network: Network, other: Network) -> Network:

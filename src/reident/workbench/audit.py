@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from reident._check import check_columns, check_table
 from reident._lock import scratch
 from reident._types import FloatArray
 from reident.errors import DataError
-from reident.workbench.cell_audit import cell_findings, coordinates_of
+from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of
 
@@ -30,41 +30,6 @@ _COMMA = re.compile(r"\d+,\d+")
 _DIGITS = 6
 #: Letters from which a text counts where a container's own words stand too, and in the release's own text.
 _LONG, _SHORT = 5, 3
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something in a release that should not be there.
-
-    Attributes
-    ----------
-    file : str
-        Its name in the release.
-    where : str
-        The place in the file, such as ``"dictionary of column 'ill'"``.
-    kind : {"hidden value", "true place", "exact interval ends", "order"}
-    columns : tuple of str
-        The columns of the original whose values were found.
-    n : int
-        How many.
-    sentence : str
-        What was found, without any value.
-    example : object
-        One value found: for the custodian, not shown by `as_dict`.
-    """
-
-    file: str
-    where: str
-    kind: str
-    columns: tuple[str, ...]
-    n: int
-    sentence: str
-    example: Any = field(default=None, repr=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what may stand in a report: everything but the example."""
-        names = ("file", "where", "kind", "columns", "n", "sentence")
-        return {name: getattr(self, name) for name in names} | {"columns": list(self.columns)}
 
 
 def audit_bytes(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,16 +13,48 @@ from reident._types import FloatArray
 from reident.places.points import LAT, LON
 from reident.workbench.columns import decimals_of
 
-if TYPE_CHECKING:
-    from reident.workbench.audit import Finding
-
-__all__ = ["cell_findings", "coordinates_of"]
+__all__ = ["Finding", "cell_findings", "coordinates_of"]
 
 #: A coincidence this improbable is none.
 _CHANCE = 1e-6
 #: Rows from which the order is told.
 _ROWS = 5000
 _ENDS = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something in a release that should not be there.
+
+    Attributes
+    ----------
+    file : str
+        Its name in the release.
+    where : str
+        The place in the file, such as ``"dictionary of column 'ill'"``.
+    kind : {"hidden value", "true place", "exact interval ends", "order"}
+    columns : tuple of str
+        The columns of the original whose values were found.
+    n : int
+        How many.
+    sentence : str
+        What was found, without any value.
+    example : object
+        One value found: for the custodian, not shown by `as_dict`.
+    """
+
+    file: str
+    where: str
+    kind: str
+    columns: tuple[str, ...]
+    n: int
+    sentence: str
+    example: Any = field(default=None, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what may stand in a report: everything but the example."""
+        names = ("file", "where", "kind", "columns", "n", "sentence")
+        return {name: getattr(self, name) for name in names} | {"columns": list(self.columns)}
 
 
 def coordinates_of(table: Any) -> dict[str, FloatArray]:
@@ -50,8 +83,6 @@ def cell_findings(
 
 
 def _found(file: str, kind: str, columns: tuple[str, ...], n: int, told: str, example: Any = None) -> list[Finding]:
-    from reident.workbench.audit import Finding
-
     return [Finding(file, "cells", kind, columns, n, f"{file}: {told}", example)]
 
 

@@ -348,7 +348,7 @@ def methods(
     which: Annotated[
         str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
     ] = None,
-    data: Annotated[str | None, typer.Option(help="places, table or network.")] = None,
+    data: Annotated[str | None, typer.Option(help="places, table, network or queries.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that is known, as JSON.")] = False,
 ) -> None:
     """List the anonymisers, attacks and metrics by name, with their parameters, ranges, units and defaults."""

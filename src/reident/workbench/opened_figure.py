@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reident.workbench.opening import OpenedFile
-
 __all__ = ["draw_columns"]
 
 _MOST = 15
@@ -24,7 +22,7 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def draw_columns(opened: OpenedFile) -> Figure:
+def draw_columns(opened: Any) -> Figure:
     """Draw the values of the first columns of a file, coloured by role; places as one panel of counts."""
     places = set() if opened.places is None else {opened.places["lat"], opened.places["lon"]}
     rows = [row for row in opened.columns.itertuples() if row.column not in places and row.type != "geometry"]
@@ -48,7 +46,7 @@ def draw_columns(opened: OpenedFile) -> Figure:
     return figure
 
 
-def _points(opened: OpenedFile) -> tuple[Any, Any] | None:
+def _points(opened: Any) -> tuple[Any, Any] | None:
     if hasattr(opened.data, "to_crs"):
         points = opened.data.geometry[opened.data.geometry.geom_type == "Point"]
         return (points.x.to_numpy(), points.y.to_numpy()) if len(points) else None

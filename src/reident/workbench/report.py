@@ -23,8 +23,6 @@ from reident.workbench.microdata import LAT, LON
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reident.workbench.assessing import Assessment
-
 __all__ = ["write_report"]
 
 _STYLE = """
@@ -40,7 +38,7 @@ pre{padding:.7rem;overflow-x:auto}.risk{font-weight:bold;color:#8a1c00}.look{col
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 
 
-def write_report(assessment: Assessment, out: Path, *, command: str = "") -> Path:
+def write_report(assessment: Any, out: Path, *, command: str = "") -> Path:
     """Write the report of an assessment into a folder; see `Assessment.save`."""
     try:
         (out / "figures").mkdir(parents=True, exist_ok=True)
@@ -64,7 +62,7 @@ def write_report(assessment: Assessment, out: Path, *, command: str = "") -> Pat
     return path
 
 
-def _advice(assessment: Assessment) -> str:
+def _advice(assessment: Any) -> str:
     lines = []
     for _, row in assessment.advice.iterrows():
         lines.append(
@@ -82,7 +80,7 @@ def _advice(assessment: Assessment) -> str:
     )
 
 
-def _searched(assessment: Assessment) -> str:
+def _searched(assessment: Any) -> str:
     found = assessment.search
     if found is None:
         return ""
@@ -93,7 +91,7 @@ def _searched(assessment: Assessment) -> str:
     )
 
 
-def _data(assessment: Assessment) -> str:
+def _data(assessment: Any) -> str:
     profile = assessment.profile
     checks = "".join(
         f"<tr><td>{_e(row['check'])}</td><td>{_e(row['finding'])}</td>"
@@ -123,7 +121,7 @@ def _density(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _assumed(assessment: Assessment) -> str:
+def _assumed(assessment: Any) -> str:
     lines = "".join(f"<li>{_e(line)}</li>" for line in assessment.assumptions())
     return f"<h2>What was assumed</h2><ul>{lines}</ul>"
 
@@ -135,7 +133,7 @@ _TITLES = {
 }
 
 
-def _maps(kind: str, frame: pd.DataFrame, assessment: Assessment, out: Path) -> str:
+def _maps(kind: str, frame: pd.DataFrame, assessment: Any, out: Path) -> str:
     parts = [f"<h2>{_e(_TITLES[kind])}</h2>"]
     panels = frame.groupby(["attack", "analysis"], sort=False)
     for number, ((attack, analysis), panel) in enumerate(panels, start=1):
@@ -152,7 +150,7 @@ def _maps(kind: str, frame: pd.DataFrame, assessment: Assessment, out: Path) -> 
     return "".join(parts)
 
 
-def _reproduce(assessment: Assessment, command: str) -> str:
+def _reproduce(assessment: Any, command: str) -> str:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
     return (
         "<h2>To reproduce</h2>"
