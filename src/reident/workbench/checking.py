@@ -321,7 +321,7 @@ def _read_release(release: Any, named: Mapping[str, Any]) -> Release:
     if (path / "manifest.json").is_file():
         manifest = json.loads((path / "manifest.json").read_text("utf-8"))
         chain = manifest.get("chain") or [manifest]
-        moved = [step for step in chain if read.form == "points" and "records_without_place" in step]
+        moved = [step for step in chain if read.has_places and "records_without_place" in step]
         step = next(iter(moved), chain[-1])  # the law of places is what an intruder can use
         read = replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
     return read

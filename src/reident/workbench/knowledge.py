@@ -132,8 +132,8 @@ def price(
 ) -> KnowledgePrice:
     """Return what `knowledge_price` does, for a release and knowledge in the form in which attacks take them."""
     generator = check_rng(rng)
-    names = list(knowledge.compared(release)) if release.form != "answers" and len(release.table) else []
-    if release.form == "points" and knowledge.has_places:
+    names = list(knowledge.compared(release)) if len(release.table) else []
+    if release.has_places and knowledge.has_places:
         names.append(PLACE)
     if not names:
         raise ParameterError("`quasi` must name a column of the release or the place be released, got neither")

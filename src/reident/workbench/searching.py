@@ -14,7 +14,7 @@ import pandas as pd
 
 from reident._types import FloatArray
 from reident.errors import DataError, ParameterError
-from reident.methods import find
+from reident.methods.forms import FORMS
 from reident.methods.release import LAT, LON, Release
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places
@@ -219,7 +219,7 @@ class _Bench:
         columns = tuple(dict.fromkeys(name for one in slot if one for name in self.columns(one)))
         if step is None:
             return _Part(None, columns)
-        if find(step.entry.name).form == "distances" and len(self.data) > _MOST_DISTANCES:
+        if np.isfinite(FORMS[step.entry.form].most_records) and len(self.data) > _MOST_DISTANCES:
             return _Part(step, columns, reason="distances between so many records are not tried")
         try:
             made = self.make([step], set(self.columns(step)), 0)
@@ -278,7 +278,7 @@ class _Bench:
         kept = [name for name in table.columns if name in named and name not in (LAT, LON)]
         table = pd.DataFrame(table[[*kept, *([LAT, LON] if with_place else [])]])
         form = "points" if with_place else "distances" if made.matrix_km is not None else "table"
-        moved = [step for step in steps if form == "points" and step.entry.data == "places"]
+        moved = [step for step in steps if with_place and step.entry.data == "places"]
         law = next(iter(moved), steps[-1])
         return Release(form, table, law.entry.name, law.settings, len(self.data), matrix_km=made.matrix_km)
 
