@@ -148,7 +148,7 @@ def figure_4(results: Results) -> Figure:
             ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
                        label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
         ax.set_title(f"{title}, {len(part)} simulated records")
-        ax.legend(loc="lower right", fontsize=7)
+        ax.legend(loc="upper left", fontsize=7)
     axes[1].set_ylabel("")
     return figure
 
@@ -182,13 +182,14 @@ def _measure_panels(results: Results, x: str, by: str, names: tuple[str, str]) -
         row[0].set_ylabel(f"average {measure}")
     for ax, group in zip(axes[0], groups, strict=True):
         ax.set_title(f"{names[1]} = {', '.join(f'{value:g}' for value in group)}")
-        ax.legend(loc="lower left", fontsize=7)
+        # At the largest sigma and the smallest alpha precision is low: the key lies at the other end.
+        ax.legend(loc="lower left" if x == "sigma_deg" else "lower right", fontsize=7)
     for ax in axes[-1]:
         ax.set_xlabel(names[0])
     n, k = (results.frames["trials"][name].nunique() for name in ("dataset", "repetition"))
     figure.suptitle(
-        f"solid: ours, {n} data sets of 500 and 500 records, up to {k} releases each, bars: 95 % interval of the "
-        "average on one further data set; dashed: print",
+        f"solid: ours, {n} data sets of 500 and 500 records, up to {k} release{'s' * (k > 1)} each, bars: 95 % "
+        "interval of the average on one further data set; dashed: print",
         fontsize=8,
     )
     return figure
@@ -249,10 +250,11 @@ def figure_8(results: Results) -> Figure:
         points.append((x, mean))
         ax.errorbar(x, mean, yerr=np.array([[mean - low], [high - mean]]), fmt="o", color=COLOURS[0], markersize=5,
                     elinewidth=0.8, label="ours, 95 % interval of the mean" if i == 0 else None)  # fmt: skip
-        ax.annotate(f"{sigma_deg:g}°", (x, mean), xytext=(6, -10), textcoords="offset points", fontsize=7)
+        top = max(high, risk.get(sigma_deg, 0.0))
+        ax.annotate(f"{sigma_deg:g}°", (x, top), xytext=(0, 6), textcoords="offset points", fontsize=7, ha="center")
     ax.plot(*zip(*points, strict=True), color=COLOURS[0], linewidth=0.9)
     ax.set_xscale("log")
-    ax.set_ylim(0, 1.03)
+    ax.set_ylim(0, 1.08)
     ax.set_xlabel("utility: 1 / variance of d - d', per km$^2$ (log scale)")
     ax.set_ylabel(f"risk: precision of the clique attack, $\\alpha$ = {alpha:g}")
     ax.set_title(f"each point a noise $\\sigma$; {averages['dataset'].nunique()} data sets")
