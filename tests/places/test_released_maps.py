@@ -1,10 +1,17 @@
 """What the note and the notebook say about the certificate, on the runs that are kept."""
 
-import pandas as pd
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+
+from reident import great_circle_km, recover_coordinates
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import figures
-from reident.studies.released_maps.trials import FAILING, LEVELS, WRONG_KM
+from reident.studies.released_maps import figures, isgp
+from reident.studies.released_maps import reference_sets as example
+from reident.studies.released_maps.protection import CANDIDATES, Candidate, protect
+from reident.studies.released_maps.trials import FAILING, LEVELS, WRONG_KM, country, people
 
 
 def measured():
@@ -26,3 +33,72 @@ def test_the_level_figure_names_what_it_counts():
     runs = measured()
     assert titles[0].startswith(str((runs["median_km"] > WRONG_KM).sum()))
     assert len(figure.axes[0].lines) == 3
+
+
+def test_the_recommended_embedding_is_opened_on_twenty_fresh_data_sets():
+    runs = example.measured()
+    exact = runs[(runs[["rounding_km", "noise_km", "missing"]] == 0).all(axis=1) & (runs["n"] == 500)]
+    recommended = exact[(exact["d"] == 20) & (exact["k"] == 30)]
+    assert len(recommended) == 20
+    assert (recommended["located"] >= 0.95 * 500).sum() >= 18
+    for d, k in ((20, 10), (100, 30)):
+        assert (exact.loc[(exact["d"] == d) & (exact["k"] == k), "located"] >= 0.95 * 500).all()
+    assert (runs.loc[(runs["rounding_km"] == 0) & (runs["noise_km"] == 0), "wrong"] == 0).all()
+
+
+def test_six_records_are_opened_by_hand():
+    hidden, released = example.six_records()
+    rows = example.equal_differences(released, "A", "B").loc["A - B"]
+    assert rows["E"] == rows["F"] == pytest.approx(hidden.loc["B", "set 2"] - hidden.loc["A", "set 2"])
+    assert rows["C"] == rows["D"] == pytest.approx(hidden.loc["B", "set 1"] - hidden.loc["A", "set 1"])
+    assert recover_coordinates(released.to_numpy()).values_km.shape == (6, 2)
+
+
+def test_candidates_do_to_distances_what_they_say():
+    rng = np.random.default_rng(0)
+    places, area = country("germany")
+    homes = people(places, area, 60, rng)
+    true = great_circle_km(homes["lat_deg"], homes["lon_deg"])
+    for name, made in CANDIDATES.items():
+        released = protect(homes, area, made, np.random.default_rng(1))
+        given = released[~np.isnan(released)]
+        np.testing.assert_array_equal(released, released.T)
+        assert (np.diag(released) == 0).all(), name
+        if made.step_km:
+            assert np.abs(given / made.step_km - np.round(given / made.step_km)).max() < 1e-9
+        if made.block:
+            assert (~np.isnan(released)).sum(axis=1).max() == made.block
+        assert given.max() <= made.longest_km
+        assert (
+            np.isnan(released).mean() == pytest.approx(made.left_out, abs=0.06) or made.block or made.longest_km < 100
+        )
+        if made == Candidate():
+            assert (released <= true + 1e-6).all()
+
+
+@pytest.mark.slow
+def test_sets_of_grid_points_give_the_shape_away_alone_and_noise_takes_it_back():
+    usual = {"n": 60, "radius_km": 150.0, "spacing_km": 15.0, "n_common": 30, "dataset": 3}
+    rng = np.random.default_rng(0)
+    plain = isgp.isgp_trial({**usual, "noise": 0.0, "longest_km": 0.0}, rng)
+    blurred = isgp.isgp_trial({**usual, "noise": 80.0, "longest_km": 60.0}, rng)
+    assert plain["shape_median_km"] < 5 < 50 < blurred["shape_median_km"]
+    assert plain["nearest_neighbour"] > blurred["nearest_neighbour"]
+
+
+def note_rows():
+    """The rows of the note's table of the opened embedding, from the runs."""
+    for row in example.summary().to_dict("records"):
+        kind = "exact" if not row["noise_km"] else f"noise of {row['noise_km']:g} km"
+        kind = f"rounded to {row['rounding_km']:g} km" if row["rounding_km"] else kind
+        kind = f"exact, {row['missing']:.0%} missing" if row["missing"] else kind
+        error = "-" if np.isnan(row["median error, km"]) else f"{row['median error, km']:.1g} km"
+        located = f"{row['located, median share']:.0%} ({row['located, lowest share']:.0%})"
+        cells = f"{row['d']}, {row['k']} | {row['n']} | {kind} | {row['data sets']}"
+        yield f"| {cells} | {located} | {row['wrong records']} | {error} |"
+
+
+def test_the_note_says_what_was_measured():
+    note = (Path(__file__).parents[2] / "paper" / "distances-are-a-map.md").read_text(encoding="utf-8")
+    for row in note_rows():
+        assert row in note, row

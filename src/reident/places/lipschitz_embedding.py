@@ -41,8 +41,9 @@ def embed_distances(
     There is no guarantee, and the released numbers must not be exact. In double precision they satisfy equations that
     give the hidden coordinates away (`recover_coordinates`), and with them the places of nearly all records and the
     secret sets (`locate_by_reference_sets`), with no file and without the parameters: 20 sets of 30 places, which the
-    authors recommend, do not protect 500 records. `exact_equalities` counts such equations in any matrix. None of the
-    repairs that suggest themselves (rounding, noise on each entry) has been shown to protect.
+    authors recommend, do not protect 500 records. `exact_equalities` counts such equations in any matrix. Rounding to
+    .1 km leaves most places open to some metres, rounding to 1 km many to some 50 m (``step_km=`` of both attacks).
+    Nothing that suggests itself has been shown to protect.
 
     The sets must stay secret: with them, each released distance is an equation about two places. They, the coordinates
     and the random numbers do not leave this function; a seed that is kept or published gives all of them back.

@@ -9,9 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from reident.plotting import draw_lines, new_figure
+from reident.plotting._labels import Label, place_labels
 from reident.studies.released_maps.trials import FITTING, LEVELS, WRONG_KM, country, errors_km, located_people
 
-__all__ = ["level_figure", "map_figure", "noise_figure", "size_figure"]
+__all__ = ["level_figure", "map_figure", "noise_figure", "protection_figure", "size_figure"]
 
 _KNOWN = {
     ("towns", -1): "towns and outline",
@@ -101,4 +102,15 @@ def map_figure(**params: Any) -> Figure:
     ax.set_aspect(1 / np.cos(np.radians(homes["lat_deg"].mean())))
     ax.set_title(f"{len(homes)} records, median error {np.median(off):.1f} km")
     figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def protection_figure(frame: pd.DataFrame) -> Figure:
+    """Draw each change of an embedding on the risk-utility map: who is located against whose neighbours are kept."""
+    figure, ax = new_figure(size=(5.6, 4.4))
+    means = frame.groupby("candidate", sort=False)[["nearest_neighbour", "located"]].mean()
+    ax.plot(means["nearest_neighbour"], means["located"], "o", markersize=4, color="#0072B2")
+    ax.set(xlabel="utility: nearest neighbours kept", ylabel="risk: share located", ylim=(-0.04, 1.08))
+    ax.set_xlim(-0.05, 1.05)
+    place_labels(ax, [Label([(x, y)], name, "#0072B2") for name, x, y in means.itertuples()])
     return figure
