@@ -62,6 +62,33 @@ def test_a_file_fixes_the_motion_links_and_shows_the_secret_points():
     assert gaps_km(at[:, None], secret[None]).min(axis=1).max() < 1e-3
 
 
+def test_a_file_without_labels_links_the_places_that_both_share():
+    released, true = draw(80, 15, 3, 1)
+    lat, lon = points_in_area(AREA, 80, rng=1)
+    more = points_in_area(AREA, 40, rng=5)
+    known = pd.DataFrame({"lat_deg": [*lat[20:35], *more[0]], "lon_deg": [*lon[20:35], *more[1]]})
+    found = locate_by_reference_sets(released, known=known, rng=0)
+    assert gaps_km(unit_vectors(found.positions["lat_deg"], found.positions["lon_deg"]), true).max() < 1e-3
+    links = found.linkage.links
+    assert (links["release"] - links["known"] == 20).all()
+    assert len(links) == 15
+    assert found.linkage.p_value == 1
+
+
+def test_common_places_are_those_whose_distances_come_back():
+    rng = np.random.default_rng(0)
+    at, others = rng.uniform(0, 100, (2, 60)), rng.uniform(0, 100, (2, 40))
+    theirs = np.concatenate([others, at[:, 10:30]], axis=1)
+
+    def km(points):
+        return np.linalg.norm(points[:, :, None] - points[:, None], axis=0)
+
+    found = module._common_places(km(at), km(theirs), 1e-6)
+    assert found[10:30].tolist() == list(range(40, 60))
+    assert (np.delete(found, range(10, 30)) == -1).all()
+    assert (module._common_places(km(at), km(others), 1e-6) == -1).all()
+
+
 def test_the_border_alone_fixes_the_motion_within_its_spread():
     released, true = draw(80, 15, 3, 1)
     found = locate_by_reference_sets(released, AREA, rng=0)

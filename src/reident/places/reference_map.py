@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.special import bdtrc
 
 from reident._check import check_area
 from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, RNGLike
+from reident._types import BoolArray, FloatArray, IntArray, RNGLike
 from reident.errors import DataError
 from reident.places.islands import Island
 from reident.places.localisation import Localisation, check_known_places
@@ -32,6 +32,8 @@ _SLACK = 3.0
 # from which a map is begun: neither the tightest towns, whose records share all their references, nor the loneliest.
 _HELD_OUT = 0.05
 _RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
+# Without labels, distances that agree up to so many tolerances count as one.
+_SURE = 100
 # A map of fewer records is not reported.
 _FEWEST = 8
 
@@ -123,7 +125,8 @@ def locate_by_reference_sets(
         Known records with places, as for `registration_attack`, which then fixes the motion and links. It comes before
         `area`.
     quasi : str or sequence of str
-        Columns that both tables share, for the links; the release must then be a table with distances.
+        Columns that both tables share, for the links; the release must then be a table with distances. Without any,
+        exact places link by themselves, with no certificate.
     step_km : float, optional
         Step to which the distances are rounded, as for `recover_coordinates`. Default: the numbers are exact.
     rng : Generator, int or None
@@ -279,11 +282,55 @@ def _registered(
     x = island.x[island.located]
     km = gaps_km(x[:, None], x[None])
     np.fill_diagonal(km, 0.0)
-    linkage = registration_attack((table[island.located], (km + km.T) / 2), known, quasi=quasi, rng=rng)
+    linkage = _registered_by_places(island, km, table, known, rng) if not quasi else None
+    if linkage is None:
+        linkage = registration_attack((table[island.located], (km + km.T) / 2), known, quasi=quasi, rng=rng)
     found = unit_vectors(linkage.positions["lat_deg"], linkage.positions["lon_deg"])
     if np.isfinite(found).all():
         _turn(island, procrustes(x, found))
     return linkage
+
+
+def _registered_by_places(
+    island: Island, km: FloatArray, table: pd.DataFrame, known: Any, rng: np.random.Generator
+) -> Localisation | None:
+    """Register an island without labels where distances are so sure that they name the places both files share.
+
+    The places found take the part of labels, so that their agreement proves nothing: the p-value is 1.
+    """
+    places = check_known_places(known)
+    which = _common_places(km, gaps_km(places.vectors[:, None], places.vectors[None]), _SURE * island.tol)
+    common = which >= 0
+    if common.sum() < _FEWEST:
+        return None
+    x, y = island.x[island.located][common], places.vectors[which[common]]
+    if np.median(gaps_km(x @ procrustes(x, y).T, y)) > _SURE * island.tol:
+        return None
+    labels = pd.DataFrame({"place": np.where(common, which, -1)}, index=table.index[island.located])
+    at = np.arange(len(places.table))
+    theirs = pd.DataFrame({"place": np.where(np.isin(at, which), at, -2)}, index=places.index)
+    lat, lon = degrees(places.vectors)
+    theirs["lat_deg"], theirs["lon_deg"] = lat, lon
+    return replace(registration_attack((labels, (km + km.T) / 2), theirs, quasi="place", rng=rng), p_value=1.0)
+
+
+def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray:
+    """Return for each point the one of another file that has the same distances to common points, -1 for none."""
+    (i, j), (a, b) = np.triu_indices(len(km), 1), np.triu_indices(len(known_km), 1)
+    order = np.argsort(known_km[a, b])
+    a, b = a[order], b[order]
+    first = np.searchsorted(known_km[a, b], km[i, j] - tol)
+    many = np.searchsorted(known_km[a, b], km[i, j] + tol) - first
+    pair = np.repeat(np.arange(len(i)), many)
+    match = np.arange(len(pair)) + np.repeat(first - np.cumsum(many) + many, many)
+    votes = np.zeros((len(km), len(known_km)))
+    for mine in (i[pair], j[pair]):
+        for theirs in (a[match], b[match]):
+            np.add.at(votes, (mine, theirs), 1)
+    by_chance = votes.sum() / votes.size
+    best = votes.argmax(axis=1)
+    enough = votes.max(axis=1) > by_chance + 6 * np.sqrt(by_chance) + 4
+    return np.where(enough & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
 
 
 def _laid_inside(island: Island, area: Any, rng: np.random.Generator) -> float:

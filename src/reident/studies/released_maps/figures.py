@@ -12,7 +12,15 @@ from reident.plotting import draw_lines, new_figure
 from reident.plotting._labels import Label, place_labels
 from reident.studies.released_maps.trials import FITTING, LEVELS, WRONG_KM, country, errors_km, located_people
 
-__all__ = ["level_figure", "map_figure", "noise_figure", "protection_figure", "size_figure"]
+__all__ = [
+    "isgp_figure",
+    "level_figure",
+    "map_figure",
+    "noise_figure",
+    "protection_figure",
+    "repair_figure",
+    "size_figure",
+]
 
 _KNOWN = {
     ("towns", -1): "towns and outline",
@@ -113,4 +121,52 @@ def protection_figure(frame: pd.DataFrame) -> Figure:
     ax.set(xlabel="utility: nearest neighbours kept", ylabel="risk: share located", ylim=(-0.04, 1.08))
     ax.set_xlim(-0.05, 1.05)
     place_labels(ax, [Label([(x, y)], name, "#0072B2") for name, x, y in means.itertuples()])
+    return figure
+
+
+_LINES = {
+    "sets alone, up to a motion": "shape_median_km",
+    "with a list of towns": "towns_median_km",
+    "with a file": "file_median_km",
+}
+
+
+def isgp_figure(frame: pd.DataFrame) -> Figure:
+    """Draw the median error against radius and spacing, the records shared, and the size of the file."""
+    published = frame[frame["longest_km"] == 0]
+    usual = published.iloc[0]
+    same_grid = (published["radius_km"] == usual["radius_km"]) & (published["spacing_km"] == usual["spacing_km"])
+    labels = (published["radius_km"].map("{:g}".format) + " / " + published["spacing_km"].map("{:g}".format)).rename(
+        "grid"
+    )
+    most = published["n_common"] == usual["n_common"]
+    panels = {
+        "radius / spacing, km": (published[(published["n"] == usual["n"]) & most], labels),
+        "records shared": (published[same_grid & (published["n"] == usual["n"])], published["n_common"]),
+        "records": (published[same_grid & (most | (published["n"] != usual["n"]))], published["n"]),
+    }
+    figure, axes = new_figure(1, 3, size=(9.0, 3.2), sharey=True)
+    for ax, (label, (part, by)) in zip(axes, panels.items(), strict=True):
+        medians = part.groupby(by.loc[part.index], sort=label != "radius / spacing, km")[list(_LINES.values())].median()
+        draw_lines(ax, range(len(medians)), {name: medians[column] for name, column in _LINES.items()})
+        ax.set_xticks(range(len(medians)), [str(each) for each in medians.index])
+        ax.set(xlabel=label, yscale="log")
+    axes[0].set_ylabel("error of the median record, km")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def repair_figure(frame: pd.DataFrame) -> Figure:
+    """Draw the mask and its repairs: who is placed within 5 km against whose nearest neighbour is kept."""
+    usual = frame.iloc[0]
+    same = (
+        frame[["n", "radius_km", "spacing_km", "n_common"]] == usual[["n", "radius_km", "spacing_km", "n_common"]]
+    ).all(axis=1)
+    means = frame[same].groupby(["noise", "longest_km"])[["nearest_neighbour", "within_5_km"]].mean()
+    figure, ax = new_figure(size=(5.0, 3.8))
+    for (noise, longest), row in means.iterrows():
+        name = "as published" if longest == 0 else f"noise {noise:g}, ties to {longest:g} km"
+        ax.plot(row["nearest_neighbour"], row["within_5_km"], "o", markersize=5, label=name)
+    ax.set(xlabel="utility: nearest neighbours kept", ylabel="risk: share placed within 5 km", ylim=(-0.04, 1.06))
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7)
     return figure
