@@ -13,7 +13,7 @@ import shapely
 import reident as rd
 from reident.errors import DataError, ParameterError
 from reident.methods import entries
-from reident.methods.forms import read_public
+from reident.methods.forms import read_public, release
 from reident.methods.reading import cells_of
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
@@ -188,6 +188,29 @@ def test_a_map_of_answers():
     records = frame[frame["attack"].str.startswith("join")]
     assert set(records["method"]) == {"mondrian", "nothing released"}
     assert records["utility"].max() > 0.5
+
+
+def test_the_judge_reads_answers_and_the_explorer_offers_networks():
+    people = _people()
+    data = microdata(people, quasi=["sex", "age"], sensitive="ill", kind="queries")
+    given = {"quasi": ["sex", "age"], "sensitive": "ill", "attacks": ["query_differences", "exact_join"]}
+    exact, noisy = (
+        rd.attack_panel(release(data, "laplace_queries", {"epsilon": epsilon}, rng=1), people, **given).set_index(
+            "name"
+        )
+        for epsilon in (50.0, 0.05)
+    )
+    assert exact.loc["query_differences", "risk"] > 0.95
+    assert exact.loc["query_differences", "verdict"] == "above the limit"
+    assert noisy.loc["query_differences", "risk"] < 0.7
+    assert exact.loc["exact_join", "verdict"] == "not run"
+    pytest.importorskip("ipyevents")
+    from reident.workbench.explorer import Example, Explorer
+
+    explorer = Explorer({"g": Example(GRAPH, {"quasi": ()}, "network")})
+    assert {"swap_edges", "degree_anonymity"} <= {name for _, name in explorer.methods.options}
+    assert {"degree", "passive"} <= {name for _, name in explorer.attack.options}
+    assert "edge_overlap" in {name for _, name in explorer.utility.options}
 
 
 def test_averages_undo_noise_that_is_drawn_anew():

@@ -40,7 +40,7 @@ class PerturbedNetwork:
         return self.network.to_networkx()
 
 
-_SHARE = Real(0, 1, unit="share of edges")
+_SHARE = Real(0, 1, unit="of edges")
 
 
 @checked

@@ -21,7 +21,7 @@ from reident.queries.randomised_response import randomised_response
 
 __all__ = ["laplace_cells", "laplace_queries", "randomised_cells", "restricted_queries", "weighted_queries"]
 
-Epsilon = Annotated[float, Real(0, unit="privacy loss", open_low=True)]
+Epsilon = Annotated[float, Real(0, open_low=True)]
 
 
 def _read(counts: ArrayLike, queries: ArrayLike) -> tuple[IntArray, IntArray]:

@@ -286,6 +286,7 @@ def knowledge_of(
         truth=truth,
         sensitive=sensitive,
         secrets=None if sensitive is None else table[sensitive],
+        file=table[[*listed, *([] if sensitive is None else [sensitive])]],
         hierarchies=hierarchies or {},
         network=relations,
         windows=_windows(table, release, truth) if places and truth is not None else None,
