@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,14 +70,43 @@ def check_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def check_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
+    """Return `values` as an array of numbers of a type; its shape is left to the caller."""
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"`{name}` must hold numbers only, in rows of equal length: {error}") from None
+
+
+def check_path(value: Any, name: str) -> Path:
+    """Return `value` as a path."""
+    if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
+        raise ParameterError(f"`{name}` must be a path, got {value!r}")
+    return Path(value)
+
+
+def check_text(value: Any, name: str, *, optional: bool = True) -> None:
+    """Require a text, or None where nothing may be said."""
+    if not isinstance(value, str) and not (value is None and optional):
+        raise ParameterError(f"`{name}` must be a text, got {value!r}")
+
+
+def check_instance(value: Any, name: str, kind: type, how: str) -> None:
+    """Require an object of the package's own, made in a way that the message tells."""
+    if not isinstance(value, kind):
+        raise ParameterError(f"`{name}` must be {kind.__name__} as {how}, got {type(value).__name__}")
+
+
 def check_callable(value: Any, name: str) -> None:
     """Require something that can be called."""
     if not callable(value):
         raise ParameterError(f"`{name}` must be a function, got {value!r}")
 
 
-def check_mapping(value: Any, name: str) -> Mapping[Any, Any]:
-    """Return `value` if it is a mapping."""
+def check_mapping(value: Any, name: str, *, optional: bool = False) -> Mapping[Any, Any]:
+    """Return `value` if it is a mapping; None counts as an empty one where that is allowed."""
+    if value is None and optional:
+        return {}
     if not isinstance(value, Mapping):
         raise ParameterError(f"`{name}` must be a mapping, such as a dict, got {value!r}")
     return value
@@ -145,7 +175,7 @@ def check_plain(value: Any, name: str) -> None:
 
 def check_choice(value: Any, name: str, choices: Collection[Hashable]) -> Any:
     """Return `value` if it is one of `choices`."""
-    if not isinstance(value, Hashable) or value not in choices:
+    if not is_key(value) or value not in choices:
         allowed = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"`{name}` must be one of {allowed}, got {value!r}")
     return value
@@ -302,6 +332,15 @@ def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:
     return table
 
 
+def is_key(value: Any) -> bool:
+    """Tell whether a value can be the name of something: it has a hash, and equals itself."""
+    try:
+        hash(value)
+        return bool(value == value)
+    except (TypeError, ValueError):
+        return False
+
+
 def check_columns(
     table: pd.DataFrame,
     columns: str | Iterable[str],
@@ -314,6 +353,8 @@ def check_columns(
     listed = [columns] if isinstance(columns, str) else check_listed(columns, name)
     if len(listed) < min_columns:
         raise ParameterError(f"`{name}` must name at least {min_columns} column(s), got {listed!r}")
+    if not all(is_key(column) for column in listed):
+        raise ParameterError(f"`{name}` must name columns, got {listed!r}")
     absent = [column for column in listed if column not in table.columns]
     if absent:
         raise ParameterError(

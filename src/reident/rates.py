@@ -105,6 +105,8 @@ def residual_risk(attack: Rate, control: Rate) -> Rate:
     0.333 0.173 0.494
     """
     for name, rate in (("attack", attack), ("control", control)):
+        if not isinstance(rate, tuple) or len(rate) != 3:
+            raise ParameterError(f"`{name}` must be a Rate (value, low, high), got {rate!r}")
         if not 0 <= rate[1] <= rate[0] <= rate[2] <= 1:
             raise ParameterError(f"`{name}` must satisfy 0 <= low <= value <= high <= 1, got {tuple(rate)}")
     if control[0] == 1:

@@ -125,6 +125,8 @@ def ru_frame(
     told = f"{n_bootstrap:,} draws of {len(trials):,} trials"
     afford(24 * n_bootstrap * len(trials), "n_bootstrap", told, "a few hundred draws tell the same")
     rng = check_rng(rng)
+    if not isinstance(method, str):
+        raise ParameterError(f"`method` must be a column or a name, got {method!r}")
     named = trials.assign(**{"_method": trials[method] if method in trials.columns else method})
     named["_risk"] = named[risk].fillna(0.0)
     rows: list[dict[str, Any]] = []

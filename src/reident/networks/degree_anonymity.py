@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer
+from reident._check import check_flag, check_integer
 from reident._rng import check_rng
 from reident._types import IntArray, RNGLike
 from reident.errors import DataError, ParameterError, SearchLimitWarning
@@ -114,6 +114,7 @@ def anonymise_degrees(degrees: Any, k: int, *, deletions: bool = False, even: bo
     """
     d = _check_degrees(degrees)
     k = _check_k(k, len(d))
+    deletions, even = check_flag(deletions, "deletions"), check_flag(even, "even")
     order = np.argsort(-d, kind="stable")
     target, _ = _programme(d[order], k, deletions, even)
     result = np.empty_like(d)

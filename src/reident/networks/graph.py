@@ -49,6 +49,8 @@ class Network:
     nodes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.indptr, np.ndarray) or not isinstance(self.indices, np.ndarray):
+            raise DataError("`indptr` and `indices` must be arrays of whole numbers, as `as_network` makes them")
         if len(self.indptr) != len(self.nodes) + 1:
             raise DataError(
                 f"`indptr` must have one entry more than `nodes` ({len(self.nodes)}), got {len(self.indptr)}"

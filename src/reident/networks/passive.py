@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from reident._check import check_listed, check_mapping
 from reident._types import RNGLike
 from reident.errors import DataError
 from reident.networks.graph import Network, as_network
@@ -57,9 +58,9 @@ def passive_attack(
     vanhoef2012, chapter 10: 10.3.2 and 10.4 together. A pair found that contradicts a known one is dropped.
     """
     left, right = as_network(release, "release"), as_network(known, "known")
-    given = dict(seeds or {})
+    given = dict(check_mapping(seeds, "seeds", optional=True))
     starts = [given] if given else []
-    for method in methods:
+    for method in check_listed(methods, "methods"):
         found = find_seeds(left, right, method=method, rng=rng).mapping
         taken = set(given.values())
         starts.append(found)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from reident._check import (
     check_choice,
     check_columns,
+    check_flag,
     check_ids,
     check_integer,
     check_real,
@@ -220,6 +221,7 @@ def common_subgraph_attack(
     graph = graph_of_codes(
         codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
     )
+    check_flag(progress, "progress")
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit, "progress": progress}
     if check_real(gamma, "gamma", low=0, high=1, open_low=True) < 1:
         listed = _listed(quasi_clique(graph, gamma=gamma, rng=generator, **limits))

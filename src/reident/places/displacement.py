@@ -87,6 +87,8 @@ def _districts(areas: Any, lat: FloatArray, lon: FloatArray) -> IntArray:
     which = np.full(lat.size, -1, dtype=np.int64)
     if areas is None:
         return which
+    if not hasattr(areas, "to_crs"):
+        raise DataError(f"`areas` must be a GeoDataFrame or GeoSeries of polygons, got {type(areas).__name__}")
     polygons = areas.geometry.to_crs("EPSG:4326").to_numpy()
     place, area = shapely.STRtree(polygons).query(shapely.points(lon, lat), predicate="within")
     # The last assignment wins, so the first area is written last.

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from shapely import MultiPoint
 
-from reident._check import check_columns, check_coordinates, check_ids, check_table, encode_labels
+from reident._check import check_array, check_columns, check_coordinates, check_ids, check_table, encode_labels
 from reident._types import FloatArray, IntArray
 from reident.errors import DataError
 from reident.places.certificate import chance_of_agreement
@@ -135,7 +135,7 @@ def check_sd(sd_km: ArrayLike | None, n: int) -> FloatArray | None:
     """Return standard deviations of distances as a symmetric matrix with some usable entry, or None."""
     if sd_km is None:
         return None
-    sd = np.asarray(sd_km, dtype=np.float64)
+    sd = check_array(sd_km, "sd_km")
     if sd.shape != (n, n):
         raise DataError(f"`sd_km` must have shape ({n}, {n}) like the released distances, got {sd.shape}")
     if np.isnan(sd).any() or (sd < 0).any() or not np.array_equal(sd, sd.T):

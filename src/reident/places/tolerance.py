@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import norm
 
-from reident._check import check_choice, check_integer, check_real
+from reident._check import check_choice, check_integer, check_listed, check_real
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.data.simulate import points_in_area
@@ -168,9 +168,9 @@ class DistanceDeviation:
 
     def quantiles_km(self, probabilities: Sequence[float]) -> FloatArray:
         """Return sample quantiles, km (linear interpolation, R's type 7)."""
-        for probability in probabilities:
-            check_real(probability, "probabilities", low=0, high=1)
-        return np.quantile(self.deviations_km, probabilities)
+        listed = check_listed(probabilities, "probabilities")
+        checked = [check_real(probability, "probabilities", low=0, high=1) for probability in listed]
+        return np.quantile(self.deviations_km, checked)
 
     def window_km(self, alpha: float) -> tuple[float, float]:
         """Return the central interval that holds a share `alpha` of the deviations, km."""

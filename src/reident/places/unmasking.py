@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_ids
+from reident._check import check_ids, check_listed
 from reident._types import FloatArray
 from reident.errors import DataError
 from reident.places.points import read_places
@@ -48,7 +48,8 @@ def average_releases(releases: Sequence[Any]) -> pd.DataFrame:
          lat_deg  lon_deg  n_releases
     Ann     50.0      8.1           2
     """
-    if not len(releases):
+    releases = check_listed(releases, "releases")
+    if not releases:
         raise DataError("`releases` must hold at least one release, got none")
     frames = []
     for number, release in enumerate(releases):

@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
+from reident._check import check_mapping
 from reident._types import FloatArray
 from reident.plotting._scales import Scale, choose_scale
 from reident.plotting._sentence import sentence
@@ -95,7 +96,7 @@ def looks_of(frame: pd.DataFrame, names: Mapping[str, str] | None) -> dict[str, 
         looks[str(method)] = Look(
             COLOURS[position % len(COLOURS)],
             MARKERS[position % len(MARKERS)],
-            (names or {}).get(str(method), str(method)),
+            check_mapping(names, "names", optional=True).get(str(method), str(method)),
             bool(values.astype(str).str.match(r"-?[\d.]").all()),
             bool(sum(np.sign(first - last) for first, last in ends) >= 0),
         )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from reident._check import check_real
+from reident._check import check_mapping, check_real
 from reident.pages import render
 from reident.plotting._layout import layout
 from reident.rumap import check_one_panel
@@ -48,15 +48,13 @@ def map_data(
     """
     check_one_panel(frame)
     check_real(risk_limit, "risk_limit", low=0)
+    codes = check_mapping(codes, "codes", optional=True)
     panel, looks = layout(frame.reset_index(drop=True), risk_limit)
     extra = [column for column in _EXTRA if column in frame.columns]
     curves = []
     for method, curve in panel.releases.groupby("method", sort=False):
         look = looks[str(method)]
-        points = [
-            _point(panel, row, extra, (codes or {}).get((str(method), str(row["value"]))))
-            for _, row in curve.iterrows()
-        ]
+        points = [_point(panel, row, extra, codes.get((str(method), str(row["value"])))) for _, row in curve.iterrows()]
         curves.append(
             {
                 "name": look.name,

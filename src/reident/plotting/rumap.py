@@ -21,7 +21,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from reident._check import check_choice, check_integer, check_real
+from reident._check import check_choice, check_integer, check_real, check_text
+from reident.errors import ParameterError
 from reident.plotting._labels import place_labels
 from reident.plotting._layout import MANY, Look, Panel, grid_of, lit_of, looks_of, panels_of, usual_columns
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
@@ -72,6 +73,8 @@ def plot_ru_map(
     if ax is None:
         return plot_ru_panels(frame, risk_limit=risk_limit, names=names, width_cm=width_cm).axes[0]
     _check_limit(risk_limit)
+    if not hasattr(ax, "get_figure"):
+        raise ParameterError(f"`ax` must be axes of matplotlib, got {type(ax).__name__}")
     panel = panels_of(frame, risk_limit)[0]
     root = ax.get_figure(root=True)
     assert root is not None
@@ -118,6 +121,7 @@ def plot_ru_panels(
     DataError, ParameterError
         If a column is absent, the frame is empty, or a width or number of columns is out of range.
     """
+    check_text(title, "title")
     frame = check_frame(frame).reset_index(drop=True)
     _check_limit(risk_limit)
     check_choice(by_method, "by_method", (False, True))

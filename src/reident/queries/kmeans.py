@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_bounds, check_choice, check_epsilon, check_flag, check_integer
+from reident._check import check_array, check_bounds, check_choice, check_epsilon, check_flag, check_integer
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError, PrivacyWarning
@@ -238,7 +238,7 @@ def _start(
     if isinstance(start, str):
         check_choice(start, "start", ("spread", "random"))
         return spread_centres(k, d, rng=public) if start == "spread" else public.random((k, d))
-    given = np.asarray(start, dtype=np.float64)
+    given = check_array(start, "start")
     if given.shape != (k, d) or not np.isfinite(given).all():
         raise ParameterError(f"`start` must hold {k} finite centres of {d} coordinates, got shape {given.shape}")
     return np.clip((given - low) / width, 0, 1)

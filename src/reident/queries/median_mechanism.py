@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_epsilon, check_integer
+from reident._check import check_array, check_epsilon, check_integer
 from reident._types import IntArray, RNGLike
 from reident.errors import DataError, ParameterError
 from reident.queries.budget import Budget, spend
@@ -91,8 +91,8 @@ class MedianMechanism:
         budget: Budget | None = None,
         rng: RNGLike = None,
     ) -> None:
-        self._databases: IntArray = np.asarray(databases, np.int64) * check_integer(unit, "unit", low=1)
-        self._data: IntArray = np.asarray(data, np.int64)
+        self._databases: IntArray = check_array(databases, "databases", np.int64) * check_integer(unit, "unit", low=1)
+        self._data: IntArray = check_array(data, "data", np.int64)
         if self._databases.ndim != 2 or self._data.shape != self._databases.shape[1:]:
             raise DataError(
                 f"`data` must have a count for each column of `databases`, got shapes {self._data.shape} and "

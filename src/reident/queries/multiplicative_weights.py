@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_epsilon, check_integer
+from reident._check import check_array, check_epsilon, check_integer
 from reident._types import FloatArray, RNGLike
 from reident.errors import DataError
 from reident.queries.budget import Budget, spend
@@ -87,7 +87,7 @@ def multiplicative_weights(
     MWEM (Hardt, Ligett, McSherry 2012), for vanhoef2012, 5.7. A replaced record changes a query's count by 1 and the
     error of a fixed table by 1. Differs: the last table is returned, not the mean over the rounds.
     """
-    true, asked = np.asarray(counts, np.int64), np.asarray(queries, np.float64)
+    true, asked = check_array(counts, "counts", np.int64), check_array(queries, "queries")
     if true.ndim != 1 or asked.ndim != 2 or asked.shape[1] != true.size or not len(asked):
         raise DataError(f"`queries` must have a row a query and a column a cell, got {asked.shape} for {true.shape}")
     if (true < 0).any() or not true.sum() or not np.isin(asked, (0.0, 1.0)).all():

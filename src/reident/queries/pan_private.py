@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident._check import check_choice, check_epsilon, check_integer, check_real
+from reident._check import check_array, check_choice, check_epsilon, check_integer, check_real
 from reident._cost import afford
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError
@@ -222,7 +222,7 @@ class PanPrivateDensity:
             positions = self._index.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
             unknown = positions < 0
         else:
-            listed = np.asarray(items)
+            listed = check_array(items, "items", None)
             if listed.size and listed.dtype.kind not in "iu":
                 raise ParameterError(
                     f"`items` must be whole numbers below {self._bits.size}, as the universe was declared by its size, "

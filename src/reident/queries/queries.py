@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import (
+    check_array,
     check_bounds,
     check_callable,
     check_choice,
@@ -187,7 +188,7 @@ def _count(data: Any, predicate: Callable[[Any], Any] | None) -> int:
         return sum(bool(predicate(row)) for row in rows)
     if isinstance(data, pd.DataFrame):
         return len(data)
-    values = np.asarray(data)
+    values = check_array(data, "data", None)
     if values.ndim != 1:
         raise DataError(f"`data` must be a table or one-dimensional, got shape {values.shape}")
     return int(values.sum()) if values.dtype == np.bool_ else values.size

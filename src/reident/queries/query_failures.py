@@ -96,7 +96,10 @@ def query_set_attack(
             f"`min_set_size` must be at most {len(others)}, all records but the target, got {min_set_size}: "
             "the system refuses both questions"
         )
-    answers = [sum(bool(predicate(row)) for _, row in asked.iterrows()) for asked in (table, others)]
+    try:
+        answers = [sum(bool(predicate(row)) for _, row in asked.iterrows()) for asked in (table, others)]
+    except (TypeError, ValueError) as error:
+        raise DataError(f"`predicate` must answer yes or no for each record: {error}") from None
     queries = pd.DataFrame(
         {
             "question": ["how many have the property", "how many, not the target, have it"],

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident._check import check_choice
 from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError
+from reident.errors import DataError, ParameterError
 
 __all__ = ["class_ids", "encode_column", "missing_rows", "sorted_codes", "suppressed_rows", "wildcard_counts"]
 
@@ -68,6 +68,8 @@ def suppressed_rows(table: pd.DataFrame, quasi: Sequence[str], token: str | None
     They are no class: nothing is released about them. If all records are so, the table is fully generalised, which
     is the same release, and it is one class: then none is marked.
     """
+    if token is not None and not isinstance(token, str):
+        raise ParameterError(f"`suppressed_label` must be a text or None, got {token!r}")
     suppressed = np.full(len(table), token is not None)
     for column in quasi:
         if not suppressed.any():

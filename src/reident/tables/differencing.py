@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_real, check_vector
+from reident._check import check_bounds, check_real, check_vector
 from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.errors import DataError
 from reident.options import Real
 from reident.tables.in_classes import check_classes
 
@@ -105,9 +105,7 @@ def differencing_attack(
     """
     stated = check_real(epsilon, "epsilon", low=0, open_low=True)
     public = None if width is None else check_real(width, "width", low=0, open_low=True)
-    low, high = check_real(bounds[0], "bounds"), check_real(bounds[1], "bounds")
-    if low >= high:
-        raise ParameterError(f"`bounds` must be (low, high) with low below high, got {bounds}")
+    low, high = check_bounds(bounds)
     before = check_vector(original, "original")
     after = np.asarray(release, dtype=np.float64)
     ids = check_classes(classes, before.size)

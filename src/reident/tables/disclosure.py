@@ -118,7 +118,7 @@ def k_anonymity(
     >>> k_anonymity(pd.DataFrame({"age": [30, 30, 41, 41, 41], "sex": list("mmfff")}), ["age", "sex"])
     2
     """
-    if missing == "wildcard":
+    if isinstance(missing, str) and missing == "wildcard":
         quasi = check_columns(check_table(table, "table"), quasi, "quasi")
         kept = table.loc[~suppressed_rows(table, quasi, suppressed_label)]
         return int(wildcard_counts(kept, quasi, np.ones(len(kept)))[0].min()) if len(kept) else 0

@@ -71,7 +71,10 @@ class Hierarchy:
             if column.isna().any():
                 values = frame.iloc[:, 0][column.isna()].tolist()
                 raise DataError(f"`rows` must have a label on every level, none on level {level} for {_shown(values)}")
-            level_codes, labels = pd.factorize(column)
+            try:
+                level_codes, labels = pd.factorize(column)
+            except TypeError:
+                raise DataError(f"`rows` must hold labels, got lists or mappings on level {level}") from None
             codes.append(level_codes)
             self._labels.append(pd.Index(labels))
         self._codes: IntArray = np.asarray(codes, dtype=np.int64)
@@ -159,6 +162,8 @@ class Hierarchy:
 
     def generalise(self, column: pd.Series, level: int) -> pd.Series:
         """Return a column generalised to a level. Level 0 returns it as it is."""
+        if not isinstance(column, pd.Series):
+            raise DataError(f"`column` must be a pandas Series, got {type(column).__name__}")
         codes, values = pd.factorize(column, use_na_sentinel=False)
         rows = self.rows_of(pd.Index(values), str(column.name))
         if level == 0:
@@ -274,7 +279,7 @@ class Hierarchy:
             The number of characters; default that of the longest value. All values must have it.
         """
         known = _distinct(values)
-        if len(mask) != 1:
+        if not isinstance(mask, str) or len(mask) != 1:
             raise ParameterError(f"`mask` must be one character, got {mask!r}")
         texts = [_text(value) for value in known]
         width = check_integer(max(map(len, texts)) if length is None else length, "length", low=1)

@@ -230,7 +230,7 @@ def _locate(
     quasi = check_columns(check_table(population, "population"), quasi, "quasi", table_name="population")
     check_choice(locate, "locate", ("covering", "nearest"))
     check_integer(partial_limit, "partial_limit", low=1)
-    for column, hierarchy in check_mapping(hierarchies or {}, "hierarchies").items():
+    for column, hierarchy in check_mapping(hierarchies, "hierarchies", optional=True).items():
         if column not in quasi:
             raise ParameterError(f"`hierarchies` must be of quasi-identifiers {quasi!r}, got one of {column!r}")
         if not hasattr(hierarchy, "to_frame") and not isinstance(hierarchy, pd.DataFrame):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_integer, check_listed, check_table
+from reident._check import check_columns, check_instance, check_integer, check_listed, check_table
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError
@@ -117,7 +117,10 @@ def scoreboard_attack(
     the item). No claim that the named user is right: where the person is not in the release, somebody else may stand
     out. Time O(ratings of the known items + users).
     """
+    check_instance(ratings, "ratings", Ratings, "Ratings.from_table or simulate_ratings make it")
     listed = check_listed(known, "known")
+    if not all(isinstance(one, tuple | list) and len(one) == 3 for one in listed):
+        raise DataError(f"`known` must hold triples (item, value, day), got {known!r}")
     if not listed:
         raise DataError("`known` must hold at least one item: there would be nothing to score")
     scores = np.zeros(ratings.n_users)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_table
+from reident._check import check_columns, check_path, check_table, check_text
 from reident._lock import scratch
 from reident._types import FloatArray
 from reident.errors import DataError
@@ -85,10 +85,12 @@ def audit_bytes(
     ...     [finding.where for finding in audit_bytes(folder, people)]
     ["dictionary of column 'ill'"]
     """
-    path = Path(path)
+    path = check_path(path, "path")
     if not path.exists():
         raise DataError(f"`path` must name a file or folder that exists, got {str(path)!r}")
     check_table(original, "original")
+    check_text(lat, "lat")
+    check_text(lon, "lon")
     check_columns(original, unchanged, "unchanged", table_name="original", min_columns=0)
     files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
     main = next((one for one in files if one.name.startswith("release.")), files[0] if files else None)

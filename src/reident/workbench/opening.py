@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident._check import check_columns
+from reident._check import check_columns, check_listed, check_path, check_text
 from reident.errors import DataError, ParameterError
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.delimited import read_delimited, table_of_rows
@@ -128,11 +128,18 @@ def open_file(
     >>> found.places["lat"], found.places["lon"], found.source["separator"]
     ('lat_deg', 'lon_deg', ',')
     """
-    path = Path(path)
+    path = check_path(path, "file")
     if not path.is_file():
         raise DataError(f"`file` must name a file that exists, got {str(path)!r}")
     kind = file_kind(path)
-    if decimal not in (None, ".", ","):
+    for value, name in ((separator, "separator"), (encoding, "encoding"), (sheet, "sheet"), (layer, "layer")):
+        check_text(value, name)
+    check_text(crs, "crs")
+    if missing is not None:
+        missing = [str(cell) if isinstance(cell, int | float) else cell for cell in check_listed(missing, "missing")]
+        for cell in missing:
+            check_text(cell, "missing", optional=False)
+    if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
         raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
     source: dict[str, Any] = {"kind": kind[1:]}
     receipts: list[str] = []

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_integer, check_mapping, check_real, check_vector
+from reident._check import check_integer, check_listed, check_mapping, check_real, check_vector, is_key
 from reident._types import FloatArray
 from reident.errors import DataError, ParameterError
 from reident.kernels.tables.choquet import choquet_integral, zeta_transform
@@ -228,7 +228,9 @@ def monotone_closure(values: FloatArray) -> FloatArray:
 
 
 def _check_variables(variables: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(variables)
+    names = tuple(check_listed(variables, "variables"))
+    if not all(is_key(name) for name in names):
+        raise ParameterError(f"`variables` must hold names, got {list(names)!r}")
     check_integer(len(names), "the number of variables", low=1, high=_MOST_VARIABLES, why="there are 2**n sets")
     if len(set(names)) != len(names):
         raise ParameterError(f"`variables` must be distinct, got {list(names)!r}")
