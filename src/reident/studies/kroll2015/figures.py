@@ -148,7 +148,7 @@ def figure_4(results: Results) -> Figure:
             ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
                        label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
         ax.set_title(f"{title}, {len(part)} simulated records")
-        ax.legend(loc="upper left", fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=8)
     axes[1].set_ylabel("")
     return figure
 
