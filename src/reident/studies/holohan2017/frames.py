@@ -22,7 +22,7 @@ from reident.studies.study import Sweep
 __all__ = ["claims", "frames", "sweeps"]
 
 #: Standard deviations of heights and weights, as a share of the survey's.
-SPREADS = (1.0, 0.5, 0.33)
+SPREADS = (1.0, 0.5, 0.4, 0.33)
 
 
 def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
