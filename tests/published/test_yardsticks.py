@@ -102,6 +102,19 @@ def test_arx_equal_distance_t_closeness(arx):
 
 
 @needs(ARX)
+@pytest.mark.slow
+def test_arx_hierarchical_distance_t_closeness(arx):
+    table, hierarchies = arx
+    quasi = [name for name in ARX_COLUMNS if name != "occupation"]
+    release = k_anonymise(
+        table, quasi, hierarchies=hierarchies, k=1, method="optimal", loss="bits", suppression_limit=0.0,
+        sensitive="occupation", t=0.2, distance="hierarchical",
+    )  # fmt: skip
+    assert release.node == (0, 4, 1, 1, 3, 2, 2, 1)
+    assert release.loss * bits(table[quasi]) == pytest.approx(398400.0741806447, rel=1e-12)
+
+
+@needs(ARX)
 def test_arx_population_uniques(arx):
     """ARX, TestRiskMetrics: four digits, by sampling fraction and model."""
     table, _ = arx

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,18 @@ from reident._check import check_choice, check_columns, check_integer, check_rea
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.errors import DataError, ParameterError
 from reident.kernels.tables import mondrian as rules_of
-from reident.tables._runs import Runs, ordered_codes
+from reident.tables._runs import Runs, levels_of, ordered_codes
 from reident.tables.classes import encode_column
+from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["Criteria", "read_criteria"]
 
 _DIVERSITY = {"distinct": rules_of.DISTINCT, "entropy": rules_of.ENTROPY, "recursive": rules_of.RECURSIVE}
-_DISTANCE = {"equal": rules_of.EQUAL_DISTANCE, "ordered": rules_of.ORDERED_DISTANCE}
+_DISTANCE = {
+    "equal": rules_of.EQUAL_DISTANCE,
+    "ordered": rules_of.ORDERED_DISTANCE,
+    "hierarchical": rules_of.HIERARCHICAL_DISTANCE,
+}
 _HAIR = 1e-12
 
 
@@ -34,6 +40,8 @@ class Criteria:
         Codes of `reident.kernels.tables.mondrian`.
     ells, limits : ndarray of float64, shape (r,)
         The l of each rule, and its c or t.
+    levels : ndarray of int64, shape (levels, m)
+        The code of each sensitive value on the levels of its hierarchy, for the hierarchical distance.
     """
 
     k: int
@@ -41,6 +49,7 @@ class Criteria:
     rules: IntArray
     ells: FloatArray
     limits: FloatArray
+    levels: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     @property
     def monotone_with_suppression(self) -> bool:
@@ -54,7 +63,7 @@ class Criteria:
     @property
     def depends_on_others(self) -> bool:
         """Whether a class passes or fails by what the other classes hold (t-closeness)."""
-        return bool(np.isin(self.rules, (rules_of.EQUAL_DISTANCE, rules_of.ORDERED_DISTANCE)).any())
+        return bool(np.isin(self.rules, tuple(_DISTANCE.values())).any())
 
     def overall(self) -> FloatArray:
         """Return the distribution of the sensitive value in the table."""
@@ -73,6 +82,8 @@ class Criteria:
                 passing &= runs.recursive_c(int(ell)) < limit
             elif rule == rules_of.EQUAL_DISTANCE:
                 passing &= runs.equal_distance() <= limit + _HAIR
+            elif rule == rules_of.HIERARCHICAL_DISTANCE:
+                passing &= runs.hierarchical_distance(self.levels) <= limit + _HAIR
             else:
                 passing &= runs.ordered_distance() <= limit + _HAIR
         return passing
@@ -89,6 +100,7 @@ def read_criteria(
     c: float,
     t: float | None,
     distance: str,
+    hierarchies: Mapping[str, Hierarchy],
 ) -> Criteria:
     """Check the arguments of an anonymiser that say what a class must satisfy."""
     n = len(table)
@@ -128,5 +140,8 @@ def read_criteria(
         chosen.append((_DISTANCE[distance], 0.0, check_real(t, "t", low=0, high=1)))
     ordered = t is not None and distance == "ordered"
     codes = ordered_codes(column) if ordered else encode_column(column)[0]
+    levels = np.zeros((0, 0), np.int64)
+    if t is not None and distance == "hierarchical":
+        levels = levels_of(hierarchies.get(sensitive), encode_column(column)[1], sensitive)
     rules, ells, limits = (np.array(part) for part in zip(*chosen, strict=True))
-    return Criteria(k, codes, rules.astype(np.int64), ells.astype(np.float64), limits.astype(np.float64))
+    return Criteria(k, codes, rules.astype(np.int64), ells.astype(np.float64), limits.astype(np.float64), levels)

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.errors import DataError, ParameterError
 from reident.kernels.tables.disclosure import ordered_distances, sort_by_class
 from reident.tables.classes import sorted_codes
+from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["Runs", "ordered_codes", "sensitive_runs"]
+__all__ = ["Runs", "levels_of", "ordered_codes", "sensitive_runs"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,22 @@ class Runs:
         # Both distributions sum to one, so what a class has too much of is what it has too little of.
         return self._per_class(np.maximum(self._shares() - overall[self.values], 0.0))
 
+    def hierarchical_distance(self, levels: IntArray) -> FloatArray:
+        """Return the hierarchical distance between each class and all of them together.
+
+        `levels` holds the code of each value on the levels 0, 1, ... below the root. A path from value to value goes up
+        to their common label and down again, so the distance is the mean over the levels of the total variation there.
+        """
+        owner, overall = self._owner(), self.totals / self.totals.sum()
+        distances = np.zeros(self.sizes.size)
+        for codes in levels[:, : overall.size]:
+            whole = np.bincount(codes, weights=overall)
+            parts, place = np.unique(owner * whole.size + codes[self.values], return_inverse=True)
+            held = np.bincount(place, weights=self._shares())
+            excess = np.maximum(held - whole[parts % whole.size], 0.0)
+            distances += np.bincount(parts // whole.size, weights=excess, minlength=self.sizes.size)
+        return distances / max(len(levels), 1)
+
     def ordered_distance(self) -> FloatArray:
         """Return the ordered earth mover's distance between each class and all of them together."""
         m = self.totals.size
@@ -112,6 +129,22 @@ def sensitive_runs(ids: IntArray, codes: IntArray, weights: IntArray | None = No
     sizes = np.add.reduceat(counts, starts[:-1])
     totals = np.bincount(codes[first], weights=counts, minlength=n_codes).astype(np.int64)
     return Runs(starts, codes[first], counts, sizes, totals)
+
+
+def levels_of(hierarchy: Hierarchy | None, values: pd.Index, column: str) -> IntArray:
+    """Return the code of each value on every level of a hierarchy below its root, shape (levels, values).
+
+    The root is the last level if that is one label for all; else it is thought above it.
+    """
+    if not isinstance(hierarchy, Hierarchy):
+        raise ParameterError(
+            f"`hierarchies` must have a Hierarchy of the sensitive attribute {column!r} for the hierarchical distance, "
+            f"got {hierarchy!r}"
+        )
+    rows = hierarchy.rows_of(values, column)
+    has_root = len(hierarchy.labels_at(hierarchy.n_levels - 1)) == 1
+    levels = [hierarchy.codes_at(level)[rows] for level in range(hierarchy.n_levels - has_root)]
+    return np.array(levels, dtype=np.int64).reshape(len(levels), len(values))
 
 
 def ordered_codes(column: pd.Series, name: str = "sensitive") -> IntArray:

@@ -8,19 +8,20 @@ are left out (``"drop"``), or refused (``"raise"``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_real, check_table
+from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real, check_table
 from reident._types import IntArray
 from reident.errors import DataError, ParameterError
 from reident.options import Choice, Real, Text, Whole
-from reident.tables._runs import Runs, ordered_codes, sensitive_runs
+from reident.tables._runs import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
+from reident.tables.hierarchy import Hierarchy
 
 __all__ = [
     "ReidentificationRisk",
@@ -129,8 +130,8 @@ def k_anonymity(
 
 def _sensitive_runs(
     table: pd.DataFrame, quasi: Columns, sensitive: Columns, missing: str, suppressed_label: str | None, ordered: bool
-) -> list[Runs]:
-    """Return the runs of each sensitive attribute among the records that are in a class."""
+) -> list[tuple[Runs, pd.Series]]:
+    """Return the runs of each sensitive attribute among the records that are in a class, and its values there."""
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     sensitive = check_columns(table, sensitive, "sensitive")
     both = [column for column in sensitive if column in quasi]
@@ -145,7 +146,7 @@ def _sensitive_runs(
     if not kept.all():
         table, ids = table.loc[kept], pd.factorize(ids[kept])[0]
     encode = ordered_codes if ordered else lambda column: encode_column(column)[0]
-    return [sensitive_runs(ids, encode(table[column])) for column in sensitive]
+    return [(sensitive_runs(ids, encode(table[column])), table[column]) for column in sensitive]
 
 
 def l_diversity(
@@ -203,7 +204,7 @@ def l_diversity(
     check_choice(kind, "kind", ("distinct", "entropy", "recursive"))
     c = check_real(c, "c", low=0, open_low=True)
     found: list[float] = []
-    for runs in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
+    for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
         if kind == "distinct":
             found.append(int(runs.distinct().min()))
         elif kind == "entropy":
@@ -249,7 +250,7 @@ def recursive_c(
     """
     ell = check_integer(ell, "ell", low=1)
     worst = 0.0
-    for runs in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
+    for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
         worst = max(worst, float(runs.recursive_c(ell).max()))
     return worst
 
@@ -259,7 +260,8 @@ def t_closeness(
     quasi: Columns,
     sensitive: Columns,
     *,
-    distance: Annotated[str, Choice("equal", "ordered")] = "equal",
+    distance: Annotated[str, Choice("equal", "ordered", "hierarchical")] = "equal",
+    hierarchies: Mapping[str, Hierarchy] | None = None,
     missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
     suppressed_label: Annotated[str | None, Text()] = "*",
 ) -> float:
@@ -270,9 +272,12 @@ def t_closeness(
     table, quasi, sensitive, missing, suppressed_label
         As for `l_diversity`; for several sensitive attributes, the greatest of their t. Suppressed records count in
         no class and not in the table's distribution either: it is that of what is released.
-    distance : {"equal", "ordered"}
+    distance : {"equal", "ordered", "hierarchical"}
         The ground distance of the earth mover's distance: every two values equally far apart (the total variation
-        distance), or values as far apart as their ranks (an ordered Categorical's order, else the sorted one).
+        distance), values as far apart as their ranks (an ordered Categorical's order, else the sorted one), or as the
+        level on which they get the same label, over the number of levels.
+    hierarchies : mapping of str to Hierarchy, optional
+        Of the sensitive attributes, for the hierarchical distance.
 
     Returns
     -------
@@ -286,8 +291,9 @@ def t_closeness(
 
     Notes
     -----
-    Li, Li and Venkatasubramanian (2007), sections 4.1 and 4.2. The ordered distance of all classes takes
-    O(n log m) for m values, not O(classes x m).
+    Li, Li and Venkatasubramanian (2007), sections 4.1 to 4.3; the hierarchical distance, there a sum over the inner
+    nodes of the hierarchy, is the mean of the total variation distances on its levels. The ordered distance of all
+    classes takes O(n log m) for m values, not O(classes x m).
 
     Examples
     --------
@@ -296,10 +302,17 @@ def t_closeness(
     >>> t_closeness(table, "zip", "income"), round(t_closeness(table, "zip", "income", distance="ordered"), 3)
     (0.5, 0.333)
     """
-    ordered = check_choice(distance, "distance", ("equal", "ordered")) == "ordered"
+    check_choice(distance, "distance", ("equal", "ordered", "hierarchical"))
+    known = check_mapping(hierarchies or {}, "hierarchies")
+    ordered = distance == "ordered"
     farthest = 0.0
-    for runs in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=ordered):
-        farthest = max(farthest, float((runs.ordered_distance() if ordered else runs.equal_distance()).max()))
+    for runs, column in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=ordered):
+        if distance == "hierarchical":
+            name = str(column.name)
+            found = runs.hierarchical_distance(levels_of(known.get(name), encode_column(column)[1], name))
+        else:
+            found = runs.ordered_distance() if ordered else runs.equal_distance()
+        farthest = max(farthest, float(found.max()))
     return farthest
 
 

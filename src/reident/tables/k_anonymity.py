@@ -111,7 +111,7 @@ def k_anonymise(
     diversity: Annotated[str, Choice("distinct", "entropy", "recursive")] = "distinct",
     c: Annotated[float, Real(0, open_low=True)] = 3.0,
     t: Annotated[float | None, Real(0, 1)] = None,
-    distance: Annotated[str, Choice("equal", "ordered")] = "equal",
+    distance: Annotated[str, Choice("equal", "ordered", "hierarchical")] = "equal",
 ) -> KAnonymous:
     """Generalise and suppress until every record shares its quasi-identifiers with k - 1 others.
 
@@ -154,8 +154,9 @@ def k_anonymise(
     c : float
     t : float, optional
         Every class's distribution of the sensitive attribute is to be within t of that of all released records, by
-        the `distance` ("equal" or "ordered") of `reident.t_closeness`.
-    distance : {"equal", "ordered"}
+        the `distance` of `reident.t_closeness`.
+    distance : {"equal", "ordered", "hierarchical"}
+        "hierarchical" needs a hierarchy of the sensitive attribute too, and a lattice method.
 
     Returns
     -------
@@ -201,11 +202,17 @@ def k_anonymise(
     ['[21, 25]', '[21, 25]', '[21, 25]', '[40, 48]', '[40, 48]', '[40, 48]']
     """
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
-    criteria = read_criteria(
-        table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, c=c, t=t, distance=distance
-    )
     known = _check_hierarchies(hierarchies, quasi, needed=method in ("ola", "optimal"))
+    criteria = read_criteria(
+        table, quasi, k=k, sensitive=sensitive, ell=ell, diversity=diversity, c=c, t=t, distance=distance,
+        hierarchies=known,
+    )  # fmt: skip
     local = method.startswith("mondrian") or (method == "published" and not set(quasi) <= set(known))
+    if local and t is not None and distance == "hierarchical":
+        raise ParameterError(
+            f'`distance` must be "equal" or "ordered" for Mondrian, got {distance!r}: whether a cut keeps it is not '
+            "decided; a lattice method can"
+        )
     _check_complete(table, quasi)
     if local:
         return _by_mondrian(table, quasi, known, criteria, method, loss)

@@ -15,6 +15,7 @@ ENTROPY = 2
 RECURSIVE = 3
 EQUAL_DISTANCE = 4
 ORDERED_DISTANCE = 5
+HIERARCHICAL_DISTANCE = 6  # of the lattice methods only
 
 
 @jit
