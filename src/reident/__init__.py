@@ -52,6 +52,7 @@ _MODULES = {
     "networks.semi_passive": "semi_passive",
     "networks.passive": "mapped_edges passive_attack",
     "networks.seeds": "Seeds find_seeds",
+    "networks.spectral": "SpectralMatch spectral_match",
     "networks.link_prediction": "drop_unlikely_edges likely_links link_scores random_non_edges score_threshold",
     "networks.planted_subgraph": "Plan Recovery coalition implant recover",
     "networks.planted_cut": "edge_connected_groups implant_by_cut recover_by_cut",

@@ -102,6 +102,8 @@ from reident.networks.passive import mapped_edges as mapped_edges
 from reident.networks.passive import passive_attack as passive_attack
 from reident.networks.seeds import Seeds as Seeds
 from reident.networks.seeds import find_seeds as find_seeds
+from reident.networks.spectral import SpectralMatch as SpectralMatch
+from reident.networks.spectral import spectral_match as spectral_match
 from reident.networks.link_prediction import drop_unlikely_edges as drop_unlikely_edges
 from reident.networks.link_prediction import likely_links as likely_links
 from reident.networks.link_prediction import link_scores as link_scores

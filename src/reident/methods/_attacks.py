@@ -93,6 +93,7 @@ ATTACKS: tuple[Entry, ...] = (
     _network("propagation", "passive attack from seeds", _PASSIVE),
     _network("seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network"),
     _network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
+    _network("spectral_propagation", "passive attack by spectra", "Fan et al. (2019); Vanhoef (2012), section 10.4"),
     _network("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
     _network("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
     _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2", usual="queries"),

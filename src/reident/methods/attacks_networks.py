@@ -339,6 +339,28 @@ def seedless_propagation(
     return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.arange(mine.n_nodes))
 
 
+def spectral_propagation(
+    release: Release, knowledge: Knowledge, *, theta: Annotated[float, Real(0)] = 0.5, rng: np.random.Generator
+) -> Outcome:
+    """Match both networks by all their eigenvectors, then recognise friends: for releases whose hubs are rewired.
+
+    Notes
+    -----
+    Fan et al. (2019), see `reident.spectral_match`, for the seeds of Vanhoef (2012), 10.4.
+    """
+    from reident.networks.seeds import find_seeds
+
+    theirs, mine = _networks(release, knowledge)
+    named, released = _by_label(mine, knowledge.known.index), _by_row(theirs)
+    try:
+        found = find_seeds(released, named, method="spectral", rng=rng)
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
+    seeds = {known: node for node, known in found.mapping.items()}
+    said = "the intruder knows relations, and no node"
+    return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.arange(mine.n_nodes))
+
+
 def _propagated(
     release: Release, knowledge: Knowledge, theirs: Network, mine: Network, seeds: Mapping[Any, Any], theta: float,
     said: str, *, judged: IntArray,

@@ -14,6 +14,7 @@ from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError
 from reident.networks.graph import Network, as_network
+from reident.networks.spectral import spectral_match
 from reident.options import Choice, Real, Whole, checked
 
 __all__ = ["Seeds", "find_seeds"]
@@ -28,9 +29,10 @@ class Seeds:
     mapping : dict
         Node of the release -> node of the known network; empty if none was found with confidence.
     n_candidates : int
-        ``"matching"``: nodes of each network that were matched; ``"clique"``: cliques of the release that fit.
+        ``"matching"``, ``"spectral"``: nodes of each network that were matched; ``"clique"``: cliques of the release
+        that fit.
     score : float
-        ``"matching"``: correlation of the two cosine matrices under the matching; ``"clique"``: nan.
+        ``"matching"``: correlation of the two cosine matrices under the matching; else nan.
     """
 
     mapping: dict[Hashable, Hashable] = field(repr=False)
@@ -43,7 +45,7 @@ def find_seeds(
     release: Any,
     known: Any,
     *,
-    method: Annotated[str, Choice("matching", "clique")] = "matching",
+    method: Annotated[str, Choice("matching", "clique", "spectral")] = "matching",
     n: Annotated[int, Whole(3, unit="nodes")] = 200,
     theta: Annotated[float, Real(0)] = 0.1,
     clique: Sequence[Hashable] | None = None,
@@ -57,10 +59,11 @@ def find_seeds(
     ----------
     release, known : whatever `as_network` takes
         The released network and the attacker's.
-    method : {"matching", "clique"}
+    method : {"matching", "clique", "spectral"}
         ``"matching"`` (10.3.2): the `n` nodes of largest degree of each network are matched so that the cosine
         similarities of their neighbourhoods agree. ``"clique"`` (10.3.1): a clique of known persons is looked for by
-        its degrees and numbers of common neighbours.
+        its degrees and numbers of common neighbours. ``"spectral"``: all nodes are matched by `spectral_match`, and a
+        pair is kept whose similarity exceeds the next best by a standard deviation: for networks with rewired hubs.
     n : int
         Matching: how many nodes of each side.
     theta : float
@@ -92,7 +95,7 @@ def find_seeds(
     barycentre, it fails under noise.
     """
     left, right = as_network(release, "release"), as_network(known, "known")
-    check_choice(method, "method", ("matching", "clique"))
+    check_choice(method, "method", ("matching", "clique", "spectral"))
     theta = check_real(theta, "theta", low=0)
     tolerance = check_real(tolerance, "tolerance", low=0, high=1)
     n = check_integer(n, "n", low=3)
@@ -100,6 +103,10 @@ def find_seeds(
         if network.n_nodes < 3:
             raise DataError(f"`{name}` must have at least 3 nodes, got {network.n_nodes}")
     generator = check_rng(rng)
+    if method == "spectral":
+        match = spectral_match(left, right)
+        sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
+        return Seeds(sure, len(match.mapping), float("nan"))
     if method == "matching":
         return _match(left, right, min(n, left.n_nodes, right.n_nodes), theta, generator)
     members = _grow_clique(right, clique_size, generator) if clique is None else _check_clique(right, clique)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ from reident._types import FloatArray, IntArray
 from reident.errors import DataError, ParameterError
 from reident.kernels.tables.disclosure import ordered_distances, sort_by_class
 from reident.tables.classes import sorted_codes
-from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["Runs", "levels_of", "ordered_codes", "sensitive_runs"]
 
@@ -131,12 +131,12 @@ def sensitive_runs(ids: IntArray, codes: IntArray, weights: IntArray | None = No
     return Runs(starts, codes[first], counts, sizes, totals)
 
 
-def levels_of(hierarchy: Hierarchy | None, values: pd.Index, column: str) -> IntArray:
+def levels_of(hierarchy: Any, values: pd.Index, column: str) -> IntArray:
     """Return the code of each value on every level of a hierarchy below its root, shape (levels, values).
 
     The root is the last level if that is one label for all; else it is thought above it.
     """
-    if not isinstance(hierarchy, Hierarchy):
+    if not hasattr(hierarchy, "codes_at"):
         raise ParameterError(
             f"`hierarchies` must have a Hierarchy of the sensitive attribute {column!r} for the hierarchical distance, "
             f"got {hierarchy!r}"

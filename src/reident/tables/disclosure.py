@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from reident.errors import DataError, ParameterError
 from reident.options import Choice, Real, Text, Whole
 from reident.tables._runs import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
-from reident.tables.hierarchy import Hierarchy
 
 __all__ = [
     "ReidentificationRisk",
@@ -261,7 +260,7 @@ def t_closeness(
     sensitive: Columns,
     *,
     distance: Annotated[str, Choice("equal", "ordered", "hierarchical")] = "equal",
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
     missing: Annotated[str, Choice("value", "drop", "raise")] = "value",
     suppressed_label: Annotated[str | None, Text()] = "*",
 ) -> float:

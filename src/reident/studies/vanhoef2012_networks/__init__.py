@@ -180,6 +180,7 @@ STUDY = Study(
         "passive-attack",
         "passive-attack-on-releases",
         "passive-attack-on-releases-seedless",
+        "passive-attack-by-spectra",
         "edge-disclosure",
         "ru-map-networks",
         "ru-map-networks-clustering",

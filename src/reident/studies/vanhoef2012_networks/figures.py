@@ -322,6 +322,29 @@ def edge_disclosure(results: Results) -> Figure:
     return _legend(figure, axes.flat, 3)
 
 
+def spectra(results: Results) -> Figure:
+    """Draw the seedless attack from the largest hubs beside the one from the spectra, on degree-anonymised graphs."""
+    frame = results.frames["spectra"]
+    graphs = list(dict.fromkeys(frame["graph"]))
+    kinds = {"hubs": "from the hubs", "spectra": "from the spectra", "spectra_alone": "spectra alone"}
+    figure, axes = new_figure(1, len(graphs), size=(5.2 * max(len(graphs), 1), 3.9), squeeze=False, sharey=True)
+    for ax, name in zip(axes.flat, graphs, strict=True):
+        part = frame[frame["graph"] == name]
+        series = part["method"].where(part["k"] == 1, part["method"] + ", k = " + part["k"].astype(str))
+        order = list(dict.fromkeys(series))
+        for position, (kind, label) in enumerate(kinds.items()):
+            runs = part.groupby(series, sort=False)[f"recall_{kind}"]
+            at = np.arange(len(order)) + 0.2 * (position - 1)
+            mean = runs.mean().reindex(order)
+            bars = np.stack([mean - runs.min().reindex(order), runs.max().reindex(order) - mean])
+            ax.errorbar(at, mean, yerr=np.maximum(bars, 0), color=COLOURS[position], marker=MARKERS[position],
+                        linestyle="none", capsize=2, label=label)  # fmt: skip
+        ax.set_xticks(range(len(order)), order, rotation=30, ha="right")
+        ax.set(ylabel="share re-identified", ylim=(-0.03, 1.05))
+        ax.set_title(f"{_title(name)}\nnobody known; copy with 90% of links (bars: extremes)")
+    return _legend(figure, axes.flat, 3)
+
+
 def _map(results: Results, frame: pd.DataFrame) -> Figure:
     share = results.frames["attacks"]["known_edges"].min()
     return plot_ru_panels(
@@ -415,6 +438,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "passive-attack": passive,
         "passive-attack-on-releases": _headline("recall", "some people known"),
         "passive-attack-on-releases-seedless": _headline("recall_seedless", "nobody known"),
+        "passive-attack-by-spectra": spectra,
         "edge-disclosure": edge_disclosure,
         "ru-map-networks": ru_map,
         "ru-map-networks-clustering": ru_map_clustering,

@@ -32,6 +32,7 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
         "passive": _passive(plan, real),
         **_active(plan),
         "cut": _cuts(plan, real),
+        "spectral": _spectral(plan, real),
         "links": _links(plan, real),
     }
 
@@ -54,6 +55,7 @@ def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[s
         "active": trials["active"],
         "after_anonymity": trials["after-anonymity"],
         "cuts": trials["cut"],
+        "spectra": trials["spectral"],
         "links": trials["links"],
         "ru_map": summaries.ru_map(trials["attack"]),
     }
@@ -187,6 +189,18 @@ def _cuts(plan: Profile, real: list[str]) -> Sweep:
         for b in (1, 2, 3, 4)
     ]
     return {"grid": settings, "trial": work.cut, "repetitions": plan.active_repetitions}
+
+
+def _spectral(plan: Profile, real: list[str]) -> Sweep:
+    """Return the seedless attacks by hubs and by spectra; graphs for which the matrices are small."""
+    names = [one for one in real if one in ("enron", "caltech36")] or [plan.graphs[0], plan.link_graphs[0]]
+    methods = [method for method in ("supergraph", "relaxed", "simultaneous") if method in plan.methods]
+    settings = [
+        {**setting, "known_edges": 0.9}
+        for name in dict.fromkeys(names)
+        for setting in _made(plan, [name], methods, [k for k in plan.attack_ks if k >= 5])
+    ]
+    return {"grid": settings, "trial": work.spectral, "repetitions": max(1, plan.repetitions // 2)}
 
 
 def _links(plan: Profile, real: list[str]) -> Sweep:

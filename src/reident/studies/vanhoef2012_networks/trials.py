@@ -26,10 +26,11 @@ from reident.networks.properties import (
     network_properties,
 )
 from reident.networks.ranking import auc
+from reident.networks.spectral import spectral_match
 from reident.studies.vanhoef2012_networks import METHODS, N_SEEDS
 from reident.studies.vanhoef2012_networks.graphs import graph
 
-__all__ = ["active", "attacked", "cost", "cut", "links", "passive", "probing", "release"]
+__all__ = ["active", "attacked", "cost", "cut", "links", "passive", "probing", "release", "spectral"]
 
 
 def cost(params: dict[str, Any], _rng: np.random.Generator) -> dict[str, Any]:
@@ -121,6 +122,28 @@ def attacked(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]
         "precision": found.precision,
         "recall_seedless": alone.recall,
         "precision_seedless": alone.precision,
+    }
+
+
+def spectral(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Attack a release without seeds: from the largest hubs, from the spectra, and by the spectra alone."""
+    network = graph(params["graph"])
+    released = network if params["method"] == "original" else _anonymise(params, rng).network
+    renamed = naive_anonymise(released, rng=rng)
+    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
+    known = sample_network(network, edges=params["known_edges"], rng=rng)
+    match = spectral_match(renamed.network, known)
+    sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        hubs = passive_attack(renamed.network, known).mapping
+        spread = propagate(renamed.network, known, sure).mapping if sure else {}
+    found = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
+    quality = {name: mapping_quality(mapping, truth) for name, mapping in found.items()}
+    return {
+        "n_sure": len(sure),
+        **{f"recall_{name}": one.recall for name, one in quality.items()},
+        **{f"precision_{name}": one.precision for name, one in quality.items()},
     }
 
 

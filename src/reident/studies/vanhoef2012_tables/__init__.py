@@ -42,6 +42,8 @@ class Profile:
     loss_answers: int
     points: int
     query_repeats: int = 20
+    rated: tuple[int, int, int] = (20_000, 4_000, 1_000_000)  # users, titles and ratings of 3.1.3
+    rating_attacks: int = 50
     releases: Annotated[tuple[int, ...], Listed(Whole(1, 20))] = (1, 2, 3, 5)
     attributes: Annotated[tuple[str, ...], Listed(Choice(*ATTRIBUTES))] = ATTRIBUTES
 
@@ -52,7 +54,21 @@ class Profile:
 
 
 PROFILES = {
-    "smoke": Profile([5, 25], [3], [0.4], [0.1, 1.0], 2, 150, 150, 5, 300, 500, query_repeats=3),
+    "smoke": Profile(
+        [5, 25],
+        [3],
+        [0.4],
+        [0.1, 1.0],
+        2,
+        150,
+        150,
+        5,
+        300,
+        500,
+        query_repeats=3,
+        rated=(500, 200, 10_000),
+        rating_attacks=10,
+    ),
     "quick": Profile(
         ks=[3, 5, 10, 25],
         ell=[2, 3, 4, 6],
@@ -76,6 +92,8 @@ PROFILES = {
         simulations=300,
         loss_answers=20_000,
         points=10_000,
+        rated=(50_000, 8_000, 5_000_000),
+        rating_attacks=200,
     ),
 }
 
@@ -87,6 +105,7 @@ STUDY = Study(
     seed=2012,
     profiles=PROFILES,
     figures=(
+        "section-3-1-netflix",
         "section-3-2-query-systems",
         "section-3-2-randomised-response",
         "section-3-3-class-attacks",

@@ -355,6 +355,21 @@ def ru_map_mechanisms(results: Results) -> Figure:
     return plot_ru_panels(results.frames["ru_mechanisms"])
 
 
+def netflix_ratings(results: Results) -> Figure:
+    """Section 3.1.3: how many roughly known ratings name a person, by what was done to the ratings (simulated)."""
+    frame = results.frames["ratings"]
+    figure, axes = new_figure(1, 2, size=(9.6, 3.9), sharey=True)
+    for ax, measure, title in zip(axes, ("right", "named"), ("named, and rightly", "named at all"), strict=True):
+        wide = frame.pivot_table(index="n_known", columns="defence", values=measure, sort=False)
+        draw_lines(ax, wide.index, {name: wide[name] for name in wide})
+        ax.set(xlabel="ratings known", title=title, ylim=(-0.02, 1.02), xticks=list(wide.index))
+    axes[0].set_ylabel("share of the people attacked")
+    first = frame.iloc[0]
+    figure.suptitle(f"{first['n_ratings']:,} simulated ratings by {first['n_users']:,} users", fontsize=9)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
+    return figure
+
+
 def releases_and_queries(results: Results) -> Figure:
     """Sections 1.6, 3.4 and 5.4: tables released again and again beside noisy histograms, for one analyst and game.
 
@@ -417,6 +432,7 @@ def node_privacy(results: Results) -> Figure:
 #: Every figure of the study, in the order of the document.
 FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
     {
+        "section-3-1-netflix": netflix_ratings,
         "section-3-2-query-systems": query_systems,
         "section-3-2-randomised-response": randomised_responses,
         "section-3-3-class-attacks": class_attacks,
