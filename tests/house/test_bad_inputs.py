@@ -1355,11 +1355,11 @@ OBJECTS = {
 #: Public names without a row: errors and warnings, results that functions return, and functions that take nothing.
 WITHOUT = """
     AUC Assessment AttributeLeakage Calibration Clique Cliques DataError DegreeAnonymisation Detectability Differencing
-    DirectedNetwork EdgeDisclosure EqualDifferences Finding GridSets HiddenCoordinates ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality Localisation
+    DirectedNetwork EdgeDisclosure EqualDifferences Finding KnowledgePrice GridSets HiddenCoordinates ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality Localisation
     MappingQuality Microaggregation MinimalityBreach NaiveAnonymisation NearestRecord NetworkProperties OpenedFile
     ParameterError PathLengths Plan PrivacyWarning Propagation Rate Recipe RecordLinkage ReferenceMap Recovery ScoreboardMatch
     SearchLimitWarning SetDistances
-    Seeds ToleranceIntervals
+    Seeds SpectralMatch ToleranceIntervals
     TrialError Verdict WeightedTable
 """.split()
 

@@ -194,7 +194,7 @@ def _cuts(plan: Profile, real: list[str]) -> Sweep:
 def _spectral(plan: Profile, real: list[str]) -> Sweep:
     """Return the seedless attacks by hubs and by spectra; graphs for which the matrices are small."""
     names = [one for one in real if one in ("enron", "caltech36")] or [plan.graphs[0], plan.link_graphs[0]]
-    methods = [method for method in ("supergraph", "relaxed", "simultaneous") if method in plan.methods]
+    methods = [method for method in plan.methods if method in ("supergraph", "relaxed", "simultaneous")]
     settings = [
         {**setting, "known_edges": 0.9}
         for name in dict.fromkeys(names)

@@ -47,11 +47,11 @@ def netflix_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any
     released = _defended(ratings, params["defence"], rng)
     n_known, dates = params["n_known"], not params["defence"].startswith("no dates")
     enough = np.flatnonzero(np.diff(pointers) >= 20)
-    named = right = 0
+    named, right = 0, 0
     for user in rng.choice(enough, params["attacks"]):
         chosen = rng.choice(by_user[pointers[user] : pointers[user + 1]], n_known, replace=False)
-        wrong = rng.random(n_known) < 1 / 8
-        chosen[wrong] = rng.integers(0, len(ratings.users), int(wrong.sum()))
+        wrong = np.flatnonzero(rng.random(n_known) < 1 / 8)
+        chosen[wrong] = rng.integers(0, len(ratings.users), len(wrong))
         items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
         stars = np.clip(ratings.stars[chosen] + rng.integers(-1, 2, n_known), 1, 5)
         days = ratings.days[chosen] + rng.integers(-14, 15, n_known)
@@ -61,7 +61,7 @@ def netflix_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any
         ]
         found = scoreboard_attack(released, known)
         named += found.user is not None
-        right += found.user == user
+        right += found.user == int(user)
     return {"named": named / params["attacks"], "right": right / params["attacks"], "kept": _kept(released, ratings)}
 
 
