@@ -144,6 +144,36 @@ def test_report_stands_alone(found, tmp_path):
     assert list((tmp_path / "figures").glob("map-table-*.svg"))
 
 
+def test_the_external_edition_holds_no_value_that_is_not_released(found, people, tmp_path):
+    internal = found.save(tmp_path, command="reident assess secret-name.csv", recipe="report/recipe.yaml").read_text()
+    external = (tmp_path / "report-external.html").read_text()
+    page = _Page()
+    page.feed(external)
+    assert page.stack == []
+    released = set() if found.search.released is None else set(found.search.released.astype(str).to_numpy().ravel())
+    values = set(people.astype(str).to_numpy().ravel()) - released
+    distinct = {value for value in values if len(value) > 4}
+    assert len(distinct) > 200
+    escaped = {value.replace("<", "&lt;").replace(">", "&gt;") for value in distinct}
+    assert [value for value in distinct | escaped if value in external] == []
+    for secret in ("secret-name", found.data_sha256, "riskiest", "direct identifiers"):
+        assert secret not in external
+        assert secret in internal
+    assert found.sentence[1:] in page.text
+    # What is said of the first screen is what was judged.
+    before = found.search.before
+    assert f"{round(before.share_above_limit * len(before.persons))} of {len(before.persons)}" in page.text
+
+
+def test_without_a_folder_no_file_of_the_data_is_written(people, monkeypatch):
+    def refused(*_, **__):
+        raise AssertionError("the data were written")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
+    methods = {"table": [{"name": "rounding", "base": [10.0]}]}
+    assert len(rd.assess(people, quasi=["sex", "age"], methods=methods, profile="smoke", progress=False).maps["table"])
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.xlsx"])
 def test_files_are_read(people, tmp_path, name):
     people.to_csv(tmp_path / name, index=False) if "csv" in name else write_file(people, tmp_path / name)

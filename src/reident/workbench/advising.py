@@ -85,7 +85,7 @@ def verdict(found: Search | None, limit: float, tolerate: float) -> str:
         held = f"; it withholds {last['withheld']}" if found.withhold else ""
         return (
             f"{last['chain']}: {round(share * n)} of {n} persons above a risk of {limit:.0%}, against {before} in the "
-            f"data as they are; the most useful of the releases tried that passes every attack of `check`{held}"
+            f"data as they are; the most useful of the releases tried that passes every attack of reident check{held}"
         )
     near = found.nearest
     if near is None:

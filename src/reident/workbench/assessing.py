@@ -113,11 +113,20 @@ class Assessment:
         """Return the advised release as the steps of a recipe; empty where none passed what `check` asks."""
         return [] if self.search is None else self.search.chain
 
-    def save(self, out: str | Path, *, command: str = "") -> Path:
-        """Write ``report.html``, the points of the maps and the advice (CSV) and the figures; return the report."""
+    def save(self, out: str | Path, *, command: str = "", recipe: str = "", receipts: Sequence[str] = ()) -> Path:
+        """Write the report in two editions, the points of the maps and the advice (CSV) and the figures.
+
+        ``report.html`` is for the custodian; ``report-external.html`` holds no value of the data. `command` made the
+        assessment, `recipe` is the path of the advised recipe, `receipts` say what reading the file changed.
+
+        Returns
+        -------
+        Path
+            That of ``report.html``.
+        """
         from reident.workbench.report import write_report
 
-        return write_report(self, Path(out), command=command)
+        return write_report(self, Path(out), command=command, recipe=recipe, receipts=receipts)
 
 
 def assess(

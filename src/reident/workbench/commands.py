@@ -165,7 +165,10 @@ def assess(
         for copy in work.glob("data-*"):  # needed by the trials only
             shutil.rmtree(copy)
         shutil.rmtree(work / "report", ignore_errors=True)
-        made = found.save(work / "report", command=shlex.join(["reident", *sys.argv[1:]]))
+        made = found.save(
+            work / "report", command=shlex.join(["reident", *sys.argv[1:]]),
+            recipe=str(out / "recipe.yaml"), receipts=opened.receipts,
+        )  # fmt: skip
         report = _published(made.parent, out)
         print(found.sentence)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")

@@ -22,7 +22,7 @@ from reident.methods.registering import save_registered
 from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.sweep import grid
-from reident.workbench.microdata import Intruder, Microdata, check_intruder, microdata, places_of
+from reident.workbench.microdata import Intruder, Microdata, check_intruder, forget, microdata, places_of
 from reident.workbench.release_trial import release_trial, run_release
 
 __all__ = ["Plan", "claims", "plan", "risk_utility"]
@@ -79,27 +79,32 @@ class Plan:
         with scratch() as temporary:
             place = Path(folder or temporary).resolve()
             save_registered(place)
+            # Workers read a copy of the data; this process needs none.
+            name = self.data.save(None if folder is None and jobs == 1 and scheduler is None else place)
             common = {
                 "folder": str(place),
-                "data": self.data.save(place),
+                "data": name,
                 "attacks": self.attacks,
                 "utilities": self.utilities,
                 "intruder": asdict(self.intruder),
                 "limit": self.limit,
             }
-            return grid.run(
-                [{**setting, **common} for setting in (settings or self.settings)],
-                release_trial,
-                repetitions=repetitions,
-                seed=seed,
-                stem="risk-utility",
-                # The same persons, files and draws for every method: what differs is the method.
-                shared=("folder", "method", "options", "attacks", "utilities", "limit"),
-                folder=None if folder is None else place / "parts",
-                jobs=jobs,
-                scheduler=scheduler,
-                progress=progress,
-            )
+            try:
+                return grid.run(
+                    [{**setting, **common} for setting in (settings or self.settings)],
+                    release_trial,
+                    repetitions=repetitions,
+                    seed=seed,
+                    stem="risk-utility",
+                    # The same persons, files and draws for every method: what differs is the method.
+                    shared=("folder", "method", "options", "attacks", "utilities", "limit"),
+                    folder=None if folder is None else place / "parts",
+                    jobs=jobs,
+                    scheduler=scheduler,
+                    progress=progress,
+                )
+            finally:
+                forget(name)
 
     def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility, with both anchors.

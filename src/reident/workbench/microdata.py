@@ -67,8 +67,11 @@ class Microdata:
     crs: str = ""
     network: Any = None
 
-    def save(self, folder: str | Path) -> str:
-        """Write the data below `folder`, named by their content, and return that name."""
+    def save(self, folder: str | Path | None) -> str:
+        """Write the data below `folder`, named by their content, and return that name.
+
+        Without a folder nothing is written: this process holds the data until `forget` is called.
+        """
         described = {
             "kind": self.kind,
             "quasi": self.quasi,
@@ -92,6 +95,9 @@ class Microdata:
         ends = None if self.network is None else np.stack(self.network.edges())
         digest.update(b"" if ends is None else ends.tobytes())
         name = digest.hexdigest()[:24]
+        if folder is None:
+            _HELD[name] = self
+            return name
         place = Path(folder) / f"data-{name}"
         if not (place / "roles.json").is_file():
             place.mkdir(parents=True, exist_ok=True)
@@ -114,8 +120,22 @@ def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
     return [[value.item() if isinstance(value, np.generic) else value for value in row] for row in listed]
 
 
-@lru_cache(maxsize=4)
+#: Data that trials of this process read from memory, by the name that `Microdata.save` gave.
+_HELD: dict[str, Microdata] = {}
+
+
+def forget(name: str) -> None:
+    """Drop what `Microdata.save` holds in memory."""
+    _HELD.pop(name, None)
+
+
 def load_microdata(folder: str, name: str) -> Microdata:
+    """Return what `Microdata.save` holds in memory, or read back what it wrote."""
+    return _HELD[name] if name in _HELD else _read_microdata(folder, name)
+
+
+@lru_cache(maxsize=4)
+def _read_microdata(folder: str, name: str) -> Microdata:
     """Read back what `Microdata.save` wrote."""
     place = Path(folder) / f"data-{name}"
     described = json.loads((place / "roles.json").read_text())

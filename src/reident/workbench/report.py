@@ -1,10 +1,11 @@
-"""The report of an assessment: one HTML page that needs nothing else, and its tables and figures as files."""
+"""The report of an assessment: one screen, then details; an edition for the custodian and one that may be shown."""
 
 from __future__ import annotations
 
 import base64
-import html
 import platform
+import shlex
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from io import BytesIO
 from pathlib import Path
@@ -15,173 +16,254 @@ import pandas as pd
 
 import reident
 from reident.errors import DataError
+from reident.pages import write_page
 from reident.plotting import new_figure, save_figure
+from reident.plotting.interactive import ru_map_part
 from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import frontier
 from reident.workbench.microdata import LAT, LON
+from reident.workbench.panel import Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["write_report"]
 
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
-h1{font-size:1.6rem}h2{margin-top:2.2rem;border-bottom:1px solid #bbb}h3{margin-bottom:.3rem}
-table{border-collapse:collapse;font-size:.86rem;margin:.6rem 0}
-td,th{padding:.25rem .6rem;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}
-th{background:#f2f2f2}img{max-width:100%;height:auto}code,pre{background:#f5f5f5;padding:.1rem .3rem}
-pre{padding:.7rem;overflow-x:auto}.risk{font-weight:bold;color:#8a1c00}.look{color:#6b5000}
-.note{background:#fff6e0;border-left:4px solid #d90;padding:.6rem 1rem}.wide{overflow-x:auto}
-"""
+__all__ = ["GLOSSARY", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
+#: Records shown in the internal edition.
+_RISKIEST = 15
+_TITLES = {"places": "Places", "table": "Table", "network": "Network: other degrees, moved edges"}
+_CANDIDATES = (
+    "{} judged, the most useful first, of {} chains that the steps allow; where a part by itself is refused, no "
+    "release with it is judged, and a release that is refused already meets no further attack. Each is judged as "
+    "reident check judges it, in {} draws where a method draws."
+)
+#: What the columns of the tables mean, and how each is computed.
+GLOSSARY = (
+    ("risk of a person", "the largest confidence of a claim about the person over all attacks; where it does not "
+     "follow from the release itself, it is replaced by how often claims of its kind were right"),
+    ("persons above the limit", "those whose risk, at the upper end of its interval, exceeds the limit under some "
+     "attack; for sensitive values what counts is the gain over guessing"),
+    ("risk, of an attack", "mean success over the persons in the file; shown, never judged"),
+    ("low, high", "Wilson's interval of that mean, 95 %"),
+    ("baseline", "success of guessing without the release"),
+    ("control", "success of the same attack on a release without the person"),
+    ("residual", "(a - c) / (1 - c): what the attack a gains over its control or baseline c"),
+    ("worst", "the largest risk of a person"),
+    ("lost, of a column", "numbers: 1 less the squared correlation with the original; categories: 1 less the shared "
+     "information over the original's; places: 1 less the mean of neighbours and distances kept"),
+    ("kept", "the mean over the protected columns of 1 less what is lost"),
+    ("knowing", "an intruder who knows only these columns and joins by them; what a column adds is the mean over all "
+     "orders of learning the columns (Shapley value)"),
+    ("undominated", "no release tried has both lower risk and higher utility"),
+)  # fmt: skip
 
 
-def write_report(assessment: Any, out: Path, *, command: str = "") -> Path:
-    """Write the report of an assessment into a folder; see `Assessment.save`."""
+def write_report(
+    assessment: Any, out: Path, *, command: str = "", recipe: str = "", receipts: Sequence[str] = ()
+) -> Path:
+    """Write both editions of the report of an assessment into a folder; see `Assessment.save`."""
     try:
         (out / "figures").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    parts = [_advice(assessment), _data(assessment), _assumed(assessment)]
     for kind, frame in assessment.maps.items():
         frame.to_csv(out / f"points-{kind}.csv", index=False)
-        parts.append(_maps(kind, frame, assessment, out))
     assessment.advice.to_csv(out / "advice.csv", index=False)
-    parts.append(_reproduce(assessment, command))
-    page = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Disclosure risk assessment</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
-        "<h1>Disclosure risk: assessment of a release</h1>"
-        '<p class="note">For the custodian only: this page describes confidential data. Do not publish it.</p>'
-        f"{''.join(parts)}</body></html>\n"
-    )
-    path = out / "report.html"
-    path.write_text(page, encoding="utf-8")
-    return path
+    said = _said(assessment, recipe)
+    figures = list(_knowledge_figures(assessment))
+    secret = {
+        "internal": True,
+        "figures": [*_place_figures(assessment), *figures],
+        **_riskiest(assessment),
+        "checks": assessment.profile.checks,
+        "columns": assessment.profile.columns,
+        "maps": list(_maps(assessment, out)),
+        "command": command,
+        "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *_made_with(assessment)],
+    }
+    public = {
+        "internal": False,
+        "figures": figures,
+        "riskiest": None,
+        "checks": None,
+        "maps": [],
+        "command": "",
+        "receipts": _made_with(assessment),
+    }
+    write_page(out / "report-external.html", "assessment", **said, **public)
+    return write_page(out / "report.html", "assessment", **said, **secret)
 
 
-def _advice(assessment: Any) -> str:
-    lines = []
-    for _, row in assessment.advice.iterrows():
-        lines.append(
-            f"<tr><td>{_e(row['data'])}</td><td>{_e(row['attack'])}</td><td>{_e(row['analysis'])}</td>"
-            f"<td>{_e(row['advice'])}</td></tr>"
+def _said(assessment: Any, recipe: str) -> dict[str, Any]:
+    """Return what both editions say: names of columns, methods, counts and shares, no value of the data."""
+    found, chosen = assessment.search, _worst_map(assessment)
+    both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
+    run = [(name, panel) for name, panel in both if panel is not None]
+    asked = None if not run else run[-1][1].attacks
+    protect = ""
+    if found is not None and found.passed and recipe:
+        named = shlex.quote(recipe)
+        protect = (
+            f"reident protect --recipe {named} --out release\nreident check release --against FILE --recipe {named}"
         )
-    return (
-        f"<h2>What it advises</h2><p><strong>{_e(assessment.sentence)}</strong></p>{_searched(assessment)}"
-        f"<h3>By map</h3><p>Each map by itself, on simulated files; what is released together is judged above. "
-        f"Tolerable risk: {assessment.limit:.0%}. The lines about every attack come "
-        "first, since an intruder chooses the attack; then one an attack and a use: "
-        "what serves one use may fail another, and no line weighs them against each other.</p>"
-        '<div class="wide"><table><thead><tr><th>data</th><th>attack</th><th>use</th><th>most useful release within '
-        f"the limit</th></tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
+    return {
+        "title": "Disclosure risk: assessment of a release",
+        "sentence": assessment.sentence[:1].upper() + assessment.sentence[1:],
+        "limit": f"{assessment.limit:.0%}",
+        "before": None if found is None else _counts(found.before),
+        "after": None if found is None or found.after is None else _counts(found.after),
+        "protect": protect,
+        "map": None if chosen is None else ru_map_part(chosen, "ru-map", risk_limit=assessment.limit),
+        "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
+        "panels": [(name, _run(panel)) for name, panel in reversed(run)],
+        "not_run": None if asked is None else asked.loc[asked["reason"] != "", ["name", "reason"]],
+        "candidates": None if found is None else found.candidates,
+        "candidates_said": _told(found),
+        "assumptions": assessment.assumptions(),
+        "glossary": GLOSSARY,
+    }  # fmt: skip
 
 
-def _searched(assessment: Any) -> str:
+def _told(found: Any) -> str:
+    return "" if found is None else _CANDIDATES.format(len(found.candidates), found.n_chains, found.draws)
+
+
+def _counts(panel: Panel) -> dict[str, Any]:
+    n, share = len(panel.persons), panel.share_above_limit
+    return {"n": n, "n_above": round(share * n), "share": f"{share:.1%}", "worst": f"{panel.worst:.1%}"}
+
+
+def _run(panel: Panel) -> pd.DataFrame:
+    shown = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
+    return panel.attacks.loc[panel.attacks["reason"] == "", [*shown, "assumption"]]
+
+
+def _worst_map(assessment: Any) -> pd.DataFrame | None:
+    """Return the first map with each release under the attack that puts most persons above the limit."""
+    for kind in ("table", "places", "network"):
+        frame = assessment.maps.get(kind)
+        if frame is None or frame.empty:
+            continue
+        first = frame[frame["analysis"] == frame["analysis"].iloc[0]]
+        if "above_high" in first:
+            order = first.sort_values(["above_high", "risk"], ascending=False, kind="stable", na_position="last")
+            first = (
+                order.drop_duplicates(["method", "value"]).sort_index().rename(columns={"above": "share_above_limit"})
+            )
+        return first.assign(attack="success by person, the worst attack that applies")
+    return None
+
+
+def _riskiest(assessment: Any) -> dict[str, Any]:
+    """Return the records with the largest risk in the advised release, else in the data as they are."""
     found = assessment.search
     if found is None:
-        return ""
-    return (
-        f"<p>{len(found.candidates)} releases were judged, the most useful first, of {found.n_chains} that the steps "
-        f"allow; where a part by itself is refused, no release with it is judged. Each is judged as <code>reident "
-        f"check</code> judges it, in {found.draws} draws where the method draws.</p>{_table(found.candidates)}"
-    )
+        return {"riskiest": None}
+    after = found.after is not None
+    persons = (found.after or found.before).persons
+    top = persons.sort_values("risk", ascending=False, kind="stable").head(_RISKIEST)
+    known = [name for name in found.original.columns if name in found.known]
+    table = found.original.loc[top.index, known].astype(object)
+    told = pd.DataFrame({"record": top.index + 1, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
+    where = "advised release" if after else "data as they are"
+    return {
+        "riskiest": pd.concat([told, table], axis=1),
+        "riskiest_said": f"By number of the record in the file as it was read, in the {where}, with what is known.",
+    }
 
 
-def _data(assessment: Any) -> str:
-    profile = assessment.profile
-    checks = "".join(
-        f"<tr><td>{_e(row['check'])}</td><td>{_e(row['finding'])}</td>"
-        f'<td class="{_e(row["verdict"])}">{_e(row["verdict"])}</td></tr>'
-        for _, row in profile.checks.iterrows()
-    )
-    figure = ""
-    if "places" in assessment.plans:
-        figure = (
-            f"<h3>Where the records are</h3>{_image(_density(assessment.plans['places'].data.table), 'record counts')}"
-        )
-    return (
-        "<h2>The data</h2><table><thead><tr><th>check</th><th>finding</th><th>verdict</th></tr></thead>"
-        f"<tbody>{checks}</tbody></table><h3>Columns</h3>{_table(profile.columns)}{figure}"
-    )
+# -- figures -------------------------------------------------------------------------------------------------------
 
 
-def _density(table: pd.DataFrame) -> Figure:
-    """Draw how many records lie where; no single place can be read off."""
-    figure, ax = new_figure(size=(5.6, 4.6))
-    lat, lon = table[LAT].to_numpy(float), table[LON].to_numpy(float)
-    drawn = ax.hexbin(lon, lat, gridsize=22, mincnt=1, cmap="cividis", bins="log" if len(table) > 200 else None)
-    ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
-    ax.set_xlabel("longitude (degrees)")
-    ax.set_ylabel("latitude (degrees)")
-    figure.colorbar(drawn, ax=ax, label="records a cell", shrink=0.8)
-    return figure
-
-
-def _assumed(assessment: Any) -> str:
-    lines = "".join(f"<li>{_e(line)}</li>" for line in assessment.assumptions())
-    return f"<h2>What was assumed</h2><ul>{lines}</ul>"
-
-
-_TITLES = {
-    "places": "Places: protections against linkage by distances",
-    "table": "Table: generalisation and masking",
-    "network": "Network: other degrees, moved edges",
-}
-
-
-def _maps(kind: str, frame: pd.DataFrame, assessment: Any, out: Path) -> str:
-    parts = [f"<h2>{_e(_TITLES[kind])}</h2>"]
-    panels = frame.groupby(["attack", "analysis"], sort=False)
-    for number, ((attack, analysis), panel) in enumerate(panels, start=1):
-        figure = plot_ru_panels(panel, risk_limit=assessment.limit, width_cm=12.0)
-        save_figure(figure, f"map-{kind}-{number}", out / "figures")
-        best = frontier(panel, risk_limit=assessment.limit)
-        columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]
-        parts.append(
-            f"<h3>{_e(attack)}, against {_e(analysis)}</h3>{_image(figure, f'{attack} against {analysis}')}"
-            f"<p>The frontier: no release tried has both lower risk and higher utility.</p>{_table(best[columns])}"
-        )
-    listed = frame.drop(columns=[c for c in ("setting",) if c in frame.columns])
-    parts.append(f"<details><summary>All {len(frame)} points</summary>{_table(listed)}</details>")
-    return "".join(parts)
-
-
-def _reproduce(assessment: Any, command: str) -> str:
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
-    return (
-        "<h2>To reproduce</h2>"
-        + (f"<pre>{_e(command)}</pre>" if command else "")
-        + f"<p>Seed {assessment.seed}, {assessment.repetitions} repetitions of every release. Values assessed: sha256 "
-        f"<code>{assessment.data_sha256}</code>.</p><p>reident {reident.__version__}, Python "
-        f"{platform.python_version()}, {_e(versions)}.</p>"
-    )
-
-
-def _image(figure: Figure, alt: str) -> str:
+def _source(figure: Figure) -> str:
     stream = BytesIO()
     figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
-    text = base64.b64encode(stream.getvalue()).decode()
-    return f'<p><img alt="{_e(alt)}" src="data:image/png;base64,{text}"></p>'
+    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
 
 
-def _table(frame: pd.DataFrame) -> str:
-    head = "".join(f"<th>{_e(column.replace('_', ' '))}</th>" for column in map(str, frame.columns))
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_e(_cell(value))}</td>" for value in row) + "</tr>"
-        for row in frame.itertuples(index=False, name=None)
-    )
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+def _place_figures(assessment: Any) -> Iterator[dict[str, Any]]:
+    """Draw how many records lie where, before and after, in the same cells; no single place can be read off."""
+    found = assessment.search
+    if found is None or not {LAT, LON} <= set(found.original.columns):
+        return
+    tables = [("as they are", found.original)]
+    if found.released is not None and {LAT, LON} <= set(found.released.columns):
+        tables.append(("in the advised release", found.released))
+    lat, lon = (pd.concat([table[name] for _, table in tables]).dropna().to_numpy(float) for name in (LAT, LON))
+    figure, axes = new_figure(1, len(tables), size=(4.6 * len(tables) + 0.6, 4.4), squeeze=False)
+    for ax, (title, table) in zip(np.ravel(axes), tables, strict=True):
+        there = table[[LAT, LON]].dropna()
+        drawn = ax.hexbin(
+            there[LON],
+            there[LAT],
+            gridsize=22,
+            mincnt=1,
+            cmap="cividis",
+            extent=(lon.min(), lon.max(), lat.min(), lat.max()),
+        )
+        ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
+        ax.set_title(title)
+        ax.set_xlabel("longitude (degrees)")
+        ax.set_ylabel("latitude (degrees)")
+        figure.colorbar(drawn, ax=ax, label="records a cell", shrink=0.8)
+    more = "" if len(tables) == 2 else " The advised release shows no places." if found.passed else ""
+    yield {
+        "title": "Places before and after", "alt": "counts of records a cell, before and after", "table": None,
+        "source": _source(figure), "caption": f"Records a cell.{more}",
+    }  # fmt: skip
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.4g}"
-    return str(value)
+def _knowledge_figures(assessment: Any) -> Iterator[dict[str, Any]]:
+    """Draw what the worst intruder who knows so many columns gets, before and after."""
+    found = assessment.search
+    if found is None:
+        return
+    told = [("data as they are", found.price_before), ("advised release", found.price_after)]
+    curves = [(name, price) for name, price in told if price is not None]
+    if not curves:
+        return
+    figure, ax = new_figure(size=(6.4, 3.6))
+    for (name, price), mark in zip(curves, "os", strict=False):
+        worst = price.worst
+        ax.plot(worst["size"], 100 * worst["share_above_limit"], marker=mark, label=name)
+    ax.set_xlabel("columns that the intruder knows")
+    ax.set_ylabel(f"persons above {assessment.limit:.0%} (%)")
+    ax.set_ylim(-3, 103)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend()
+    parts = [price.columns.set_index("column")["share_above_limit"].rename(f"adds, {name}") for name, price in curves]
+    first = curves[0][1].worst
+    table = pd.concat(parts, axis=1).reset_index()
+    named = "; ".join(f"{row['size']}: {row['known']}" for _, row in first.iterrows())
+    yield {
+        "title": "What knowledge is worth", "alt": "persons above the limit by the number of columns known",
+        "source": _source(figure), "table": table,
+        "caption": (
+            f"The worst intruder of each size joins by what was left. Worst knowledge, {curves[0][0]}: {named}."
+        ),
+    }  # fmt: skip
 
 
-def _e(value: Any) -> str:
-    return html.escape(str(value))
+def _maps(assessment: Any, out: Path) -> Iterator[dict[str, Any]]:
+    columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]
+    for kind, frame in assessment.maps.items():
+        panels = frame.groupby(["attack", "analysis"], sort=False)
+        for number, ((attack, analysis), panel) in enumerate(panels, start=1):
+            figure = plot_ru_panels(panel, risk_limit=assessment.limit, width_cm=12.0)
+            save_figure(figure, f"map-{kind}-{number}", out / "figures")
+            best = frontier(panel, risk_limit=assessment.limit)
+            yield {
+                "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
+                "source": _source(figure),
+                "table": best[columns],
+            }
+
+
+def _made_with(assessment: Any) -> list[str]:
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
+    return [
+        f"Seed {assessment.seed}, {assessment.repetitions} repetitions of every release of a map.",
+        f"reident {reident.__version__}, Python {platform.python_version()}, {versions}.",
+    ]

@@ -20,6 +20,7 @@ from reident.places.distances import great_circle_km
 from reident.places.points import read_places
 from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.finishing import column_loss
+from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.making import Made, Roles, Step, make
 from reident.workbench.panel import Panel, knowledge_of, panel
 
@@ -59,6 +60,12 @@ class Search:
         Share of each column lost, from 0 to 1; of the place as `PLACE`.
     advised : mapping
         Its row of the candidates; empty where nothing passed.
+    original : DataFrame
+        The records that were judged, places in ``lat_deg`` and ``lon_deg``. Confidential.
+    known : list of str
+        The columns that the intruder is given.
+    price_before, price_after : KnowledgePrice or None
+        What each piece of knowledge is worth with the data as they are (columns only) and with the advised release.
     n_chains : int
         Chains that could be made of the steps tried.
     draws : int
@@ -73,6 +80,10 @@ class Search:
     released: Any
     losses: Mapping[str, float]
     advised: Mapping[str, Any]
+    original: pd.DataFrame
+    known: list[str]
+    price_before: KnowledgePrice | None
+    price_after: KnowledgePrice | None
     n_chains: int
     draws: int
 
@@ -165,12 +176,14 @@ def search_release(
             found = judged
     told = pd.DataFrame(rows or [dict.fromkeys(_ROW)], columns=_ROW)
     told = told if rows else told.iloc[:0]
+    before, plain = bench.before(), bench.plain()
+    known = [name for name in bench.protected if name != PLACE]
+    priced = bench.priced(plain[known])
     if found is None:
-        return Search(told, [], [], bench.before(), None, None, {}, {}, len(chains), draws)
-    steps_told = [_told(step) for step in found.steps]
+        return Search(told, [], [], before, None, None, {}, {}, plain, known, priced, None, len(chains), draws)
     return Search(
-        told, steps_told, found.withheld, bench.before(), found.panel, found.released, found.losses, found.row,
-        len(chains), draws,
+        told, [_told(step) for step in found.steps], found.withheld, before, found.panel, found.released, found.losses,
+        found.row, plain, known, priced, bench.priced(found.released), len(chains), draws,
     )  # fmt: skip
 
 
@@ -332,16 +345,32 @@ class _Bench:
         )  # fmt: skip
         return panel(released, known, limit=self.limit, seed=self.seed, enough=enough)
 
+    def plain(self) -> pd.DataFrame:
+        """Return the records with their places in two columns."""
+        if not hasattr(self.data, "to_crs"):
+            return pd.DataFrame(self.data)
+        lat, lon = read_places(self.data, "data")
+        return pd.DataFrame(self.data.drop(columns=self.data.geometry.name)).assign(**{LAT: lat, LON: lon})
+
     def before(self) -> Panel:
         """Judge the data as they are, until everybody is above the limit."""
-        table, form = self.data, "points" if self.places else "table"
-        if hasattr(table, "to_crs"):
-            lat, lon = read_places(table, "data")
-            table = pd.DataFrame(table.drop(columns=table.geometry.name)).assign(**{LAT: lat, LON: lon})
+        table, form = self.plain(), "points" if self.places else "table"
         named = {*self.protected, *self.others, *([LAT, LON] if self.places else [])}
-        shown = pd.DataFrame(table[[name for name in table.columns if name in named]])
+        shown = table[[name for name in table.columns if name in named]]
         released = Release(form, shown, "original", {}, len(shown))
         return self.panel(released, told=True, enough=1 - 0.5 / max(1, len(shown)))
+
+    def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
+        """Return what knowledge is worth with a release of this table, the true pairs known to the judge."""
+        released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
+        names = list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi]))
+        if not (self.places or names):
+            return None
+        known = knowledge_of(self.data, released, quasi=names, hierarchies=self.roles.hierarchies, told=True)
+        try:
+            return price(released, known, limit=self.limit, rng=self.seed)
+        except ParameterError:  # no column of what is known is released
+            return None
 
 
 def _draws(step: Step) -> bool:
