@@ -102,3 +102,11 @@ def test_the_note_says_what_was_measured():
     note = (Path(__file__).parents[2] / "paper" / "distances-are-a-map.md").read_text(encoding="utf-8")
     for row in note_rows():
         assert row in note, row
+
+
+def test_the_protection_figure_shows_every_candidate_that_was_judged():
+    judged = pd.read_csv(embedded_file("measured/protection.csv"))
+    assert set(judged["candidate"]) <= set(CANDIDATES)
+    assert judged.set_index("candidate").loc["as published", "located"].mean() > 0.9
+    texts = {text.get_text() for text in figures.protection_figure(judged).axes[0].texts}
+    assert set(judged["candidate"]) <= texts
