@@ -34,6 +34,7 @@ _MODULES = {
     "rumap": "frontier pareto ru_frame",
     "plotting.interactive": "ru_map_page ru_map_widget",
     "plotting.rumap": "plot_ru_map plot_ru_panels",
+    "plotting.together": "plot_ru_together",
     "places.distances": "great_circle_km great_circle_cross_km great_circle_pairs_km",
     "places.spatial": "autocorrelation clustering_agreement distance_utilities nearest_neighbour_agreement",
     "data.simulate": "points_in_area sample_network",

@@ -56,6 +56,7 @@ from reident.plotting.interactive import ru_map_page as ru_map_page
 from reident.plotting.interactive import ru_map_widget as ru_map_widget
 from reident.plotting.rumap import plot_ru_map as plot_ru_map
 from reident.plotting.rumap import plot_ru_panels as plot_ru_panels
+from reident.plotting.together import plot_ru_together as plot_ru_together
 from reident.places.distances import great_circle_km as great_circle_km
 from reident.places.distances import great_circle_cross_km as great_circle_cross_km
 from reident.places.distances import great_circle_pairs_km as great_circle_pairs_km

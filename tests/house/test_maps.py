@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reident import plot_ru_map, plot_ru_panels, ru_frame, ru_map_page, ru_map_widget
+from reident import plot_ru_map, plot_ru_panels, plot_ru_together, ru_frame, ru_map_page, ru_map_widget
+from reident.errors import DataError
 from reident.plotting import new_figure, overlaps, save_figure
 from reident.plotting._scales import Scale, choose_scale, evenness
 from reident.plotting._sentence import sentence
@@ -190,3 +191,28 @@ def test_the_widget_tells_python_what_was_clicked():
     assert widget.limit == 0.4
     widget.release = ["method a", "2"]
     assert clicked == [("method a", "2")]
+
+
+@pytest.mark.parametrize("width_cm", [8.5, 17])
+def test_several_risks_stand_side_by_side_over_one_utility(width_cm):
+    frame = pd.concat(
+        [
+            crowded(2, [1, 2, 4, 8], attack=attack, seed=seed)
+            for seed, attack in enumerate(("clique", "nearest", "worst"))
+        ]
+    )
+    figure = plot_ru_together(frame, risk_limit=0.6, width_cm=width_cm)
+    (ax,) = figure.axes
+    releases = frame[~frame["method"].isin([ORIGINAL, NOTHING])]
+    markers = [line for line in ax.get_lines() if line.get_marker() in "os^"]
+    assert len(markers) == len(releases)
+    drawn = sorted(float(line.get_ydata()[0]) for line in markers)
+    assert drawn == pytest.approx(sorted(releases["risk"]), abs=0.002)
+    safe = releases.groupby(["method", "value"])["risk"].max() <= 0.6
+    bold = {text.get_text() for text in ax.texts if text.get_fontweight() == "bold"}
+    assert bold <= {f"{method} {value}" for method, value in safe[safe].index}
+    found = overlaps(figure)
+    assert found["on_text"] == found["outside"] == 0
+    assert found["smallest_pt"] >= 7
+    with pytest.raises(DataError, match="must have one analysis"):
+        plot_ru_together(pd.concat([frame, frame.assign(analysis="another")]))
