@@ -7,11 +7,12 @@ OUT ?= results
 PROFILE ?= quick
 JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count())")
 
-.PHONY: help reproduce test fuzz lint lab bench docs lectures clean
+.PHONY: help reproduce test fuzz faults lint lab bench docs lectures clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
 	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
 	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (an hour)"
+	@echo "make faults      give garbage to every argument, kill 50 sweeps, fill disks, damage files (an hour)"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"
@@ -37,7 +38,10 @@ INPUTS ?= 100000
 fuzz: $(STAMP)
 	cd tests && ../$(BIN)/python -m fuzz --inputs $(INPUTS)
 	cd tests && NUMBA_DISABLE_JIT=1 ../$(BIN)/python -m fuzz --inputs $(INPUTS)
-	REIDENT_KILLS=50 $(BIN)/python -m pytest tests/house/test_grid.py -k killed_driver
+
+faults: $(STAMP)
+	cd tests && ../$(BIN)/python -m garbage
+	REIDENT_KILLS=50 $(BIN)/python -m pytest tests/house -k "kill or ctrl_c or interrupt or full_disk or damaged or second_process or scratch or fit"
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
