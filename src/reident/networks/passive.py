@@ -53,6 +53,11 @@ def passive_attack(
     Propagation
         `n_seeds` counts the seeds of the start that won; empty if there was nothing to start from.
 
+    Raises
+    ------
+    DataError, ParameterError
+        If a network cannot be read, a known person is in neither network, or an option breaks its rule.
+
     Notes
     -----
     vanhoef2012, chapter 10: 10.3.2 and 10.4 together. A pair found that contradicts a known one is dropped.
