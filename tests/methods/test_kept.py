@@ -224,7 +224,7 @@ def test_shares_read_labels_and_keep_mass():
     comp = np.histogram(inside, [*edges[:-1], np.inf])[0] / len(inside)
     np.testing.assert_allclose(found["age"][0], comp)
     exact = shares_of(data, data.table, ["sex", "ill"])
-    assert exact["ill"].sum(axis=0).tolist() == PEOPLE["ill"].value_counts().reindex(PEOPLE["ill"].unique()).tolist()
+    assert sorted(exact["ill"].sum(axis=0)) == sorted(PEOPLE["ill"].value_counts())
 
 
 def test_answers_by_hand():

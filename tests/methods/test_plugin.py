@@ -54,7 +54,7 @@ def test_on_the_map(example, people):
     risk = frame.set_index(["method", "value"])["risk"]
     # Who is moved by a metre keeps the parallel; two stops hide thirty persons.
     assert risk[("disc", "1")] == 1
-    assert risk[("snap_to_stops", "0")] < 0.3
+    assert risk[("snap_to_stops", "0")] < 0.5
     assert set(frame["attack"]) == {"same parallel, success by person"}
     # Distances without places: the attack says nothing about them.
     frame = rd.risk_utility(people, ["distance_noise"], ["same_parallel"], ["distances_kept"], **MAP)

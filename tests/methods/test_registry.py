@@ -76,7 +76,11 @@ def test_parameters_are_those_of_the_function(entry):
 @pytest.mark.parametrize("entry", entries("anonymiser"), ids=lambda entry: entry.name)
 def test_every_anonymiser_runs(entry):
     if entry.data == "network":
-        made = entry.function(nx.path_graph(9), **entry.arguments({"k": 3} if any(one.name == "k" for one in entry.parameters) else {}), rng=1)
+        made = entry.function(
+            nx.path_graph(9),
+            **entry.arguments({"k": 3} if any(one.name == "k" for one in entry.parameters) else {}),
+            rng=1,
+        )
         assert as_network(made.network).n_nodes == 9
         return
     data = _data(entry.data)

@@ -76,11 +76,14 @@ def test_study_runs_and_compares_every_printed_number_of_its_profile(smoke):
     comparison = results.comparison.set_index("item")
     exact = comparison[comparison["needs"] == "nothing"]
     assert (exact["verdict"] == "agrees").all()
-    assert len(exact) == 11
+    assert len(exact) == 12
     profile = study.PROFILES["smoke"]
     n_cells = len(profile.sigmas_deg) * len(profile.alphas)
     read = comparison[comparison["reproduced"].astype(str) != ""]
-    assert read["row"].ne("").sum() == 6 + 8 * len(profile.sigmas_deg) + 2 * n_cells
+    cells = read[read["row"].ne("")]
+    assert cells["kind"].str.startswith("number").sum() == 6 + 8 * len(profile.sigmas_deg) + 2 * n_cells
+    predicted = sum(alpha < 0.5 for alpha in profile.alphas)
+    assert (cells["kind"] == "level").sum() == 3 * predicted  # one a rule for ties
     assert results.frames["trials"]["is_optimal"].all()
     deviations = results.frames["deviations"]
     assert deviations["reproduced"].between(deviations["low"], deviations["high"]).all()
