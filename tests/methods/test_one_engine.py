@@ -13,7 +13,8 @@ import shapely
 import reident as rd
 from reident.errors import DataError, ParameterError
 from reident.methods import entries
-from reident.methods.forms import read_public, release
+from reident.methods.forms import release
+from reident.methods.given import read_public
 from reident.methods.reading import cells_of
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges

@@ -12,7 +12,8 @@ import reident as rd
 from reident.errors import ParameterError
 from reident.methods import CALLS as FORMS_OF_CALLS
 from reident.methods import DATA, ENTRIES, ROLES, Parameter, entries, find, methods_table
-from reident.methods.forms import FORMS, GIVEN
+from reident.methods.forms import FORMS
+from reident.methods.given import GIVEN
 from reident.networks.graph import as_network
 from reident.options import Real
 from reident.workbench.microdata import Intruder, microdata

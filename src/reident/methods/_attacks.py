@@ -27,6 +27,7 @@ def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
 
 _table, _value = _of("table", "tables"), _of("table", "values", "sensitive")
 _place, _network, _query = _of("places", "places"), _of("network", "networks"), _of("queries", "answers", "sensitive")
+_link = _of("network", "links")
 
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
@@ -92,10 +93,10 @@ ATTACKS: tuple[Entry, ...] = (
     _network("passive", "passive attack from every start at hand", "Vanhoef (2012), sections 10.3 and 10.4"),
     _network("propagation", "passive attack from seeds", _PASSIVE),
     _network("seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network"),
-    _network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
+    _link("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
     _network("spectral_propagation", "passive attack by spectra", "Fan et al. (2019); Vanhoef (2012), section 10.4"),
-    _network("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
-    _network("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
+    _link("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
+    _link("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
     _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2", usual="queries"),
     _query("repeated_queries", "average of repeated answers", "Vanhoef (2012), section 3.2", usual="queries"),
     _query("table_from_answers", "a table that explains the answers", "Dinur and Nissim (2003)", usual="queries"),

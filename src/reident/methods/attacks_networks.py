@@ -15,14 +15,13 @@ from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_ab
 from reident.methods.release import Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 from reident.networks.planted_subgraph import Plan
-from reident.options import Choice, Real, Whole
+from reident.options import Real, Whole
 
 __all__ = [
+    "both_networks",
+    "by_row",
     "coalition",
     "degree",
-    "dropped_edges",
-    "edge_disclosure",
-    "likely_links",
     "neighbourhood",
     "passive",
     "planted_subgraph",
@@ -31,10 +30,8 @@ __all__ = [
     "semi_passive",
 ]
 
-SCORES = Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
 
-
-def _networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
+def both_networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]:
     """Return the released network and the one that the intruder knows, both without directions."""
     if release.network is None:
         raise NotApplicable("no network is released")
@@ -47,7 +44,7 @@ def _networks(release: Release, knowledge: Knowledge) -> tuple[Network, Network]
 def degree(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Pick one of the nodes that have the person's number of relations, or the number nearest to it."""
     del rng
-    theirs, mine = _networks(release, knowledge)
+    theirs, mine = both_networks(release, knowledge)
     values = np.unique(theirs.degrees)
     place = np.clip(np.searchsorted(values, mine.degrees), 1, len(values) - 1) if len(values) > 1 else 0
     nearest = values[place]
@@ -61,7 +58,7 @@ def degree(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) 
 def neighbourhood(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Pick one of the nodes whose neighbours have the degrees that the person's neighbours have."""
     del rng
-    theirs, mine = _networks(release, knowledge)
+    theirs, mine = both_networks(release, knowledge)
     codes = pd.factorize(pd.Series([*_surroundings(mine), *_surroundings(theirs)]))[0]
     return _picked(
         release, knowledge, codes[: mine.n_nodes], codes[mine.n_nodes :],
@@ -116,7 +113,8 @@ def _by_label(network: Network, labels: pd.Index) -> Network:
     return network_from_edges(u, v, network.n_nodes, list(labels))
 
 
-def _by_row(network: Network) -> Network:
+def by_row(network: Network) -> Network:
+    """Return a network whose labels are the rows of its nodes."""
     u, v = network.edges()
     return network_from_edges(u, v, network.n_nodes, range(network.n_nodes))
 
@@ -135,7 +133,7 @@ def planted_subgraph(
     """
     from reident.networks.planted_subgraph import implant
 
-    _, mine = _networks(release, knowledge)
+    _, mine = both_networks(release, knowledge)
     targets = np.sort(rng.choice(mine.n_nodes, min(n_targets, mine.n_nodes), replace=False))
 
     def planned(named: Network) -> Plan:
@@ -157,7 +155,7 @@ def semi_passive(
     """
     from reident.networks.semi_passive import semi_passive as befriend
 
-    _, mine = _networks(release, knowledge)
+    _, mine = both_networks(release, knowledge)
     members = _friends(mine, size, rng)
     others = np.setdiff1d(np.arange(mine.n_nodes), members)
     if len(members) < size or not others.size:
@@ -188,7 +186,7 @@ def _planted(
         remade = knowledge.again(rng, network=planted.network)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SearchLimitWarning)
-            found = recover(_by_row(_plain(remade)), planted, node_limit=1_000_000)
+            found = recover(by_row(_plain(remade)), planted, node_limit=1_000_000)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     # Rows of the new release: its table tells who is who, as the custodian does.
@@ -220,8 +218,8 @@ def coalition(
     from reident.networks.planted_subgraph import coalition as pool
     from reident.networks.planted_subgraph import recover
 
-    theirs, mine = _networks(release, knowledge)
-    named, released = _by_label(mine, knowledge.known.index), _by_row(theirs)
+    theirs, mine = both_networks(release, knowledge)
+    named, released = _by_label(mine, knowledge.known.index), by_row(theirs)
     mapping: dict[Any, Any] = {}
     asked: set[Any] = set()
     for _ in range(n_coalitions):
@@ -268,7 +266,7 @@ def propagation(
     -----
     Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10. The seeds are not judged.
     """
-    theirs, mine = _networks(release, knowledge)
+    theirs, mine = both_networks(release, knowledge)
     seeds, judged = _known_seeds(knowledge, mine, n_seeds, rng)
     said = f"the intruder knows relations, and the nodes of {n_seeds} persons with many"
     return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=judged)
@@ -304,11 +302,11 @@ def passive(
     """
     from reident.networks.passive import passive_attack
 
-    theirs, mine = _networks(release, knowledge)
+    theirs, mine = both_networks(release, knowledge)
     seeds, judged = _known_seeds(knowledge, mine, n_seeds, rng) if n_seeds else ({}, np.arange(mine.n_nodes))
     started: dict[Any, Any] = {node: person for person, node in seeds.items()}
     try:
-        found = passive_attack(_by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta, rng=rng)
+        found = passive_attack(by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta, rng=rng)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     mapping = {person: node for node, person in found.mapping.items()}
@@ -327,8 +325,8 @@ def seedless_propagation(
     """Find the first pairs by the pattern of the largest hubs, then recognise friends: passive attack without seeds."""
     from reident.networks.seeds import find_seeds
 
-    theirs, mine = _networks(release, knowledge)
-    named, released = _by_label(mine, knowledge.known.index), _by_row(theirs)
+    theirs, mine = both_networks(release, knowledge)
+    named, released = _by_label(mine, knowledge.known.index), by_row(theirs)
     most = min(n, mine.n_nodes, theirs.n_nodes)
     try:
         found = find_seeds(released, named, n=most, rng=rng)
@@ -350,8 +348,8 @@ def spectral_propagation(
     """
     from reident.networks.seeds import find_seeds
 
-    theirs, mine = _networks(release, knowledge)
-    named, released = _by_label(mine, knowledge.known.index), _by_row(theirs)
+    theirs, mine = both_networks(release, knowledge)
+    named, released = _by_label(mine, knowledge.known.index), by_row(theirs)
     try:
         found = find_seeds(released, named, method="spectral", rng=rng)
     except (DataError, ParameterError) as error:
@@ -370,112 +368,6 @@ def _propagated(
     mapping: Mapping[Any, Any] = {}
     if seeds:
         started: dict[Any, Any] = {node: person for person, node in seeds.items()}
-        found = propagate(_by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta)
+        found = propagate(by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta)
         mapping = {person: node for node, person in found.mapping.items()}
     return _mapped(release, knowledge, mapping, judged, said)
-
-
-def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Believe a relation between two persons as far as the released nodes of their degrees are joined.
-
-    Notes
-    -----
-    Vanhoef (2012), sections 7.2 and 9.2; see `reident.edge_disclosure`. One row a true relation of persons who are in
-    the release: how sure the intruder is of it who knows both degrees in the release.
-    """
-    from reident.networks.edge_disclosure import class_posteriors
-
-    theirs, mine = _networks(release, knowledge)
-    if knowledge.truth is None:
-        raise NotApplicable("who is who in the network cannot be told, so no relation can be judged")
-    u, v = (knowledge.truth[ends] for ends in mine.edges())
-    drawn = np.flatnonzero((u >= 0) & (v >= 0))
-    drawn = np.sort(rng.permutation(drawn)[: knowledge.n_persons])
-    if not drawn.size:
-        raise NotApplicable("no relation of the known persons is in the release")
-    ids, posteriors = class_posteriors(theirs)
-    sure = posteriors[ids[u[drawn]], ids[v[drawn]]]
-    names = release.table.index
-    pairs = theirs.n_nodes * (theirs.n_nodes - 1) / 2
-    claims = pd.DataFrame(
-        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[drawn], v[drawn], strict=True)], "confidence": sure,
-         "right": sure, "base": theirs.n_edges / max(1.0, pairs), "present": True},
-        index=pd.Index([f"{a} - {b}" for a, b in zip(u[drawn], v[drawn], strict=True)]),
-    )  # fmt: skip
-    said = "the intruder knows the degrees of two persons in the release"
-    return Outcome(claims, "link", said, proven=True)
-
-
-def likely_links(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    score: Annotated[str, SCORES] = "adamic_adar",
-    n: Annotated[int, Whole(1, unit="links")] = 50,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Claim that the pairs whose friends are most alike are friends, though the release does not join them.
-
-    Notes
-    -----
-    Vanhoef (2012), section 9.9: what anonymisation removed can be guessed back. One row a pair.
-    """
-    from reident.networks.link_prediction import likely_links as rank
-
-    theirs, mine = _networks(release, knowledge)
-    pairs = rank(_by_row(theirs), min(n, theirs.n_nodes * (theirs.n_nodes - 1) // 2 - theirs.n_edges), score=score)
-    del rng
-    possible = theirs.n_nodes * (theirs.n_nodes - 1) / 2 - theirs.n_edges
-    return _edges(release, knowledge, theirs, mine, pairs, possible, f"friends of friends by {score}, joined or not")
-
-
-def dropped_edges(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    threshold: Annotated[float, Real(0)] = 0.1,
-    score: Annotated[str, SCORES] = "cosine",
-    rng: np.random.Generator,
-) -> Outcome:
-    """Undo added edges: believe the released edges only between nodes with friends in common.
-
-    Notes
-    -----
-    Vanhoef (2012), section 9.9. One row a released edge; the claim is that it is true.
-    """
-    from reident.networks.link_prediction import drop_unlikely_edges
-
-    del rng
-    theirs, mine = _networks(release, knowledge)
-    kept = drop_unlikely_edges(_by_row(theirs), threshold, score=score)
-    pairs = list(zip(*kept.edges(), strict=True))
-    return _edges(release, knowledge, theirs, mine, pairs, None, f"which edges join nodes that are alike by {score}")
-
-
-def _edges(
-    release: Release, knowledge: Knowledge, theirs: Network, mine: Network, pairs: Any, possible: float | None,
-    said: str,
-) -> Outcome:  # fmt: skip
-    """Turn pairs of released nodes into claims that their persons are friends."""
-    if not len(pairs):
-        raise NotApplicable("there is no pair to claim")
-    if knowledge.truth is None:
-        raise NotApplicable("who is who in the network cannot be told, so no edge can be judged")
-    person = np.full(len(release.table), -1)
-    inside = np.flatnonzero(knowledge.truth >= 0)
-    person[knowledge.truth[inside]] = inside
-    u, v = mine.edges()
-    true = set(zip(u.tolist(), v.tolist(), strict=True)) | set(zip(v.tolist(), u.tolist(), strict=True))
-    ends = [(int(person[int(a)]), int(person[int(b)])) for a, b in pairs]
-    right = np.array([pair in true for pair in ends], dtype=float)
-    a, b = theirs.edges()
-    known = sum((int(person[x]), int(person[y])) in true for x, y in zip(a.tolist(), b.tolist(), strict=True))
-    base = known / max(1, theirs.n_edges) if possible is None else (mine.n_edges - known) / max(1.0, possible)
-    names = release.table.index
-    claims = pd.DataFrame(
-        {"claim": [f"{names[int(x)]} - {names[int(y)]}" for x, y in pairs], "confidence": right.mean(), "right": right,
-         "base": float(np.clip(base, 0, 1)), "present": True},
-        index=pd.Index([f"{x} - {y}" for x, y in pairs]),
-    )  # fmt: skip
-    claims["confidence"] = max(float(right.mean()), 1e-9)
-    return Outcome(claims, "link", f"the intruder has the released network and looks at {said}")

@@ -1,43 +1,39 @@
 """The forms of release: how a method makes one, the code that does it again, and what an intruder may assume.
 
-A method is called by the names of its arguments: `GIVEN` says what each name of data means, `reident.options` what
-a user or the public must give besides. What it returns is read into a `Release`. So a method of a form that is here
-needs no code of its own: map, explorer, command line, studies and real releases call `release`.
+A method is called by the names of its arguments, see `reident.methods.given`. What it returns is read into a `Release`.
+So a method of a form that is here needs no code of its own: map, explorer, command line, studies and real releases
+call `release`.
 """
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident._check import check_mapping
 from reident._types import RNGLike
 from reident.errors import DataError, ParameterError, PrivacyWarning
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, find
+from reident.methods.given import CRITERIA, GIVEN, Records, known_public, public_input, read_public
 from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON, Release
-from reident.options import PublicArea, PublicPlaces
-from reident.places.distances import great_circle_km
 from reident.places.points import read_places
 from reident.places.tolerance import tolerated
 
 __all__ = [
     "FORMS",
-    "GIVEN",
     "NONE",
     "Form",
-    "Records",
     "code_for",
     "guarantee",
     "lacking",
     "law_of",
-    "read_public",
     "release",
     "tolerance",
     "touched",
@@ -47,107 +43,6 @@ __all__ = [
 NONE = "original"
 
 
-class Records(Protocol):
-    """Data with the roles of their columns, as `reident.workbench.microdata` reads them."""
-
-    @property
-    def kind(self) -> str:
-        """places, table, network or queries."""
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """The records; places in ``lat_deg``, ``lon_deg``."""
-
-    @property
-    def quasi(self) -> list[str]:
-        """What an intruder knows beside places."""
-
-    @property
-    def sensitive(self) -> str | None:
-        """The column that must not become known."""
-
-    @property
-    def numeric(self) -> list[str]:
-        """The quasi-identifiers that are numbers."""
-
-    @property
-    def hierarchies(self) -> Mapping[str, Any]:
-        """One for each quasi-identifier."""
-
-    @property
-    def epsilon_quasi(self) -> Sequence[str]:
-        """Numeric quasi-identifiers that may get noise inside classes."""
-
-    @property
-    def network(self) -> Any:
-        """Relations between the records."""
-
-    @property
-    def crs(self) -> str:
-        """The projected CRS that places came in, or empty."""
-
-    @property
-    def public(self) -> Mapping[str, pd.DataFrame]:
-        """Public inputs of methods, as `read_public` returns them."""
-
-
-def _points(data: Records, table: pd.DataFrame) -> Any:
-    """Return places as the custodian has them: in a projected CRS a grid is that of the CRS."""
-    if not data.crs:
-        return table
-    import geopandas as gpd
-
-    points = gpd.points_from_xy(table[LON], table[LAT], crs="EPSG:4326")
-    return gpd.GeoDataFrame(table.drop(columns=[LAT, LON]), geometry=points).to_crs(data.crs)
-
-
-def _numeric(data: Records, _: Mapping[str, Any]) -> list[str]:
-    if not data.numeric:
-        raise ParameterError(f"`quasi` must name a numeric column, got {data.quasi!r}")
-    return list(data.numeric)
-
-
-def _quasi(data: Records, _: Mapping[str, Any]) -> list[str]:
-    if not data.quasi:
-        raise ParameterError("`quasi` must name the columns that are protected, got none")
-    return list(data.quasi)
-
-
-def _noisy(data: Records, _: Mapping[str, Any]) -> list[str]:
-    if not data.epsilon_quasi:
-        raise ParameterError("`epsilon_quasi` must name a column, got none")
-    return list(data.epsilon_quasi)
-
-
-#: Options that are about the sensitive column.
-_CRITERIA = ("ell", "t")
-
-
-def _sensitive(data: Records, options: Mapping[str, Any]) -> str | None:
-    """Return the sensitive column where a criterion about it is asked for; without one it plays no part."""
-    return data.sensitive if any(options.get(name) is not None for name in _CRITERIA) else None
-
-
-#: What each name of an argument means: a function of the data and the options.
-GIVEN: dict[str, Callable[[Records, Mapping[str, Any]], Any]] = {
-    "points": lambda data, _: _points(data, data.table),
-    "lat": lambda data, _: data.table[LAT].to_numpy(np.float64),
-    "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
-    "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
-    "table": lambda data, _: data.table,
-    "columns": _numeric,
-    "groups": _numeric,
-    "quasi": _quasi,
-    "k_quasi": lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
-    "epsilon_quasi": _noisy,
-    "hierarchies": lambda data, _: data.hierarchies,
-    "sensitive": _sensitive,
-    "graph": lambda data, _: data.network,
-    "counts": lambda data, _: cells_of(data).count(data.table),
-    "queries": lambda data, _: cells_of(data).queries,
-}
-
-
 def law_of(made: Release) -> str:
     """Return what is known of how a release was made, see `Entry.law`; "" for nothing, or an unknown method."""
     if made.method == NONE:
@@ -155,7 +50,7 @@ def law_of(made: Release) -> str:
     return next((one.law for one in entries("anonymiser") if one.name == made.method), "")
 
 
-class Form:
+class Form(ABC):
     """One kind of release: how what a method returned is read, and what an intruder may assume of it."""
 
     #: Records of which a real release can be made.
@@ -164,9 +59,9 @@ class Form:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    @abstractmethod
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         """Return the attributes of a `Release` from what a method returned."""
-        raise NotImplementedError
 
     def plain(self, data: Records) -> dict[str, Any]:
         """Return the attributes of a `Release` of the data as they are."""
@@ -186,7 +81,7 @@ class Form:
             if name in arguments:
                 continue
             if name in entry.public:
-                arguments[name] = _public(entry, name, data, public)
+                arguments[name] = public_input(entry, name, data, public)
             elif name == "rng":
                 arguments[name] = rng
             elif name in GIVEN:
@@ -208,7 +103,7 @@ class Form:
         """Return the Python code that makes such a release."""
         shown = []
         for name, parameter in inspect.signature(entry.function).parameters.items():
-            asked = name != "sensitive" or any(options.get(criterion) is not None for criterion in _CRITERIA)
+            asked = name != "sensitive" or any(options.get(criterion) is not None for criterion in CRITERIA)
             if asked and (name in entry.public or name in GIVEN):
                 shown.append(f"{name}={name}" if parameter.kind is parameter.KEYWORD_ONLY else name)
         shown += [f"{name}={value!r}" for name, value in entry.arguments(options).items() if value is not None]
@@ -259,7 +154,7 @@ class Distances(Form):
             rule or ("exact" if entry is None else entry.tolerance),
             lat=GIVEN["lat"](known, {}),
             lon=GIVEN["lon"](known, {}),
-            options=options if entry is None else {**entry.arguments(options), **_known(known.public)},
+            options=options if entry is None else {**entry.arguments(options), **known_public(known.public)},
             again=again,
             alpha=alpha,
             n_simulations=n_simulations,
@@ -416,7 +311,7 @@ def lacking(entry: Entry, data: Records) -> str:
     try:
         for name in inspect.signature(entry.function).parameters:
             if name in entry.public:
-                _public(entry, name, data, data.public)
+                public_input(entry, name, data, data.public)
             elif name in GIVEN and name not in ("points", "lat", "lon", "distances_km", "table", "graph"):
                 GIVEN[name](data, {})
     except (ParameterError, DataError) as error:
@@ -439,45 +334,7 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
     return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)
 
 
-def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Return public inputs as plain tables, each read as the methods that take it say.
-
-    Raises
-    ------
-    ParameterError, DataError
-        If no registered method takes an input of the name, or it cannot be read.
-    """
-    takers = _takers()
-    read = {}
-    for name, value in check_mapping(public, "public").items():
-        if name not in takers:
-            raise ParameterError(f"`public` must hold inputs that a method takes ({', '.join(takers)}), got {name!r}")
-        read[name] = takers[name].read(value, name)
-    return read
-
-
 def code_for(method: str, options: Mapping[str, Any]) -> str:
     """Return the Python code that makes a release by a method with these options."""
     entry = find(method, "anonymiser")
     return FORMS[entry.form].code(entry, options)
-
-
-def _public(entry: Entry, name: str, data: Records, public: Mapping[str, pd.DataFrame]) -> Any:
-    said = entry.public[name]
-    if name not in public:
-        raise ParameterError(
-            f"`{name}` must be given for the method {entry.name!r} ({said.meaning}): it must be public, so that the "
-            "records' own places never stand in for it"
-        )
-    value = said.give(public[name])
-    return _points(data, value) if isinstance(said, PublicPlaces) else value
-
-
-def _takers() -> dict[str, PublicPlaces | PublicArea]:
-    return {name: said for entry in entries() for name, said in entry.public.items()}
-
-
-def _known(public: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """Return public inputs as methods take them: the intruder has them too."""
-    takers = _takers()
-    return {name: takers[name].give(stored) for name, stored in public.items()}

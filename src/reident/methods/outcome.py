@@ -63,7 +63,7 @@ class Knowledge:
     file : DataFrame or None
         The records of everybody in the file, which only the strongest intruder knows but for the person attacked.
     public : mapping of str to DataFrame
-        Public inputs of attacks, as `reident.methods.forms.read_public` returns them.
+        Public inputs of attacks, as `reident.methods.given.read_public` returns them.
     n_persons : int
         Persons on whom costly attacks are tried; drawn at random.
     """

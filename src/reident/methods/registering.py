@@ -10,7 +10,8 @@ from reident._check import check_choice
 from reident.errors import ParameterError
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods.catalogue import ENTRIES, REGISTERED
-from reident.methods.forms import FORMS, GIVEN
+from reident.methods.forms import FORMS
+from reident.methods.given import GIVEN
 
 __all__ = ["load_registered", "register", "save_registered"]
 

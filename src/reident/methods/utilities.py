@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,15 +26,15 @@ from reident.places.distances import great_circle_km
 __all__ = ["UTILITIES", "Utility", "measure_utility"]
 
 
-class Utility:
+class Utility(ABC):
     """One form of measures: the two things that they compare."""
 
     #: Whether the value is taken of the records that are released, and those left out lose their share.
     shared = False
 
+    @abstractmethod
     def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
         """Return what is compared, or raise `NotApplicable` where the release has nothing of it."""
-        raise NotImplementedError
 
     def measure(
         self, entry: Entry, arguments: Mapping[str, Any], data: Any, original: pd.DataFrame, release: Release

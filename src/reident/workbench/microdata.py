@@ -19,7 +19,7 @@ from reident._check import check_choice, check_columns, check_coordinates, check
 from reident._types import FloatArray, IntArray
 from reident.data.simulate import overlapping_files
 from reident.errors import DataError, ParameterError
-from reident.methods.forms import read_public
+from reident.methods.given import read_public
 from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network, network_from_edges
 from reident.tables.hierarchy import Hierarchy
