@@ -74,8 +74,7 @@ def test_a_lecture_is_that_of_its_notebook():
         marked = re.match(r"<!-- cells (\w+) -->", text)
         if not marked or marked[1] != lectures.mark(ROOT / "notebooks" / f"{page.stem}.ipynb"):
             stale.append(page.stem)
-    if stale:
-        pytest.xfail(f"stale, run `make reproduce` and `make lectures`: {', '.join(stale)}")
+    assert not stale, f"stale, run `make reproduce` and `make lectures`: {', '.join(stale)}"
 
 
 @pytest.mark.slow

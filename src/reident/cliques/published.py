@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from typing import Any
 
 import numpy as np
 
-from reident._line import Line
-from reident._types import IntArray
 from reident.cliques.adjacency import Adjacency
+from reident.cliques.search import Search
 from reident.kernels.cliques import clique, clique_published
 from reident.kernels.cliques.bitset import pack_lists, permute_rows
 
@@ -16,25 +15,12 @@ from reident.kernels.cliques.bitset import pack_lists, permute_rows
 _SLICE = 20_000_000
 
 
-class PublishedSearch:
-    """A search in one graph by the algorithm of Konc and Janežič. `best` is the largest clique so far."""
+class PublishedSearch(Search):
+    """The algorithm of Konc and Janežič."""
 
-    def __init__(
-        self,
-        adjacency: Adjacency,
-        *,
-        time_limit_s: float | None = None,
-        node_limit: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.began = time.perf_counter()
-        self.time_limit_s = time_limit_s
-        self.node_limit = node_limit
-        self.n_nodes = 0
-        self.best: IntArray = np.zeros(0, dtype=np.int64)
-        self.open_bound = adjacency.n_vertices if adjacency.most is None else adjacency.most
+    def __init__(self, adjacency: Adjacency, **limits: Any) -> None:
+        super().__init__(adjacency, **limits)
         self._adjacency = adjacency
-        self._line = Line(progress)
 
     def maximum(self) -> bool:
         """Search until the best clique is proven maximum; return whether it is."""
@@ -58,13 +44,12 @@ class PublishedSearch:
         members, colours = (np.zeros(2 * n, dtype=np.int32) for _ in range(2))
         clique_published.start(degrees[order], state, stops, sums, members, colours)
         limit = np.iinfo(np.int64).max if self.node_limit is None else self.node_limit
-        most = self.open_bound
         while True:
             status = clique_published.advance(rows, state, stops, chosen, sums, members, colours, best, limit, _SLICE)
             self.n_nodes = int(state[clique_published.STEPS])
             self.best = order[best[: state[clique_published.BEST]]]
             # What cannot be larger is found: going on would change nothing but the count of steps.
-            if status == clique_published.FINISHED or self.best.size >= most:
+            if status == clique_published.FINISHED or self.best.size >= self._most:
                 self._line.close()
                 return True
             self._line.say(f"clique search: {self.best.size} members so far after {self.n_nodes} steps")
@@ -77,7 +62,3 @@ class PublishedSearch:
         clique.fill_row(everything, n)
         self.open_bound = min(self.open_bound, int(clique.count_colours(rows, everything)))
         return self.open_bound <= self.best.size
-
-    def seconds(self) -> float:
-        """Return the time since the search was made, s."""
-        return time.perf_counter() - self.began

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
@@ -28,8 +29,37 @@ class LimitReached(Exception):  # noqa: N818 (a signal between two functions, no
     """The time or node limit ended the search."""
 
 
-class CliqueSearch:
-    """A search in one graph. `best` is the largest clique so far, under the original numbers of its vertices.
+class Search(ABC):
+    """A search in one graph that can be stopped. `best` is the largest clique so far, by its vertices' own numbers."""
+
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        *,
+        time_limit_s: float | None = None,
+        node_limit: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.began = time.perf_counter()
+        self.time_limit_s = time_limit_s
+        self.node_limit = node_limit
+        self.n_nodes = 0
+        self.best: IntArray = np.zeros(0, dtype=np.int64)
+        self._most = adjacency.n_vertices if adjacency.most is None else adjacency.most
+        self.open_bound = self._most
+        self._line = Line(progress)
+
+    @abstractmethod
+    def maximum(self) -> bool:
+        """Search until the best clique is proven maximum; return whether it is."""
+
+    def seconds(self) -> float:
+        """Return the time since the search was made, s."""
+        return time.perf_counter() - self.began
+
+
+class CliqueSearch(Search):
+    """The house's search: local search for a clique, then proof.
 
     With `ties` what is left out beforehand is in no maximum clique; without, it is in none larger than the best so far.
     """
@@ -44,14 +74,7 @@ class CliqueSearch:
         node_limit: int | None = None,
         progress: bool = False,
     ) -> None:
-        self.began = time.perf_counter()
-        self.time_limit_s = time_limit_s
-        self.node_limit = node_limit
-        self.n_nodes = 0
-        self.best: IntArray = np.zeros(0, dtype=np.int64)
-        self._most = adjacency.n_vertices if adjacency.most is None else adjacency.most
-        self.open_bound = self._most
-        self._line = Line(progress)
+        super().__init__(adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress)
         self._ties = ties
         self._n_vertices = adjacency.n_vertices
         self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
@@ -93,10 +116,6 @@ class CliqueSearch:
         finally:
             self._line.close()
         return found, True
-
-    def seconds(self) -> float:
-        """Return the time since the search was made, s."""
-        return time.perf_counter() - self.began
 
     def _check_limits(self) -> None:
         self._line.say(f"clique search: {self.best.size} members so far, at most {self.open_bound}")

@@ -117,7 +117,7 @@ def knowledge_price(
     >>> found.subsets[["known", "share_above_limit"]].round(2).values.tolist()
     [['age', 0.5], ['sex', 0.33], ['age, sex', 0.5]]
     >>> found.columns.round(2).values.tolist()
-    [['age', 0.33, 0.33], ['sex', 0.17, 0.33]]
+    [['age', 0.33, 0.33], ['sex', 0.17, 0.17]]
     """
     limit = check_real(limit, "limit", low=0, high=1)
     said = read_release(release, "release", lat, lon, id)
