@@ -19,6 +19,7 @@ import pytest
 
 import reident
 from reident.data._paths import notebooks_folder
+from reident.methods.outcome import LIMITS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 #: What one step may take on a machine that does other things as well, milliseconds.
@@ -164,7 +165,10 @@ def test_explorer_in_the_browser(lab, tmp_path):
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 @pytest.mark.parametrize("width", [1500, 700])
 def test_interactive_map_in_the_browser(tmp_path, width):
-    """Hover tells a release, arrow keys move the limit and with it the advice, a click shows the code; offline."""
+    """Hover tells a release, arrow keys move the limit and with it the advice, a click shows the code; offline.
+
+    Where the shares of persons above each limit are told, these decide, not the mean risk.
+    """
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     trials = pd.DataFrame(
         {
@@ -179,6 +183,9 @@ def test_interactive_map_in_the_browser(tmp_path, width):
     )
     file = tmp_path / "map.html"
     file.write_text(reident.ru_map_page(frame, risk_limit=0.35, codes={("grid", "2"): "reident.mask_grid(points)"}))
+    shares = [[float(limit < last) for limit in LIMITS] for last in (0.9, 0.8, 0.7, 0.5)]
+    judged = frame.assign(above_at=[json.dumps([0.3 * one for one in told]) for told in shares])
+    (tmp_path / "judged.html").write_text(reident.ru_map_page(judged, risk_limit=0.49))
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": width, "height": 900}, offline=True)
@@ -200,5 +207,13 @@ def test_interactive_map_in_the_browser(tmp_path, width):
         page.get_by_text("reident.mask_grid(points)").wait_for()
         boxes = [text.bounding_box() for text in page.locator("svg text").all()]
         assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes if box)
+        page.goto((tmp_path / "judged.html").as_uri())
+        sync_api.expect(advice).to_have_text("No release has at most 0 % of persons above 0.49.")
+        releases.nth(3).hover()
+        page.get_by_text("30 % of persons above 0.49").wait_for()
+        slider.focus()
+        slider.press("ArrowUp")
+        sync_api.expect(advice).to_contain_text("at most 0 % of persons above 0.5")
+        sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
         assert not errors
         browser.close()

@@ -17,7 +17,12 @@ from reident.networks.graph import Network
 from reident.rates import wilson_interval
 from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
 
-__all__ = ["Knowledge", "NotApplicable", "Outcome", "claims_about", "gain", "judge", "judge_persons"]
+__all__ = [
+    "LIMITS", "Knowledge", "NotApplicable", "Outcome", "claims_about", "gain", "judge", "judge_persons", "shares_above"
+]  # fmt: skip
+
+#: Limits at which the share of persons above is told: hundredths.
+LIMITS = np.arange(101) / 100
 
 #: Claims that are looked at together to learn how often claims of their kind are right.
 _KIND, _MOST_KINDS = 200, 10
@@ -222,7 +227,9 @@ def judge(outcome: Outcome, limit: float) -> dict[str, Any]:
 
 
 def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Turn claims into risks: of all who are in the file, and of each person (``risk``, ``above`` the limit).
+    """Turn claims into risks: of all who are in the file, and of each person.
+
+    Of each person ``risk``, ``top``, the upper end of it that counts against a limit, and whether that is ``above`` it.
 
     A person's risk is the confidence of the claim about them; for attributes what it gains over guessing. Where the
     confidence does not follow from the release itself, it is checked against how often claims of its kind were right,
@@ -244,9 +251,10 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         raise NotApplicable("none of the known persons is in the release")
     told = bool(inside["right"].notna().all())
     risks, low, high, calibrated = _person_risks(inside, outcome, told)
-    over = high > limit + 1e-12
+    top = high
     if not outcome.proven:
-        over &= low > (0.0 if outcome.what == "attribute" else inside["base"].to_numpy(float))
+        top = np.where(low > (0.0 if outcome.what == "attribute" else inside["base"].to_numpy(float)), high, 0.0)
+    over = top > limit + 1e-12
     rate = wilson_interval(float((inside["right"] if told else inside["confidence"]).sum()), n)
     baseline = float(inside["base"].mean())
     control = float("nan")
@@ -256,7 +264,7 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         control = float(outside["right"].mean())
     guessing = not over.any() and rate.low <= baseline
     within = "not told apart from guessing" if guessing else "within the limit"
-    persons = pd.DataFrame({"risk": risks, "above": over}, index=inside.index)
+    persons = pd.DataFrame({"risk": risks, "top": top, "above": over}, index=inside.index)
     return {
         "risk": rate.value,
         "low": rate.low,
@@ -272,6 +280,12 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         "calibrated": calibrated,
         "verdict": "above the limit" if over.any() else within,
     }, persons
+
+
+def shares_above(persons: pd.DataFrame) -> FloatArray:
+    """Return the share of persons, as `judge_persons` returns them, above each of `LIMITS`."""
+    shares: FloatArray = (persons["top"].to_numpy(float) > LIMITS[:, None] + 1e-12).mean(axis=1)
+    return shares
 
 
 def _person_risks(

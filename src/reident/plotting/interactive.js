@@ -1,4 +1,12 @@
 function render({model, el}) {
+  let update = () => {}, mark = () => {};
+  const redraw = () => { el.replaceChildren(); if (model.get("data").curves) [update, mark] = paint(model, el); };
+  model.on("change:limit", () => update());
+  model.on("change:release", () => mark());
+  model.on("change:data", redraw);
+  redraw();
+}
+function paint(model, el) {
   const D = model.get("data"), W = 640, H = 430, L = 64, T = 66, B = 48, R = 84;
   const X = p => L + p * (W - L - R), Y = p => H - B - p * (H - T - B);
   // The risk at a place of the axis and back, on the scale that the printed map has too.
@@ -39,6 +47,10 @@ function render({model, el}) {
     "aria-label": "tolerable risk", "aria-valuemin": f(back(0)), "aria-valuemax": f(back(1))});
   grip.style.cursor = "ns-resize";
 
+  // By the judge's rule where the shares of persons above each limit are told, else by the mean.
+  const share = (p, v) => p.above_at[Math.min(100, Math.floor(100 * v + 1e-9))];
+  const passes = (p, v) => p.above_at ? share(p, v) <= D.tolerate + 1e-9 : !D.judged && p.risk <= v;
+  const percent = v => `${+(100 * v).toPrecision(3)} %`;
   const points = [], groups = [], names = [], idle = "Point at a release, or drag the limit (arrow keys move it).";
   const tell = (one, two) => { note.textContent = one; more.textContent = two || ""; };
   for (const c of D.curves) {
@@ -56,13 +68,13 @@ function render({model, el}) {
         groups.forEach(o => o.style.opacity = o === g ? 1 : .15);
         const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
         tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`,
-          extra);
+          p.above_at ? `${percent(share(p, model.get("limit")))} of persons above ${f(model.get("limit"))}${extra && ", " + extra}` : extra);
       };
       const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };
-      const pick = () => { model.set("release", [c.name, p.value]); model.save_changes(); if (p.code) code.textContent = p.code; };
+      const pick = () => { model.set("release", [c.method, p.value]); model.save_changes(); mark(); };
       for (const [on, run] of [["pointerenter", show], ["focus", show], ["pointerleave", hide], ["blur", hide], ["click", pick]]) e.addEventListener(on, run);
       e.addEventListener("keydown", k => { if (k.key === "Enter") pick(); });
-      points.push({...p, name: c.name});
+      points.push({...p, name: c.name, method: c.method, circle: e});
     });
     const end = c.points.reduce((a, b) => a.y > b.y ? a : b);
     names.push(make(g, "text", {x: X(end.x) - 9, y: Y(end.y) - 7, "text-anchor": "end", "font-weight": "bold", fill: c.ink, ...still}, c.name));
@@ -81,18 +93,30 @@ function render({model, el}) {
   // The limit: the most useful release below it is ringed and told in words, as on the printed map.
   const line = make(svg, "line", {x1: L, x2: W - R, stroke: "#000", "stroke-width": 1.5, ...still});
   const label = make(svg, "text", {x: W - R + 4, ...still}), ring = make(svg, "circle", {r: 10, fill: "none", stroke: "#000", "stroke-width": 2, ...still});
+  const box = make(svg, "rect", {width: 18, height: 18, fill: "none", stroke: "#000", ...still});
   const update = () => {
-    const v = model.get("limit"), y = Y(Math.min(1, Math.max(0, at(v)))), fit = points.filter(p => p.risk <= v);
+    const v = model.get("limit"), y = Y(Math.min(1, Math.max(0, at(v)))), fit = points.filter(p => passes(p, v));
     const best = fit.length ? fit.reduce((a, b) => b.utility > a.utility ? b : a) : null;
     line.setAttribute("y1", y); line.setAttribute("y2", y); grip.setAttribute("y", y - 8);
     grip.setAttribute("aria-valuenow", f(v));
     above.setAttribute("height", Math.max(0, y - T)); label.setAttribute("y", y + 4); label.textContent = "limit " + f(v);
     ring.style.display = best ? "" : "none";
     if (best) { ring.setAttribute("cx", X(best.x)); ring.setAttribute("cy", Y(best.y)); }
-    advice.textContent = best ? `Most useful with risk up to ${f(v)}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
-      : `No release has risk up to ${f(v)}.`;
+    for (const p of points) p.circle.setAttribute("stroke-dasharray", passes(p, v) ? "none" : "2 2");
+    const rule = D.judged ? `at most ${percent(D.tolerate)} of persons above ${f(v)}` : `risk up to ${f(v)}`;
+    advice.textContent = best ? `Most useful with ${rule}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
+      : `No release has ${rule}.`;
   };
-  const move = (share, done) => { model.set("limit", back(Math.min(1, Math.max(0, share)))); update(); if (done) model.save_changes(); };
+  const mark = () => {
+    const [method, value] = model.get("release") || [], p = points.find(p => p.method === method && p.value === value);
+    box.style.display = p ? "" : "none";
+    if (p) { box.setAttribute("x", X(p.x) - 9); box.setAttribute("y", Y(p.y) - 9); }
+    code.textContent = p && p.code || "";
+  };
+  const move = (p, done) => {
+    const v = back(Math.min(1, Math.max(0, p)));
+    model.set("limit", D.judged ? Math.round(100 * v) / 100 : v); update(); if (done) model.save_changes();
+  };
   grip.addEventListener("pointerdown", down => {
     grip.setPointerCapture(down.pointerId);
     grip.onpointermove = e => {
@@ -103,9 +127,13 @@ function render({model, el}) {
   grip.addEventListener("pointerup", () => { grip.onpointermove = null; model.save_changes(); });
   grip.addEventListener("keydown", e => {
     const step = {ArrowUp: .02, ArrowDown: -.02}[e.key];
-    if (step) { e.preventDefault(); move(at(model.get("limit")) + step, true); }
+    if (!step) return;
+    e.preventDefault();
+    const v = model.get("limit");  // at least a hundredth, where limits are hundredths
+    move(D.judged ? Math[step > 0 ? "max" : "min"](at(v) + step, at(Math.max(0, v + Math.sign(step) / 100))) : at(v) + step, true);
   });
-  model.on("change:limit", update);
   tell(idle);
   update();
+  mark();
+  return [update, mark];
 }

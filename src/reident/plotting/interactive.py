@@ -6,6 +6,7 @@ One script draws the map in a page by itself (`ru_map_page`), as a part of one (
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,11 @@ _SCRIPT = Path(__file__).with_suffix(".js")
 
 
 def map_data(
-    frame: pd.DataFrame, *, risk_limit: float = 0.25, codes: Mapping[tuple[str, str], str] | None = None
+    frame: pd.DataFrame,
+    *,
+    risk_limit: float = 0.25,
+    tolerate: float = 0.0,
+    codes: Mapping[tuple[str, str], str] | None = None,
 ) -> dict[str, Any]:
     """Return what the script draws, as plain numbers, rounded so that the same frame gives the same bytes.
 
@@ -36,8 +41,11 @@ def map_data(
     ----------
     frame : DataFrame
         As `ru_frame` returns, one panel; columns `baseline`, `n_above` and `share_above_limit` are told if it has them.
+        With `above_at`, as of `risk_utility`, a release passes by the persons above the limit, else by its risk.
     risk_limit : float, default 0.25
         Where the limit stands at first; the axis of risk shows it.
+    tolerate : float, default 0
+        The share of persons who may lie above it.
     codes : mapping of (method, value) to str, optional
         The code that makes a release, shown after a click on it.
 
@@ -48,6 +56,7 @@ def map_data(
     """
     check_one_panel(frame)
     check_real(risk_limit, "risk_limit", low=0)
+    check_real(tolerate, "tolerate", low=0, high=1)
     codes = check_mapping(codes, "codes", optional=True)
     panel, looks = layout(frame.reset_index(drop=True), risk_limit)
     extra = [column for column in _EXTRA if column in frame.columns]
@@ -58,6 +67,7 @@ def map_data(
         curves.append(
             {
                 "name": look.name,
+                "method": str(method),
                 "colour": look.colour,
                 "ink": "#" + "".join(f"{round(255 * part):02x}" for part in look.ink),
                 "ordered": look.ordered,
@@ -72,6 +82,8 @@ def map_data(
         "analysis": panel.measured("utility"),
         "curves": curves,
         "extra": extra,
+        "judged": "above_at" in frame.columns,
+        "tolerate": tolerate,
         "guess": None if guess is None else _share(panel, 1, guess),
         "scale": {"kind": panel.ys.kind, "ceiling": panel.ys.ceiling, "zero": panel.ys.zero, "low": low, "high": high},
         "xt": [[_share(panel, 0, value), text] for value, text in panel.xs.ticks(*panel.box[0], 7)],
@@ -87,6 +99,8 @@ def _point(panel: Any, row: pd.Series, extra: list[str], code: str | None) -> di
             told[f"{axis}{end}"] = _share(panel, "xy".index(axis), row[f"{measure}{end}"])
     told["risk_worst"] = _plain(row["risk_worst"])
     told |= {column: _plain(row[column]) for column in extra}
+    if isinstance(row.get("above_at"), str):
+        told["above_at"] = json.loads(row["above_at"])
     return told if code is None else {**told, "code": code}
 
 
@@ -105,10 +119,11 @@ def ru_map_part(
     name: str,
     *,
     risk_limit: float = 0.25,
+    tolerate: float = 0.0,
     codes: Mapping[tuple[str, str], str] | None = None,
 ) -> Markup:
     """Return the map as a part of a page: an element of this `name` and the script that fills it."""
-    state = {"data": map_data(frame, risk_limit=risk_limit, codes=codes), "limit": risk_limit}
+    state = {"data": map_data(frame, risk_limit=risk_limit, tolerate=tolerate, codes=codes), "limit": risk_limit}
     return Markup(render("map_part", name=name, state=state, script=Markup(_SCRIPT.read_text(encoding="utf-8"))))
 
 
@@ -116,6 +131,7 @@ def ru_map_page(
     frame: pd.DataFrame,
     *,
     risk_limit: float = 0.25,
+    tolerate: float = 0.0,
     codes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
     """Return one HTML page with the map; it needs neither network nor library.
@@ -126,6 +142,8 @@ def ru_map_page(
         As `ru_frame` returns, one panel.
     risk_limit : float, default 0.25
         Where the limit stands at first.
+    tolerate : float, default 0
+        The share of persons who may lie above it, where the frame tells it (`above_at`).
     codes : mapping of (method, value) to str, optional
         The code that makes a release, shown after a click on it.
 
@@ -139,22 +157,26 @@ def ru_map_page(
     DataError, ParameterError
         If a column is absent, or the frame has several panels.
     """
-    part = ru_map_part(frame, "map", risk_limit=risk_limit, codes=codes)
+    part = ru_map_part(frame, "map", risk_limit=risk_limit, tolerate=tolerate, codes=codes)
     return render("map", title="Risk-utility map", map=part)
 
 
 def ru_map_widget(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | None = None,
     *,
     risk_limit: float = 0.25,
+    tolerate: float = 0.0,
     codes: Mapping[tuple[str, str], str] | None = None,
     on_release: Callable[[str, str], Any] | None = None,
 ) -> Any:
     """Return the map as a widget of JupyterLab, with traits `limit` and `release` (method and value of the last click).
 
+    Without a frame it is empty; what `map_data` returns of a frame, set as its trait `data`, draws it anew.
+
     Parameters
     ----------
-    frame, risk_limit, codes
+    frame : DataFrame, optional
+    risk_limit, tolerate, codes
         As for `ru_map_page`.
     on_release : callable, optional
         Called with method and value after a click.
@@ -178,7 +200,8 @@ def ru_map_widget(
         limit = traitlets.Float().tag(sync=True)
         release: Any = traitlets.List().tag(sync=True)
 
-    widget = RiskUtilityMap(data=map_data(frame, risk_limit=risk_limit, codes=codes), limit=risk_limit)
+    told = {} if frame is None else map_data(frame, risk_limit=risk_limit, tolerate=tolerate, codes=codes)
+    widget = RiskUtilityMap(data=told, limit=risk_limit)
     if on_release is not None:
         widget.observe(lambda change: on_release(*change["new"]), "release")
     return widget

@@ -19,7 +19,7 @@ from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.advising import slots_of, slots_of_chain, verdict
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Roles
-from reident.workbench.mapping import Plan, plan
+from reident.workbench.mapping import Plan, plan, worst_attack
 from reident.workbench.microdata import LAT, LON, microdata
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.searching import DRAWS, Search, search_release
@@ -272,17 +272,11 @@ def _advice(maps: Mapping[str, pd.DataFrame], limit: float, tolerate: float) -> 
     rows = []
     for kind, frame in maps.items():
         for analysis, panels in frame.groupby("analysis", sort=False):
-            best = _best(_worst_of(panels), limit, tolerate)
+            best = _best(worst_attack(panels), limit, tolerate)
             rows.append({"data": kind, "attack": EVERY, "analysis": analysis, **best})
         for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False):
             rows.append({"data": kind, "attack": attack, "analysis": analysis, **_best(panel, limit, tolerate)})
     return pd.DataFrame(rows)
-
-
-def _worst_of(panels: pd.DataFrame) -> pd.DataFrame:
-    """Return each release under the attack that puts most persons above the limit."""
-    order = panels.sort_values(["above_high", "risk"], ascending=False, kind="stable", na_position="last")
-    return order.drop_duplicates(["method", "value"]).sort_index()
 
 
 def _best(panel: pd.DataFrame, limit: float, tolerate: float) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from reident.sweep import grid
 from reident.workbench.microdata import Intruder, Microdata, check_intruder, forget, microdata, places_of
 from reident.workbench.release_trial import release_trial, run_release
 
-__all__ = ["Plan", "claims", "plan", "risk_utility"]
+__all__ = ["Plan", "claims", "plan", "risk_utility", "worst_attack"]
 
 Spec = str | Mapping[str, Any]
 
@@ -111,8 +111,9 @@ class Plan:
 
         Besides the frame's usual columns: ``setting`` (JSON of the options), ``precision``, ``recall`` and
         ``incomplete``, the share of repetitions in which a search ended at its limit; ``above``, the mean share of
-        persons whose risk is above the limit, ``above_high``, the share that one release in twenty exceeds, and
-        ``baseline``, the success of guessing.
+        persons whose risk is above the limit, ``above_high``, the share that one release in twenty exceeds,
+        ``above_at``, that share at each limit of `reident.methods.outcome.LIMITS` (JSON), and ``baseline``, the success
+        of guessing.
         """
         parts = [
             self._panel(trials, name, settings, utility, options, level)
@@ -150,9 +151,10 @@ class Plan:
         of = {f"{name}_{key}": key for key in ("precision", "recall", "above", "baseline")}
         means = releases.assign(incomplete=1 - releases[f"{name}_complete"].astype(float)).rename(columns=of)
         grouped = means.astype(dict.fromkeys(of.values(), float)).groupby(["method", "setting"], sort=False)
-        told = grouped[_TOLD].mean().assign(above_high=grouped["above"].quantile(0.95)).reset_index()
-        frame = frame.merge(told, on=["method", "setting"], how="left")
-        frame = frame[[*COLUMNS, "setting", *_TOLD, "above_high"]]
+        told = grouped[_TOLD].mean().assign(above_high=grouped["above"].quantile(0.95))
+        told["above_at"] = grouped[f"{name}_above_at"].agg(_at_limits)
+        frame = frame.merge(told.reset_index(), on=["method", "setting"], how="left")
+        frame = frame[[*COLUMNS, "setting", *_TOLD, "above_high", "above_at"]]
         original = measured[measured["method"] == NONE]
         if len(original):
             risks, above = original[f"{name}_risk"].astype(float), original[f"{name}_above"].astype(float)
@@ -160,6 +162,24 @@ class Plan:
             first = frame["method"] == ORIGINAL
             frame.loc[first, ["above", "above_high"]] = [float(above.mean()), float(above.quantile(0.95))]
         return anchor(frame, NOTHING, risk=0.0, utility=0.0)
+
+
+def _at_limits(texts: pd.Series) -> str:
+    """Return the shares of persons above each limit that one release in twenty exceeds, as JSON."""
+    shares = np.quantile([json.loads(text) for text in texts], 0.95, axis=0)
+    return json.dumps(shares.round(4).tolist())
+
+
+def worst_attack(panels: pd.DataFrame) -> pd.DataFrame:
+    """Return each release once, under the attack that puts most persons above the limit.
+
+    `above_at` takes the worst attack of each limit.
+    """
+    order = panels.sort_values(["above_high", "risk"], ascending=False, kind="stable", na_position="last")
+    worst = order.drop_duplicates(["method", "value"]).sort_index()
+    told = panels[panels["above_at"].notna()].groupby(["method", "value"])["above_at"]
+    most = told.agg(lambda texts: json.dumps(np.max([json.loads(text) for text in texts], axis=0).tolist()))
+    return worst.drop(columns="above_at").merge(most.reset_index(), on=["method", "value"], how="left")
 
 
 def _risk_label(entry: Entry, settings: Parameters) -> str:

@@ -8,6 +8,7 @@ of what each label covers.
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from reident.methods import Entry, find
 from reident.methods.attacks import run_attack
 from reident.methods.forms import release as make_release
 from reident.methods.forms import tolerance
-from reident.methods.outcome import Knowledge, NotApplicable, judge
+from reident.methods.outcome import Knowledge, NotApplicable, judge_persons, shares_above
 from reident.methods.registering import load_registered
 from reident.methods.release import Release
 from reident.methods.utilities import measure_utility
@@ -62,8 +63,9 @@ def knowledge_in_trial(drawn: Drawn, release: Release) -> Knowledge:
     )
 
 
-#: What is measured of each attack in each trial; None where it says nothing about the release.
-MEASURES = ("risk", "precision", "recall", "claims", "complete", "above", "baseline")
+#: What is measured of each attack in each trial; None where it says nothing about the release. `above_at` is the share
+#: of persons above each limit of `LIMITS`, as JSON.
+MEASURES = ("risk", "precision", "recall", "claims", "complete", "above", "above_at", "baseline")
 
 
 def attack(
@@ -73,14 +75,14 @@ def attack(
     knowledge: Knowledge,
     rng: np.random.Generator,
     limit: float,
-) -> tuple[dict[str, float | None], pd.DataFrame]:
+) -> tuple[dict[str, Any], pd.DataFrame]:
     """Attack a release; return what `MEASURES` names, and the claims made."""
     own = dict(settings)
     measure = own.pop("measure", "risk")
     found = run_attack(entry.name, release, knowledge, own, rng=rng)
     if found.what == "attribute":  # of persons who are not in the release the trial knows no value
         found = replace(found, claims=found.claims[found.claims["present"].to_numpy(bool)])
-    judged, links = judge(found, limit), found.links
+    (judged, persons), links = judge_persons(found, limit), found.links
     right = found.claims["right"].to_numpy(float)
     precision = float(right.sum() / len(links)) if len(links) else None
     recall = float(right.sum() / max(1, int(found.claims["present"].sum())))
@@ -90,6 +92,7 @@ def attack(
         "claims": float(len(links)),
         "complete": float(found.complete),
         "above": judged["share_above_limit"],
+        "above_at": json.dumps(shares_above(persons).round(4).tolist()),
         "baseline": judged["baseline"],
     }
     # Nothing claimed: no claim harms.
@@ -121,7 +124,7 @@ def run_release(
     links: dict[str, pd.DataFrame] = {}
     knowledge = knowledge_in_trial(drawn, release)
     for (name, settings), own in zip(params["attacks"], attack_rngs, strict=True):
-        told: dict[str, float | None] = dict.fromkeys(MEASURES)
+        told: dict[str, Any] = dict.fromkeys(MEASURES)
         with contextlib.suppress(NotApplicable):
             told, links[name] = attack(find(name, "attack"), settings, release, knowledge, own, params["limit"])
         measures |= {f"{name}_{key}": value for key, value in told.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import platform
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +21,7 @@ from reident.plotting import new_figure, save_figure
 from reident.plotting.interactive import ru_map_part
 from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import frontier
+from reident.workbench.mapping import worst_attack
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.panel import Panel
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-__all__ = ["GLOSSARY", "write_report"]
+__all__ = ["GLOSSARY", "main_map", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
@@ -98,7 +99,7 @@ def write_report(
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return what both editions say: names of columns, methods, counts and shares, no value of the data."""
-    found, chosen = assessment.search, _worst_map(assessment)
+    found, chosen = assessment.search, main_map(assessment.maps)
     both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
     asked = None if not run else run[-1][1].attacks
@@ -115,7 +116,9 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "before": None if found is None else _counts(found.before),
         "after": None if found is None or found.after is None else _counts(found.after),
         "protect": protect,
-        "map": None if chosen is None else ru_map_part(chosen, "ru-map", risk_limit=assessment.limit),
+        "map": None if chosen is None else ru_map_part(
+            chosen, "ru-map", risk_limit=assessment.limit, tolerate=assessment.tolerate
+        ),
         "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
         "not_run": None if asked is None else asked.loc[asked["reason"] != "", ["name", "reason"]],
@@ -140,19 +143,14 @@ def _run(panel: Panel) -> pd.DataFrame:
     return panel.attacks.loc[panel.attacks["reason"] == "", [*shown, "assumption"]]
 
 
-def _worst_map(assessment: Any) -> pd.DataFrame | None:
+def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
     """Return the first map with each release under the attack that puts most persons above the limit."""
     for kind in ("table", "places", "network"):
-        frame = assessment.maps.get(kind)
-        if frame is None or frame.empty:
-            continue
-        first = frame[frame["analysis"] == frame["analysis"].iloc[0]]
-        if "above_high" in first:
-            order = first.sort_values(["above_high", "risk"], ascending=False, kind="stable", na_position="last")
-            first = (
-                order.drop_duplicates(["method", "value"]).sort_index().rename(columns={"above": "share_above_limit"})
-            )
-        return first.assign(attack="success by person, the worst attack that applies")
+        frame = maps.get(kind)
+        if frame is not None and "above_at" in frame and not frame.empty:
+            first = frame[frame["analysis"] == frame["analysis"].iloc[0]]
+            told = worst_attack(first).rename(columns={"above": "share_above_limit"})
+            return told.assign(attack="success by person, the worst attack that applies")
     return None
 
 
