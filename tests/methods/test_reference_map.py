@@ -12,7 +12,8 @@ from reident.places import reference_map as module
 from reident.places.areas import AreaSampler
 from reident.places.islands import Island
 from reident.places.outline import lay_inside
-from reident.places.shape import gaps_km, procrustes, unit_vectors
+from reident.places.reference_sets import rounding_step
+from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
 
 AREA = box(8, 50, 11, 52)
 
@@ -185,6 +186,9 @@ def test_rounding_does_not_prevent_it_and_records_that_contradict_distances_are_
     assert errors_km(found, true).max() < step
     assert found.is_certified(1e-6)
     assert len(locate_by_reference_sets(np.round(released / step) * step, rng=0)) == 0
+    row = judged(np.round(released / step) * step, *degrees(true))
+    assert row["risk"] > 0.7
+    assert "rounded to 0.05 km, are differences of coordinates" in row["assumption"]
 
 
 def test_a_place_nearer_to_others_than_released_distances_allow_is_given_up():
@@ -199,16 +203,29 @@ def test_a_place_nearer_to_others_than_released_distances_allow_is_given_up():
     assert set(np.flatnonzero(~island.located)) == {3, 7}
 
 
-def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
-    released, _ = draw(80, 15, 3, 1)
-    lat, lon = points_in_area(AREA, 80, rng=1)
-    people = pd.DataFrame({"age": np.arange(80) % 40, "lat": lat, "lon": lon, "who": np.arange(80)})
+def judged(distances, lat, lon):
+    """What the panel says of released distances with an age a record."""
+    people = pd.DataFrame({"age": np.arange(len(lat)) % 40, "lat": lat, "lon": lon, "who": np.arange(len(lat))})
     asked = {"quasi": "age", "lat": "lat", "lon": "lon", "id": "who", "attacks": ["reference_sets"]}
+    return attack_panel((people[["who", "age"]], distances), people, **asked).iloc[0]
 
-    def row(distances):
-        return attack_panel((people[["who", "age"]], distances), people, **asked).iloc[0]
 
-    assert row(released)["risk"] == 1
-    assert "come back exactly" in row(released)["assumption"]
-    assert "not made of differences of coordinates" in row(great_circle_km(lat, lon))["reason"]
-    assert "rounded" in row(np.round(released))["reason"]
+def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
+    released, true = draw(80, 15, 3, 1)
+    lat, lon = degrees(true)
+    row = judged(released, lat, lon)
+    assert row["risk"] == 1
+    assert "come back exactly" in row["assumption"]
+    assert "not made of differences of coordinates" in judged(great_circle_km(lat, lon), lat, lon)["reason"]
+    assert "rounded to 1 km" in judged(np.round(released), lat, lon)["reason"]
+    rounded = judged(np.round(great_circle_km(lat, lon)), lat, lon)["reason"]
+    assert "rounded to 1 km" in rounded
+    assert rounded.endswith("the distances are not made of differences of coordinates")
+
+
+def test_the_step_of_rounding_is_read_off_the_matrix():
+    released, _ = draw(80, 15, 3, 1)
+    assert rounding_step(released) is None
+    for step in (1e-6, 0.05, 1.0, 3.0):
+        assert rounding_step(np.round(released / step) * step) == pytest.approx(step)
+    assert rounding_step(np.zeros((3, 3))) is None

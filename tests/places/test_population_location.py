@@ -220,3 +220,16 @@ def test_grid_sets_are_laid_on_a_list_of_towns():
     found = mask_by_grid_sets(homes, radius_km=150, spacing_km=15, rng=1).distances()
     located = locate_by_population((homes[[]], found.distances_km), towns(), COUNTRY, found.sd_km)
     assert np.median(errors_km(located, homes)) < 8
+
+
+@pytest.mark.parametrize("longest_km", [np.inf, 300])
+def test_missing_distances_are_bridged_by_chains(longest_km):
+    places = towns()
+    homes = people(places, 150)
+    d = distances(homes)
+    gaps = np.triu(np.random.default_rng(0).random(d.shape) < 0.4, 1)
+    d[gaps | gaps.T | (d > longest_km)] = np.nan
+    np.fill_diagonal(d, 0)
+    found = locate_by_population((homes[[]], d), places, COUNTRY)
+    assert np.median(errors_km(found, homes)) < 6
+    assert list(found.positions.index) == list(homes.index)

@@ -189,6 +189,12 @@ class Entry:
         said = described(self.function)
         return {name: one for name, one in said.items() if isinstance(one, PublicPlaces | PublicArea)}
 
+    @property
+    def required(self) -> frozenset[str]:
+        """The names of the public inputs without which the method cannot be applied."""
+        signature = inspect.signature(self.function).parameters
+        return frozenset(name for name in self.public if signature[name].default is inspect.Parameter.empty)
+
     def fits(self, kind: str) -> bool:
         """Tell whether it can be applied to data of a kind: what is for tables is for queries about them, too."""
         return kind == self.data or {kind, self.data} == {"table", "queries"}

@@ -54,6 +54,8 @@ def run_attack(
         raise NotApplicable("nothing is released, or nobody is known")
     for public, said in entry.public.items():
         if public not in knowledge.public:
+            if public not in entry.required:
+                continue
             raise NotApplicable(f"`{public}` is not given: {said.meaning}")
         arguments[public] = said.give(knowledge.public[public])
     if rng is None:

@@ -366,32 +366,52 @@ def registration(
     return _linked(release, knowledge, found.links, said, confidence="probability")
 
 
-#: Share of equal differences from which a matrix is made of differences of hidden coordinates.
-_EQUAL = 0.01
+#: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
+#: that differences of the coordinates recovered from rounded ones explain; records up to which these are attacked here.
+_EQUAL, _EXPLAINED, _ROUNDED = 0.01, 0.5, 600
 
 
 def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Read hidden coordinates off the exact equalities of a matrix; see `reident.locate_by_reference_sets`."""
+    """Read hidden coordinates off the equalities of a matrix, rounded or not; see `reident.locate_by_reference_sets`.
+
+    Notes
+    -----
+    The step of rounding is read off the matrix. Whoever adds noise tells nobody its size: that is not guessed here.
+    """
     from reident.places.reference_map import locate_by_reference_sets
-    from reident.places.reference_sets import exact_equalities
+    from reident.places.reference_sets import rounding_step
 
     if release.matrix_km is None:
         raise NotApplicable("no distances are released")
     kept, theirs, _, knowledge = _distances(release, knowledge, rng)
-    if not kept:
-        raise NotApplicable("without labels the located records are not linked here")
-    equal = exact_equalities(theirs[1])
-    upper = theirs[1][np.triu_indices(len(theirs[1]), 1)]
-    if len(np.unique(upper)) < 0.5 * len(upper):
-        raise NotApplicable("the distances are rounded, and to which step must be said: it is run outside of a panel")
-    counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
-    if not equal.share > _EQUAL:
-        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
-    found = locate_by_reference_sets(theirs, known=knowledge.known, quasi=kept, rng=rng)
+    step = rounding_step(theirs[1])
+    counted = _differences(theirs[1], step)
+    found = locate_by_reference_sets(theirs, known=knowledge.known, quasi=kept, step_km=step, rng=rng)
     if found.linkage is None:
         raise NotApplicable(f"{counted}, but they place nobody")
     said = f"and reads places off the released numbers, of which {counted}"
     return _linked(release, knowledge, found.linkage.links, said, confidence="probability")
+
+
+def _differences(distances: FloatArray, step: float | None) -> str:
+    """Say how many distances are differences of hidden coordinates; refuse where too few are."""
+    from reident.places.reference_sets import exact_equalities, recover_coordinates
+
+    if step is None:
+        equal = exact_equalities(distances)
+        share, enough = equal.share, _EQUAL
+        counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
+    else:
+        if len(distances) > _ROUNDED:
+            raise NotApplicable(
+                f"the distances are rounded to {step:g} km, and {len(distances)} records, more than {_ROUNDED}, take "
+                "minutes: see locate_by_reference_sets"
+            )
+        share, enough = recover_coordinates(distances, step_km=step).explained, _EXPLAINED
+        counted = f"{share:.0%}, rounded to {step:g} km, are differences of coordinates that were found"
+    if not share > enough:
+        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
+    return counted
 
 
 def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -418,7 +438,7 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
 def population(
     release: Release,
     knowledge: Knowledge,
-    towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))],
+    towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))] = None,
     *,
     coverage: Annotated[str, Choice("whole", "part")] = "whole",
     scatter_km: Annotated[float, Real(0, unit="km", open_low=True)] = 11.0,
@@ -428,13 +448,15 @@ def population(
 
     Notes
     -----
-    See `reident.locate_by_population`. The map is laid without any known person.
+    See `reident.locate_by_population`. The map is laid without any known person. Where no list of towns is given, the
+    places of the intruder's own file tell where people live, without their labels.
     """
     from reident.places.population_location import locate_by_population
 
     _, theirs, _, fewer = _distances(release, knowledge, rng)
+    lived = knowledge.known[[LAT, LON]] if towns is None else towns
     try:
-        found = locate_by_population(theirs, towns, coverage=coverage, scatter_km=scatter_km)
+        found = locate_by_population(theirs, lived, coverage=coverage, scatter_km=scatter_km)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     places = found.positions[[LAT, LON]].to_numpy(float)
@@ -442,4 +464,6 @@ def population(
     if not there.any():
         raise NotApplicable("no record could be placed")
     made = _placed(release, fewer, theirs[0].index[there], places[there], rng)
-    return Outcome(made.claims, "identity", f"{_said(knowledge, release)}, and a list of towns")
+    said = "lays the shape of the released distances on where people live"
+    source = "the places of that file" if towns is None else "a list of towns"
+    return Outcome(made.claims, "identity", f"{_said(knowledge, release)}, and {said}: {source}")

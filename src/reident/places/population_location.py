@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_choice, check_distance_matrix
+from reident._check import check_choice, check_ids
 from reident._types import FloatArray, IntArray
 from reident.errors import DataError
 from reident.options import Choice, Real
 from reident.places.certificate import agreement_km, chance_of_agreement
-from reident.places.common_subgraph import MetricMicrodata
 from reident.places.homes import HomeMap
 from reident.places.laying import best_motions
 from reident.places.localisation import Localisation, certificates, check_sd, located
-from reident.places.shape import fit_shape
+from reident.places.reference_sets import check_release
+from reident.places.shape import Shape, fit_shape
 from reident.places.warping import bend
 
 __all__ = ["locate_by_population"]
@@ -56,7 +56,8 @@ def locate_by_population(
     Parameters
     ----------
     release : array-like of shape (n, n), MetricMicrodata, or tuple of table and array-like
-        Released distances, km; the table's index identifies the records. At least 4 records. Not modified.
+        Released distances, km, nan for one that is not released; the table's index identifies the records. At least 4
+        records. Not modified.
     places : DataFrame or None
         A public list of places: `lat_deg`, `lon_deg`, and `population` if known. None: only the outline is used.
     area : polygon, GeoSeries or GeoDataFrame, optional
@@ -88,9 +89,10 @@ def locate_by_population(
     -----
     Found nowhere in print; beyond Kroll and Schnell (2016). A map that is not certified is not a wrong one, and a
     release that is not located is not a safe one: no evidence is not evidence of safety. Mirror images cannot be told
-    apart by distances; both are tried. Where chains of sure distances do not reach all records (see `sd_km`), the parts
-    that hang together are laid one by one as well, and each record takes the place with the better certificate. Nothing
-    here is random. Time O(n^2) for the shape, O(n) for the search; memory O(n^2).
+    apart by distances; both are tried. Chains of released distances stand in for missing ones. Where chains of sure
+    distances (see `sd_km`) do not reach all records, the parts that hang together are laid one by one as well, and each
+    record takes the place with the better certificate. Nothing here is random. Time O(n^2) for the shape, O(n) for the
+    search; memory O(n^2).
 
     Examples
     --------
@@ -106,49 +108,52 @@ def locate_by_population(
     """
     began = time.perf_counter()
     index, distances = _released(release)
-    sd = check_sd(sd_km, len(index))
+    sd = told = check_sd(sd_km, len(index))
+    missing = np.isnan(distances)
+    if missing.any():
+        distances = np.where(missing, 0.0, distances)
+        told = np.where(missing, np.inf, 1.0 if sd is None else sd)
     part = check_choice(coverage, "coverage", ("whole", "part")) == "part"
     homes = HomeMap(places, area, scatter_km=scatter_km, part=part)
-    shape = fit_shape(distances, sd)
-    maps = [_lay(np.arange(len(index)), shape.x, shape.distances_km, shape.sd_km, homes)]
+    shape = fit_shape(distances, told)
+    maps = [_lay(np.arange(len(index)), shape, homes, bent=sd is not None)]
     if shape.part.any():
         pieces = homes if part else HomeMap(places, area, scatter_km=scatter_km, part=True)
         for number in range(shape.part.max() + 1):
             rows = np.flatnonzero(shape.part == number)
             if len(rows) >= _MIN_PART:
-                own = fit_shape(distances[np.ix_(rows, rows)], None if sd is None else sd[np.ix_(rows, rows)])
-                maps.append(_lay(rows, own.x, own.distances_km, own.sd_km, pieces))
+                square = np.ix_(rows, rows)
+                own = fit_shape(distances[square], None if told is None else told[square])
+                maps.append(_lay(rows, own, pieces, bent=sd is not None))
     x, certificate = _best_of(maps, index, homes.surface_km2)
     return located(index, x, certificate, time.perf_counter() - began)
 
 
 def _released(release: Any) -> tuple[pd.Index, FloatArray]:
-    """Return the records' ids and distances."""
-    if isinstance(release, tuple) and len(release) == 2:
-        try:
-            release = MetricMicrodata(*release)
-        except DataError as error:
-            raise DataError(f"in `release`: {error}") from None
-    if isinstance(release, MetricMicrodata):
-        index, distances = release.table.index, release.distances_km
-    else:
-        distances = check_distance_matrix(release, "release")
-        index = release.index if isinstance(release, pd.DataFrame) else pd.RangeIndex(len(distances))
+    """Return the records' ids and distances, nan where there is none."""
+    distances = check_release(release)
+    table = release[0] if isinstance(release, tuple) else getattr(release, "table", release)
+    index = table.index if isinstance(table, pd.DataFrame) else pd.RangeIndex(len(distances))
+    if len(index) != len(distances):
+        raise DataError(f"`release` must have one row of distances a record ({len(index)}), got {len(distances)}")
     if len(index) < 4:
         raise DataError(
             f"`release` must have at least 4 records, got {len(index)}: fewer have no shape to lay on a map"
         )
-    return index, distances
+    if not np.isfinite(distances[~np.eye(len(distances), dtype=bool)]).any():
+        raise DataError("`release` must hold some distance, got nan everywhere")
+    return check_ids(index, "release.index"), distances
 
 
-def _lay(rows: IntArray, x: FloatArray, distances_km: FloatArray, sd_km: FloatArray | None, homes: HomeMap) -> _Map:
+def _lay(rows: IntArray, shape: Shape, homes: HomeMap, *, bent: bool) -> _Map:
     """Lay some records on the map, and either half of them by itself."""
+    x = shape.x
     found = best_motions(x, homes)
     lead = found[0][0] - found[1][0] if len(found) > 1 else float("inf")
     laid = x @ found[0][1].T
     agreement = agreement_km(x, lambda half: x @ best_motions(x[half], homes, n_starts=40)[0][1].T)
-    if sd_km is not None:
-        laid = bend(laid, distances_km, sd_km, homes)
+    if bent and shape.sd_km is not None:
+        laid = bend(laid, shape.distances_km, shape.sd_km, homes)
     return _Map(rows, laid, agreement, lead / len(rows))
 
 
