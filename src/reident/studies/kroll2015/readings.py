@@ -184,12 +184,17 @@ def _listed(values: pd.Series) -> str:
 
 
 def _together_fall(trials: pd.DataFrame) -> Reading:
-    """Count the steps of figure 8 at which both risk and utility fall, in means over data sets."""
+    """Count the steps of figure 8 at which risk falls with utility; a data set whose utility rises is against it."""
     at = trials[np.isclose(trials["alpha"], 0.5)]
-    means = at.groupby("sigma_deg")[["precision", "utility_per_km2"]].mean().diff().iloc[1:]
-    return Reading(
-        "figure 8: risk and utility fall together, at every step of sigma",
-        int((means < 0).all(axis=1).sum()),
-        got=PUBLIC,
-        published=len(means),
-    )
+    risk, utility = (_averages_of(at, measure) for measure in ("precision", "utility_per_km2"))
+    steps = zip(risk.columns, risk.columns[1:], strict=False)
+    fallen = {
+        later: (risk[now] - risk[later]).where(utility[now] > utility[later], -(risk[now] - risk[later]).abs())
+        for now, later in steps
+    }
+    return _in_all("figure 8: risk and utility fall together, at every step of sigma", fallen)
+
+
+def _averages_of(trials: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return the mean of a measure, a row a data set, a column a sigma."""
+    return trials.pivot_table(index="dataset", columns="sigma_deg", values=measure)
