@@ -26,7 +26,9 @@ __all__ = [
     "Choice",
     "Flag",
     "Option",
+    "Public",
     "PublicArea",
+    "PublicAreas",
     "PublicPlaces",
     "Real",
     "Text",
@@ -198,13 +200,7 @@ class PublicPlaces:
             lat, lon = check_coordinates(value["lat_deg"], value["lon_deg"])
         if not len(lat):
             raise DataError(f"`{name}` must hold at least one place, got none")
-        table = pd.DataFrame({"lat_deg": lat, "lon_deg": lon})
-        for column in self.columns:
-            numbers = pd.to_numeric(value[column], errors="coerce").to_numpy(float)
-            if not (numbers >= 0).all():
-                raise DataError(f"column {column!r} of `{name}` must hold numbers of at least 0 without gaps")
-            table[column] = numbers
-        return table
+        return pd.DataFrame({"lat_deg": lat, "lon_deg": lon}).assign(**_numbers(value, self.columns, name))
 
     def give(self, stored: pd.DataFrame) -> pd.DataFrame:
         """Return what the method takes."""
@@ -230,7 +226,50 @@ class PublicArea:
         return shapely.from_wkt(stored["wkt"].iloc[0])
 
 
-Said = Option | PublicPlaces | PublicArea
+@dataclass(frozen=True)
+class PublicAreas:
+    """Public areas that a method needs beside the data: a frame of polygons with a CRS.
+
+    Attributes
+    ----------
+    meaning : str
+        What they are, for those who must give them.
+    columns : tuple of str
+        Numbers that each area must have, at least 0.
+    """
+
+    meaning: str
+    columns: tuple[str, ...] = ()
+
+    def read(self, value: Any, name: str) -> pd.DataFrame:
+        """Return the areas, in degrees, as a plain table with the columns, or raise."""
+        if getattr(value, "crs", None) is None:
+            raise DataError(f"`{name}` must be a frame of polygons with a CRS ({self.meaning})")
+        table = pd.DataFrame({"wkt": value.geometry.to_crs("EPSG:4326").to_wkt().to_numpy()})
+        return table.assign(**_numbers(value, self.columns, name))
+
+    def give(self, stored: pd.DataFrame) -> Any:
+        """Return what the method takes."""
+        import geopandas as gpd
+
+        polygons = gpd.GeoSeries.from_wkt(stored["wkt"], crs="EPSG:4326")
+        return gpd.GeoDataFrame(stored.drop(columns="wkt"), geometry=polygons)
+
+
+def _numbers(value: pd.DataFrame, columns: tuple[str, ...], name: str) -> dict[str, Any]:
+    """Return columns of a public input as numbers of at least 0, or raise."""
+    absent = [column for column in columns if column not in value.columns]
+    if absent:
+        raise DataError(f"`{name}` must have the columns {absent!r}, got {list(value.columns)!r}")
+    read = {column: pd.to_numeric(value[column], errors="coerce").to_numpy(float) for column in columns}
+    for column, numbers in read.items():
+        if not (numbers >= 0).all():
+            raise DataError(f"column {column!r} of `{name}` must hold numbers of at least 0 without gaps")
+    return read
+
+
+Public = PublicPlaces | PublicArea | PublicAreas
+Said = Option | Public
 
 
 @functools.lru_cache(maxsize=1024)

@@ -940,7 +940,7 @@ BAD = [
     ('mask_by_grid_sets', DataError, '`points` must have at least 2 records, got 1', dict(points=PLACES.iloc[:1])),
     ('mask_by_grid_sets', ParameterError, '`radius_km` must lie in (0, 10000] and be finite, got 0', dict(radius_km=0)),
     ('mask_dhs', ParameterError, "`urban` must name columns of `points`, got ['town']", dict(urban="town")),
-    ('mask_dhs', DataError, "`urban` must name a column of truth values, got 'sex'", dict(urban="sex")),
+    ('mask_dhs', DataError, "`urban` must name a column of truth values, or of U and R", dict(urban="sex")),
     ('mask_disc', DataError, '`points` must be a pandas DataFrame, got int', dict(points=3)),
     ('mask_disc', DataError, '`points` must have a CRS: without one its coordinates could be degrees or metres', dict(points=POINTS.set_crs(None, allow_override=True))),
     ('mask_disc', DataError, '`points` must not have empty geometries, got 1, the first at positi', dict(points=gpd.GeoDataFrame(geometry=[None], crs=4326))),

@@ -4,6 +4,7 @@ import json
 import warnings
 from dataclasses import replace
 
+import geopandas as gpd
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -36,6 +37,11 @@ def _places(n, seed, lat=(50, 51), lon=(8, 9)):
 PUBLIC = {
     "area": AREA,
     "candidates": _places(300, 9),
+    "areas": gpd.GeoDataFrame(
+        {"population": [300.0, 40, 900, 60]},
+        geometry=[shapely.box(x, y, x + 0.5, y + 0.5) for x in (8, 8.5) for y in (50, 50.5)],
+        crs="EPSG:4326",
+    ),
     "density": _places(50, 8).assign(persons_per_km2=np.linspace(0.2, 50, 50)),
 }
 
@@ -48,6 +54,7 @@ def _people():
             "age": rng.integers(20, 60, N),
             "pay": rng.normal(100, 20, N),
             "ill": rng.choice(["flu", "cancer", "gout"], N),
+            "urban": rng.choice(["U", "R"], N),
         }
     )
     return table.join(_places(N, 4))
@@ -59,7 +66,7 @@ def _data(kind):
     places = kind == "places"
     if kind == "queries":
         return microdata(_people(), sensitive="ill", kind=kind, quasi=["sex", "age"])
-    roles = {"quasi": ["sex"] if places else ["sex", "age", "pay"], "epsilon_quasi": [] if places else ["pay"]}
+    roles = {"quasi": ["sex", "urban"] if places else ["sex", "age", "pay"], "epsilon_quasi": [] if places else ["pay"]}
     return microdata(_people(), sensitive="ill", kind=kind, public=PUBLIC, **roles)
 
 
@@ -152,7 +159,7 @@ def test_the_code_makes_the_release(entry):
     given = {
         "points": data.table, "table": data.table, "columns": data.numeric, "groups": data.numeric,
         "quasi": data.quasi, "hierarchies": data.hierarchies, "k_quasi": ["sex", "age"], "epsilon_quasi": ["pay"],
-        "graph": NETWORK, "counts": np.array([3, 4]), "queries": np.eye(2), **PUBLIC,
+        "graph": NETWORK, "counts": np.array([3, 4]), "queries": np.eye(2), "urban": "urban", **PUBLIC,
     }  # fmt: skip
     if entry.data == "places":
         given |= {"lat": data.table["lat_deg"], "lon": data.table["lon_deg"]}
@@ -185,7 +192,7 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
     bare = microdata(people, quasi="sex", kind="places")
     sizes = {"n_known": 10, "n_released": 30}
     left_out = plan(bare, None, ["label_linkage"], ["distances_kept"], **sizes).left_out
-    assert set(left_out) == {"swap", "population_donut", "lipschitz_embedding"}
+    assert set(left_out) == {"swap", "population_donut", "areal_elimination", "lipschitz_embedding"}
     assert "`candidates` must be given for the method 'swap'" in left_out["swap"]
     for method in left_out:
         with pytest.raises(ParameterError, match="must be public"):
@@ -207,8 +214,8 @@ def test_a_lacking_public_input_leaves_the_method_out_and_is_never_the_data():
 def test_public_inputs_travel_with_the_data(tmp_path):
     data = _data("places")
     again = load_microdata(str(tmp_path), data.save(tmp_path))
-    assert set(again.public) == {"area", "candidates", "density"}
-    for method in ("swap", "population_donut", "lipschitz_embedding"):
+    assert set(again.public) == {"area", "areas", "candidates", "density"}
+    for method in ("swap", "population_donut", "areal_elimination", "dhs", "lipschitz_embedding"):
         _same(release(data, method, rng=3), release(again, method, rng=3))
     other = microdata(_people(), quasi="sex", kind="places", public={**PUBLIC, "area": shapely.box(7, 49, 10, 53)})
     assert other.save(tmp_path) != data.save(tmp_path)

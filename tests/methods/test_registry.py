@@ -1,7 +1,9 @@
 """Every registered method: its parameters are the function's, and it runs on small data."""
 
 import inspect
+import re
 
+import geopandas as gpd
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -33,14 +35,20 @@ def _data(kind):
             "ill": rng.choice(["flu", "cancer", "gout"], n),
             "lat_deg": rng.uniform(50, 51, n),
             "lon_deg": rng.uniform(8, 9, n),
+            "urban": rng.random(n) < 0.5,
         }
     )
-    quasi = ["sex"] if kind == "places" else ["sex", "age", "pay"]
+    quasi = ["sex", "urban"] if kind == "places" else ["sex", "age", "pay"]
     noisy = [] if kind == "places" else ["pay"]
     others = pd.DataFrame({"lat_deg": rng.uniform(50, 51, 300), "lon_deg": rng.uniform(8, 9, 300)})
     public = {
         "area": shapely.box(7.5, 49.5, 9.5, 51.5),
         "candidates": others,
+        "areas": gpd.GeoDataFrame(
+            {"population": [300.0, 40, 900, 60]},
+            geometry=[shapely.box(x, y, x + 0.5, y + 0.5) for x in (8, 8.5) for y in (50, 50.5)],
+            crs="EPSG:4326",
+        ),
         "density": others.assign(persons_per_km2=np.linspace(0.2, 50, len(others))),
     }
     return microdata(table, public=public, quasi=quasi, sensitive="ill", kind=kind, epsilon_quasi=noisy)
@@ -112,6 +120,68 @@ def test_every_anonymiser_runs(entry):
     for name, _ in utilities:
         assert measures[name] is None or measures[name] >= 0
     assert all(measures[name] is not None for name in ("distances_kept", "means_kept") if [name, {}] in utilities)
+
+
+#: Public functions in the rooms of data that are no method to be run by name, and why not.
+_NO_METHOD = {
+    "answer one query or one statistic, with a budget": (
+        "laplace_count laplace_mean laplace_sum laplace_histogram simulation_laplace discrete_laplace private_kmeans "
+        "private_degree_sequence multiplicative_weights exponential_mechanism choice_probabilities"
+    ),
+    "interactive: an answer depends on those before, and nothing is released": "auditing_attack sampling_exposure",
+    "about persons in nobody's file, or records of another kind": (
+        "unmask_voronoi scoreboard_attack simulate_ratings differencing_attack"
+    ),
+    "numbers and bounds, not about a release": (
+        "min_entropy self_information shannon_entropy statistical_distance extractable_bits impossibility_game "
+        "privacy_loss_bound recursive_c relative_error expected_relative_error noise_entropy_loss "
+        "confidence_suppression"
+    ),
+    "steps of methods that are registered, or what they are called by": (
+        "great_circle_cross_km read_graph write_graph max_clique "
+        "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
+        "distance_deviation_quantiles distance_noise_window_km recover_coordinates "
+        "link_scores score_threshold random_non_edges implant_by_cut recover_by_cut "
+        "edge_connected_groups mapped_edges repair_grid_sets is_degree_anonymous anonymise_degrees least_ncp "
+        "intersection_course equivalence_classes"
+    ),
+    "measures of a table or network itself: what a map shows of them are their changes": (
+        "k_anonymity l_diversity t_closeness reidentification_risk individual_risk special_uniques population_uniques "
+        "attribute_leakage"
+    ),
+}
+
+
+#: Public function -> the attack by name that does on a release what it does on arrays or classes.
+_TWINS = {
+    "background_knowledge_attack": "background_knowledge",
+    "assign_records": "record_assignment", "average_releases": "repeated_masks", "homogeneity_attack": "homogeneity",
+    "nearest_record_attack": "nearest_record", "query_set_attack": "query_differences",
+    "randomised_response": "randomised_response", "similarity_attack": "similarity", "skewness_attack": "skewness",
+}  # fmt: skip
+
+
+def _called(function):
+    """Return the names that a function's source calls, in itself and in the helpers of its module."""
+    return set(re.findall(r"\b\w+\b", inspect.getsource(inspect.getmodule(function))))
+
+
+def test_every_public_function_about_data_is_registered_or_says_why_not():
+    """A function is registered if an entry is it, or the module of an attack or utility by name calls it."""
+    homes = {name: home for home, names in rd._MODULES.items() for name in names.split()}
+    rooms = ("places", "tables", "networks", "queries", "cliques")
+    public = {
+        name for name, home in homes.items()
+        if home.split(".")[0] in rooms and inspect.isfunction(getattr(rd, name))
+    }  # fmt: skip
+    named = set().union(*(_called(entry.function) | {entry.call.rpartition(".")[2]} for entry in ENTRIES
+                          if entry.role != "anonymiser"))  # fmt: skip
+    named |= {entry.call.rpartition(".")[2] for entry in entries("anonymiser")}
+    excused = [name for names in _NO_METHOD.values() for name in names.split()]
+    assert len(excused) == len(set(excused))
+    assert {find(name).name for name in _TWINS.values()} == set(_TWINS.values())
+    assert sorted(public - named - set(excused) - set(_TWINS)) == []
+    assert sorted((set(excused) | set(_TWINS)) - (public - named)) == []
 
 
 def test_table_and_lookup():

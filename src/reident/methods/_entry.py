@@ -11,7 +11,7 @@ from typing import Any
 
 from reident._check import check_mapping
 from reident.errors import ParameterError
-from reident.options import Choice, Option, PublicArea, PublicPlaces, check_together, described
+from reident.options import Choice, Option, Public, check_together, described
 
 __all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
 
@@ -137,7 +137,7 @@ class Entry:
     needs : str
         What data must have for it to be offered: "labels", "sensitive", "numbers" (two numeric quasi-identifiers).
     costly : bool
-        Whether it learns until a time limit or looks at all pairs: a panel runs it where it is named.
+        Whether it learns until a time limit or looks at all pairs: a panel or a map tries it only where it is named.
     by_pairs : bool
         Whether its cost grows with the pairs of a known and a released person of the same labels.
     """
@@ -184,10 +184,9 @@ class Entry:
         )
 
     @cached_property
-    def public(self) -> Mapping[str, PublicPlaces | PublicArea]:
+    def public(self) -> Mapping[str, Public]:
         """The public inputs that the method needs beside the data."""
-        said = described(self.function)
-        return {name: one for name, one in said.items() if isinstance(one, PublicPlaces | PublicArea)}
+        return {name: one for name, one in described(self.function).items() if isinstance(one, Public)}
 
     @property
     def required(self) -> frozenset[str]:

@@ -45,6 +45,15 @@ PLACES: tuple[Entry, ...] = (
         ),
     ),
     Entry(
+        "dhs", "anonymiser", "places", "places.displacement:mask_dhs", "points",
+        source="Burgert et al. (2013)", label="survey clusters",
+    ),
+    Entry(
+        "areal_elimination", "anonymiser", "places", "places.displacement:mask_areal_elimination", "points",
+        source="Kounadi and Leitner (2016)", label="merged areas", fixed={"population": "population"},
+        start={"k": 100}, grid={"k": (20, 200, 2000)},
+    ),
+    Entry(
         "voronoi", "anonymiser", "places", "places.displacement:mask_voronoi", "points",
         source="Seidl et al. (2015); here to be broken", label="Voronoi edges",
     ),
@@ -61,5 +70,10 @@ PLACES: tuple[Entry, ...] = (
         "lipschitz_embedding", "anonymiser", "places", "places.lipschitz_embedding:embed_distances", "distances",
         source="Kroll and Schnell (2016)", label="Lipschitz embedding", tolerance="intervals",
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
+    ),
+    Entry(
+        "grid_sets", "anonymiser", "places", "places.grid_sets:mask_by_grid_sets", "distances",
+        source="Schnell et al. (2021), after the abstract", label="sets of grid points",
+        start={"radius_km": 50.0, "spacing_km": 5.0}, grid={"radius_km": (200.0, 50.0, 20.0)}, costly=True,
     ),
 )  # fmt: skip

@@ -77,8 +77,9 @@ class Form(ABC):
     ) -> Release:
         """Make a release by a method with checked options; None as `rng` draws from the operating system's entropy."""
         arguments = entry.arguments(options)
-        for name in inspect.signature(entry.function).parameters:
-            if name in arguments:
+        for name, parameter in inspect.signature(entry.function).parameters.items():
+            spare = name in entry.public and name not in public and parameter.default is not parameter.empty
+            if name in arguments or spare:
                 continue
             if name in entry.public:
                 arguments[name] = public_input(entry, name, data, public)
@@ -126,12 +127,13 @@ class Form(ABC):
 
 
 class Distances(Form):
-    """Records with the distances between them; the places are kept back."""
+    """Records with the distances between them, or with what a reader computes them from; the places are kept back."""
 
     most_records: float = 20_000
 
     def read(self, made: Any, data: Records) -> dict[str, Any]:
-        return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": made}
+        matrix_km = made.distances().distances_km if hasattr(made, "distances") else made
+        return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
     def tolerance(
         self,
@@ -309,9 +311,10 @@ def tolerance(
 def lacking(entry: Entry, data: Records) -> str:
     """Return why an anonymiser cannot be applied to the data, "" if it can."""
     try:
-        for name in inspect.signature(entry.function).parameters:
+        for name, parameter in inspect.signature(entry.function).parameters.items():
             if name in entry.public:
-                public_input(entry, name, data, data.public)
+                if parameter.default is parameter.empty:
+                    public_input(entry, name, data, data.public)
             elif name in GIVEN and name not in ("points", "lat", "lon", "distances_km", "table", "graph"):
                 GIVEN[name](data, {})
     except (ParameterError, DataError) as error:

@@ -18,7 +18,7 @@ from reident.methods._entry import Entry
 from reident.methods.catalogue import entries
 from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON
-from reident.options import PublicArea, PublicPlaces
+from reident.options import Public, PublicPlaces
 from reident.places.distances import great_circle_km
 
 __all__ = ["CRITERIA", "GIVEN", "Records", "known_public", "public_input", "read_public"]
@@ -112,6 +112,7 @@ GIVEN: dict[str, Callable[[Records, Mapping[str, Any]], Any]] = {
     "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
     "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
     "table": lambda data, _: data.table,
+    "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
     "columns": _numeric,
     "groups": _numeric,
     "quasi": _quasi,
@@ -154,7 +155,7 @@ def public_input(entry: Entry, name: str, data: Records, public: Mapping[str, pd
     return _points(data, value) if isinstance(said, PublicPlaces) else value
 
 
-def _takers() -> dict[str, PublicPlaces | PublicArea]:
+def _takers() -> dict[str, Public]:
     return {name: said for entry in entries() for name, said in entry.public.items()}
 
 

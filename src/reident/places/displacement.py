@@ -14,9 +14,9 @@ from scipy.spatial import cKDTree
 
 from reident._check import check_columns, check_table, check_vector
 from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
+from reident._types import BoolArray, FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError
-from reident.options import Real, Whole, checked
+from reident.options import PublicAreas, Real, Whole, checked
 from reident.places.areas import AreaSampler
 from reident.places.masks import _destination
 from reident.places.points import read_places, write_places
@@ -27,18 +27,30 @@ _RADIUS_KM = 6371.0
 # Largest displacements of the DHS, km: urban, rural, and the one rural cluster in a hundred that moves further.
 _URBAN_KM, _RURAL_KM, _FAR_KM, _FAR_SHARE = 2.0, 5.0, 10.0, 0.01
 _ROUNDS = 10_000
+# How files say what is urban, without regard to case.
+_IN_TOWN = {
+    **dict.fromkeys(("true", "1", "u", "urban"), True),
+    **dict.fromkeys(("false", "0", "r", "rural"), False),
+}
 
 
 @checked
-def mask_dhs(points: Any, *, urban: str, areas: Any = None, rng: RNGLike = None) -> Any:
+def mask_dhs(
+    points: Any,
+    *,
+    urban: str | None = None,
+    areas: Annotated[Any, PublicAreas("districts that nobody leaves")] = None,
+    rng: RNGLike = None,
+) -> Any:
     """Displace survey clusters as the Demographic and Health Surveys do.
 
     Parameters
     ----------
     points : GeoDataFrame or DataFrame
         Clusters; as for `mask_disc`, and the column `urban`.
-    urban : str
-        Column of true for urban clusters, false for rural ones.
+    urban : str, optional
+        Column of true, 1, U or urban for urban clusters; of false, 0, R or rural for rural ones.
+        Default: all are rural, and so move further.
     areas : GeoSeries or GeoDataFrame of polygons, optional
         Districts that a cluster must not leave. A cluster outside all of them is moved without this condition.
     rng : Generator, int or None
@@ -62,10 +74,7 @@ def mask_dhs(points: Any, *, urban: str, areas: Any = None, rng: RNGLike = None)
     """
     lat, lon = read_places(points)
     rng = check_rng(rng)
-    check_columns(points, [urban], "urban", table_name="points")
-    in_town = points[urban].to_numpy()
-    if in_town.dtype != bool:
-        raise DataError(f"`urban` must name a column of truth values, got {urban!r} of type {points[urban].dtype}")
+    in_town = np.zeros(lat.size, bool) if urban is None else _in_town(points, urban)
     far = rng.random(lat.size) < _FAR_SHARE
     most_km = np.where(in_town, _URBAN_KM, np.where(far, _FAR_KM, _RURAL_KM))
     district = _districts(areas, lat, lon)
@@ -80,6 +89,15 @@ def mask_dhs(points: Any, *, urban: str, areas: Any = None, rng: RNGLike = None)
         if not wanted.size:
             return write_places(points, there_lat, there_lon)
     raise DataError(f"`areas` leave no room: the cluster at position {wanted[0]} found no place in {_ROUNDS:,} draws")
+
+
+def _in_town(points: Any, urban: str) -> BoolArray:
+    check_columns(points, [urban], "urban", table_name="points")
+    told = points[urban].astype(str).str.lower().map(_IN_TOWN)
+    if told.isna().any():
+        odd = points[urban].iloc[int(told.isna().argmax())]
+        raise DataError(f"`urban` must name a column of truth values, or of U and R, got {odd!r} in {urban!r}")
+    return told.to_numpy(bool)
 
 
 def _districts(areas: Any, lat: FloatArray, lon: FloatArray) -> IntArray:
@@ -154,7 +172,12 @@ def _laplace_km(epsilon_per_km: float, n: int, rng: np.random.Generator) -> Floa
 
 @checked
 def mask_areal_elimination(
-    points: Any, areas: Any, *, population: str, k: Annotated[int, Whole(1, unit="persons")], rng: RNGLike = None
+    points: Any,
+    areas: Annotated[Any, PublicAreas("small areas and how many live there", ("population",))],
+    *,
+    population: str,
+    k: Annotated[int, Whole(1, unit="persons")],
+    rng: RNGLike = None,
 ) -> Any:
     """Merge areas until each has at least `k` inhabitants, and move each point to a random place of its merged area.
 

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from reident._check import check_ids
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.errors import DataError
 from reident.options import Real, checked
 from reident.places.points import read_places
 
@@ -74,7 +74,13 @@ class GridSets:
 
 
 @checked
-def mask_by_grid_sets(points: Any, *, radius_km: Kilometres, spacing_km: Kilometres, rng: RNGLike = None) -> GridSets:
+def mask_by_grid_sets(
+    points: Any,
+    *,
+    radius_km: Kilometres,
+    spacing_km: Annotated[float, Real(0, 10_000, open_low=True, unit="km", at_most="radius_km")],
+    rng: RNGLike = None,
+) -> GridSets:
     """Replace each place by the set of grid points within a radius, the grid points relabelled at random.
 
     Sets that share labels lie near one another: the number shared tells the surface in which two discs overlap, and so
@@ -114,8 +120,6 @@ def mask_by_grid_sets(points: Any, *, radius_km: Kilometres, spacing_km: Kilomet
     >>> bool(abs(sets.distances().distances_km[0, 1] - 55.6) < 1)
     True
     """
-    if spacing_km > radius_km:
-        raise ParameterError(f"`spacing_km` must be at most `radius_km` ({radius_km:g}), got {spacing_km:g}")
     lat, lon = (np.radians(angles) for angles in read_places(points))
     if lat.size < 2:
         raise DataError(f"`points` must have at least 2 records, got {lat.size}: one set intersects nothing")

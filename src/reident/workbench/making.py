@@ -141,7 +141,8 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
         )
     units = _units(table, roles.household)
     one_each = table[~units.duplicated()]
-    data = microdata(one_each, quasi=(), kind="places", public=roles.public)
+    read = [name for name in _arguments(entry) if name in one_each.columns]
+    data = microdata(one_each, quasi=read, kind="places", public=roles.public)
     moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
     made.steps.append(moved)
     told = {"records_without_place": int((~located).sum())}

@@ -279,7 +279,9 @@ def plan(
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in tried])
     left_out = {} if methods else left_out_methods(data)
-    named = methods or [one.name for one in entries("anonymiser", data.kind) if one.name not in left_out]
+    named = methods or [
+        one.name for one in entries("anonymiser", data.kind) if one.name not in left_out and not one.costly
+    ]
     chosen = [_expand(spec, "anonymiser", data.kind, scale, intruder.n_released) for spec in named]
     for entry, _ in chosen:
         if reason := lacking(entry, data):
