@@ -200,13 +200,23 @@ def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd
 
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
     """
+    columns = needs_table(release, knowledge)
+    is_number = {
+        c: pd.api.types.is_numeric_dtype(k := knowledge.known[c]) and not pd.api.types.is_bool_dtype(k) for c in columns
+    }
+    n = sum(1 if is_number[column] else knowledge.known[column].nunique() for column in columns)
+    if n > _MOST_COLUMNS:
+        raise NotApplicable(
+            f"the quasi-identifiers have {n} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
+            "compares them all"
+        )
     mine: dict[str, Any] = {}
     theirs: dict[str, Any] = {}
-    for column in needs_table(release, knowledge):
+    for column in columns:
         known, released = knowledge.known[column], release.table[column]
         values = np.sort(known.dropna().unique()) if pd.api.types.is_numeric_dtype(known) else known.dropna().unique()
         read = _read_labels(pd.Index(values), released, knowledge.hierarchies.get(column))
-        if pd.api.types.is_numeric_dtype(known) and not pd.api.types.is_bool_dtype(known):
+        if is_number[column]:
             mine[column] = known.to_numpy(float)
             numbers = pd.to_numeric(released.astype(object), errors="coerce").to_numpy(float)
             covered = read / np.maximum(read.sum(axis=1, keepdims=True), 1) @ values.astype(float)
@@ -215,11 +225,6 @@ def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd
         for place, value in enumerate(values):
             mine[f"{column}={value}"] = (known == value).to_numpy(float)
             theirs[f"{column}={value}"] = read[:, place] / np.maximum(read.sum(axis=1), 1)
-    if len(mine) > _MOST_COLUMNS:
-        raise NotApplicable(
-            f"the quasi-identifiers have {len(mine)} numbers and categories, above {_MOST_COLUMNS}: nearest_record "
-            "compares them all"
-        )
     return pd.DataFrame(mine, index=knowledge.known.index), pd.DataFrame(theirs, index=release.table.index)
 
 

@@ -31,24 +31,52 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """How the sensitive values are spread over the records that agree with each person."""
+    """How the sensitive values are spread over the records that agree with each person.
 
-    shares: FloatArray
+    Persons with whom the same classes agree share a row. Of each row only the values that occur are held, the commonest
+    first; among equally common ones the first in the order of the values.
+    """
+
+    of: IntArray  # the row of each person
+    starts: IntArray  # of the entries of each row
+    codes: IntArray  # of the values
     counts: FloatArray
+    totals: FloatArray  # of each row
     prior: FloatArray
-    values: pd.Index
+    labels: pd.Index
     truth: IntArray
     said: str
 
+    @property
+    def some(self) -> IntArray:
+        """The rows with which some record agrees."""
+        return np.flatnonzero(np.diff(self.starts))
+
+    def entry(self, place: int) -> tuple[IntArray, FloatArray]:
+        """Return the value at a place of each row, -1 where it has fewer, and its count."""
+        at = self.starts[:-1] + place
+        there = at < self.starts[1:]
+        at = np.where(there, at, 0)
+        return np.where(there, self.codes[at], -1), np.where(there, self.counts[at], 0.0)
+
+    def surest(self) -> tuple[IntArray, FloatArray]:
+        """Return the commonest value of each row, -1 where there is none, and its share."""
+        value, count = self.entry(0)
+        return value, count / np.maximum(self.totals, 1.0)
+
     def outcome(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, said: str) -> Outcome:
-        """Return claims of values (codes, -1 for none) with their confidence."""
+        """Return claims of values (codes, -1 for none), a row each, with their confidence."""
+        return self.outcome_of_persons(knowledge, claim[self.of], confidence[self.of], said)
+
+    def outcome_of_persons(self, knowledge: Knowledge, claim: IntArray, confidence: FloatArray, said: str) -> Outcome:
+        """Return claims of values (codes, -1 for none), a person each, with their confidence."""
         made = claim >= 0
         codes = np.maximum(claim, 0)
         right = (
             np.where(made, self.truth == claim, 0.0) if knowledge.secrets is not None else np.full(len(claim), np.nan)
         )
         base = np.where(made, self.prior[codes], self.prior.max())
-        labels = [self.values[code] if one else None for code, one in zip(codes, made, strict=True)]
+        labels = np.where(made, self.labels.to_numpy(object)[codes], None)
         persons = np.arange(len(claim))
         claims = claims_about(knowledge, persons, labels, np.where(made, confidence, 0.0), right, base)
         return Outcome(claims, "attribute", f"{self.said}{said}", proven=True)
@@ -60,29 +88,33 @@ def _shares(release: Release, knowledge: Knowledge) -> _Shares:
     sensitive = knowledge.sensitive
     if sensitive is None or sensitive not in release.table.columns:
         raise NotApplicable("no sensitive column is released")
-    kept = knowledge.kept(release)
-    if not kept:
+    if not knowledge.kept(release):
         raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    shares: _Shares = knowledge.once(release, "shares", lambda: _weighed(release, knowledge, str(sensitive)))
+    return shares
+
+
+def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
+    from scipy.sparse import coo_array
+
     found = knowledge.agreement(release)
     codes, values = encode_column(release.table[sensitive].astype(object))
     inside = found.classes >= 0
-    table = np.zeros((len(found.sizes), len(values)))
-    np.add.at(table, (found.classes[inside], codes[inside]), 1)
-    counts = found.spread(table)
-    total = counts.sum(axis=1, keepdims=True)
-    shares = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
-    truth = np.full(len(counts), -1)
+    shape = len(found.sizes), len(values)
+    table = coo_array((np.ones(int(inside.sum())), (found.classes[inside], codes[inside])), shape=shape).tocsr()
+    agree, of = found.patterns()
+    spread = (agree @ table).tocoo()
+    order = np.lexsort((spread.col, -spread.data, spread.row))
+    rows, counts = spread.row[order], spread.data[order].astype(np.float64)
+    starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
+    truth = np.full(len(of), -1)
     if knowledge.secrets is not None:
         truth = values.get_indexer(pd.Index(knowledge.secrets.astype(object)))
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
-    said = f"the intruder knows {', '.join(map(str, kept))} of each person exactly and that the person is in the file"
-    return _Shares(shares, counts, prior, values, truth, said)
-
-
-def _surest(weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the value of most weight, -1 where there is none, and its weight."""
-    best = weights.max(axis=1)
-    return np.where(best > 0, weights.argmax(axis=1), -1), best
+    kept = ", ".join(map(str, knowledge.kept(release)))
+    said = f"the intruder knows {kept} of each person exactly and that the person is in the file"
+    totals = np.bincount(rows, counts, minlength=spread.shape[0]).astype(np.float64)
+    return _Shares(of, starts, spread.col[order].astype(np.int64), counts, totals, prior, values, truth, said)
 
 
 def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -94,7 +126,7 @@ def homogeneity(release: Release, knowledge: Knowledge, *, rng: np.random.Genera
     """
     del rng
     found = _shares(release, knowledge)
-    claim, share = _surest(found.shares)
+    claim, share = found.surest()
     return found.outcome(knowledge, np.where(share == 1, claim, -1), share, ", and claims a value where all agree")
 
 
@@ -102,7 +134,7 @@ def modal_value(release: Release, knowledge: Knowledge, *, rng: np.random.Genera
     """Claim the commonest value of the records that agree with the person, sure or not (TCAP's question)."""
     del rng
     found = _shares(release, knowledge)
-    return found.outcome(knowledge, *_surest(found.shares), ", and claims the commonest value")
+    return found.outcome(knowledge, *found.surest(), ", and claims the commonest value")
 
 
 def skewness(
@@ -120,9 +152,15 @@ def skewness(
     """
     del rng
     found = _shares(release, knowledge)
-    gain = np.where(found.counts > 0, found.shares - found.prior, -1.0)
-    claim = np.where(gain.max(axis=1) >= min_gain, gain.argmax(axis=1), -1)
-    share = found.shares[np.arange(len(claim)), np.maximum(claim, 0)]
+    rows = np.repeat(np.arange(len(found.totals)), np.diff(found.starts))
+    shares = found.counts / found.totals[rows]
+    gain = shares - found.prior[found.codes]
+    # The entry of each row that gains most; among equals the first of the values.
+    order = np.lexsort((found.codes, -gain, rows))
+    best = order[found.starts[found.some]]
+    claim, share = np.full(len(found.totals), -1), np.zeros(len(found.totals))
+    claim[found.some] = np.where(gain[best] >= min_gain, found.codes[best], -1)
+    share[found.some] = shares[best]
     return found.outcome(knowledge, claim, share, f", and claims a value that becomes more probable by {min_gain:g}")
 
 
@@ -146,26 +184,28 @@ def similarity(
     """
     del rng
     found = _shares(release, knowledge)
-    numbers = pd.to_numeric(pd.Series(found.values), errors="coerce").to_numpy(float)
+    numbers = pd.to_numeric(pd.Series(found.labels), errors="coerce").to_numpy(float)
     if not np.isfinite(numbers).all():
         raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
     reach = width * float(np.ptp(numbers))
-    there = found.counts > 0
-    low = np.where(there, numbers, np.inf).min(axis=1)
-    high = np.where(there, numbers, -np.inf).max(axis=1)
-    close = there.any(axis=1) & (high - low <= reach)
-    inside = (numbers >= low[:, None]) & (numbers <= high[:, None])
-    own = numbers[np.maximum(found.truth, 0)]
-    right = np.where(close & (found.truth >= 0), (own >= low) & (own <= high), 0.0)
-    claim = [f"{a:g} to {b:g}" if one else None for a, b, one in zip(low, high, close, strict=True)]
+    low, high = np.full((2, len(found.totals)), np.nan)
+    if found.some.size:
+        starts = found.starts[found.some]
+        low[found.some] = np.minimum.reduceat(numbers[found.codes], starts)
+        high[found.some] = np.maximum.reduceat(numbers[found.codes], starts)
+    close = high - low <= reach
     # The prior of an interval so wide, where it lies best, is what guessing earns.
     order = np.argsort(numbers)
-    mass = np.concatenate([[0.0], np.cumsum(found.prior[order])])
-    ends = np.searchsorted(numbers[order], numbers[order] + reach, side="right")
-    base = np.where(close, inside @ found.prior, float((mass[ends] - mass[np.arange(len(order))]).max()))
+    mass, line = np.concatenate([[0.0], np.cumsum(found.prior[order])]), numbers[order]
+    ends = np.searchsorted(line, line + reach, side="right")
+    likely = mass[np.searchsorted(line, high, side="right")] - mass[np.searchsorted(line, low)]
+    base = np.where(close, likely, float((mass[ends] - mass[np.arange(len(order))]).max()))
+    claim = np.array([f"{a:g} to {b:g}" if one else None for a, b, one in zip(low, high, close, strict=True)], object)
+    own, of = numbers[np.maximum(found.truth, 0)], found.of
+    right = np.where(close[of] & (found.truth >= 0), (own >= low[of]) & (own <= high[of]), 0.0)
     if knowledge.secrets is None:
         right = np.full(len(right), np.nan)
-    claims = claims_about(knowledge, np.arange(len(low)), claim, close.astype(float), right, base)
+    claims = claims_about(knowledge, np.arange(len(of)), claim[of], close[of].astype(float), right, base[of])
     said = f"{found.said}, and claims an interval where all values lie within {width:.0%} of the range"
     return Outcome(claims, "attribute", said, proven=True)
 
@@ -192,20 +232,28 @@ def background_knowledge(
     found = _shares(release, knowledge)
     if knowledge.secrets is None:
         raise NotApplicable("what a person does not have can be said only where the true values are known")
-    left, prior = found.counts.copy(), np.tile(found.prior, (len(found.counts), 1))
-    rows, there = np.arange(len(left)), found.truth >= 0
-    for _ in range(excluded):
-        wrong = left.copy()
-        wrong[rows[there], found.truth[there]] = 0
-        most = wrong.argmax(axis=1)
-        some = rows[wrong.max(axis=1) > 0]
-        left[some, most[some]] = prior[some, most[some]] = 0
-    shares, prior = (np.divide(one, np.maximum(one.sum(axis=1, keepdims=True), 1e-300)) for one in (left, prior))
-    claim, sure = _surest(shares)
+    n, truth = len(found.of), found.truth
+    left, lost = found.totals[found.of], np.zeros(n)
+    out = np.full((n, excluded), -1)  # the values ruled out
+    gone, best, most = np.zeros(n, dtype=int), np.full(n, -1), np.zeros(n)
+    for place in range(min(excluded + 1, int(np.diff(found.starts).max(initial=0)))):
+        value, count = (one[found.of] for one in found.entry(place))
+        ruled = (value >= 0) & (value != truth) & (gone < excluded)
+        out[np.flatnonzero(ruled), gone[ruled]] = value[ruled]
+        left = left - np.where(ruled, count, 0.0)
+        lost += np.where(ruled, found.prior[np.maximum(value, 0)], 0.0)
+        gone += ruled
+        first = (value >= 0) & ~ruled & (best < 0)
+        best, most = np.where(first, value, best), np.where(first, count, most)
     said = f", and rules out {excluded} wrong value(s) of each person"
-    guessed = found.outcome(knowledge, claim, sure, said)
+    guessed = found.outcome_of_persons(knowledge, best, most / np.maximum(left, 1e-300), said)
     # Who guesses without the release can rule out the same values.
-    guessed.claims["base"] = np.where(claim >= 0, prior[rows, np.maximum(claim, 0)], prior.max(axis=1))
+    likeliest = np.full(n, -1)
+    for value in np.argsort(-found.prior, kind="stable")[: excluded + 1]:
+        likeliest = np.where((likeliest < 0) & ~(out == value).any(axis=1), value, likeliest)
+    guess = np.where(best >= 0, best, likeliest)
+    base = np.where(guess >= 0, found.prior[np.maximum(guess, 0)], 0.0)
+    guessed.claims["base"] = base / np.maximum(1 - lost, 1e-300)
     return guessed
 
 

@@ -165,9 +165,7 @@ def _measure(knowledge: Knowledge, release: Release, column: str, persons: IntAr
         return _Measure(codes.astype(np.int64), True, mine[persons] / scale, *(ends[codes].T / scale))
 
     def apart(own: IntArray, rows: IntArray) -> FloatArray:
-        shape = len(own), len(rows)
-        a, b = (np.broadcast_to(part, shape).ravel() for part in (persons[own][:, None], rows[None, :]))
-        return (~compared.agree(a, b)).astype(np.float64).reshape(shape)
+        return (~compared.agree_all(persons[own], rows)).astype(np.float64)
 
     return _Measure(compared.theirs, False, apart=apart)
 

@@ -127,6 +127,14 @@ class Knowledge:
         """Return which released records agree with each person in the columns kept."""
         return _memo(self, release)[2]
 
+    def once(self, release: Release, name: str, make: Callable[[], Any]) -> Any:
+        """Return what several attacks on a release need, made once."""
+        _memo(self, release)
+        made = self._made[id(release)][-1]
+        if name not in made:
+            made[name] = make()
+        return made[name]
+
     def sample(self, rng: np.random.Generator) -> IntArray:
         """Draw the rows of the persons on whom a costly attack is tried, in order."""
         n = len(self.known)
@@ -145,7 +153,7 @@ def _memo(knowledge: Knowledge, release: Release) -> tuple[dict[str, ComparedCol
         compared = compare_columns(knowledge.known, table, columns, knowledge.hierarchies)
         kept = kept_columns(compared, *knowledge.pairs())
         # The release is kept beside what was made of it, so that its id stays its own.
-        made[id(release)] = compared, kept, agreement(compared, kept, table, len(knowledge.known)), release
+        made[id(release)] = compared, kept, agreement(compared, kept, table, len(knowledge.known)), release, {}
     found: tuple[Any, ...] = made[id(release)]
     return found[0], found[1], found[2]
 

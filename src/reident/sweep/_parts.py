@@ -58,8 +58,8 @@ class PartStore:
                 f"`folder` must be a folder that can be written, got {str(self.folder)!r}: {error.strerror or error}"
             ) from error
 
-    def load(self, keys: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Return the measures of those trials among `keys` that are on disk, and set damaged parts aside."""
+    def load(self, keys: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the measures of those trials among `keys`, or of all, that are on disk; set damaged parts aside."""
         found: dict[str, dict[str, Any]] = {}
         damaged = []
         for part in sorted(self.folder.glob("part-*.parquet")):
@@ -68,7 +68,7 @@ class PartStore:
                 damaged.append(part)
                 continue
             for row in rows:
-                if row["_key"] in keys:
+                if keys is None or row["_key"] in keys:
                     found[row["_key"]] = {name: value for name, value in row.items() if name not in BOOKKEEPING}
         for part in damaged:
             part.replace(part.with_suffix(".damaged"))

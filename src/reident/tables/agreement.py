@@ -53,6 +53,14 @@ class ComparedColumn:
         assert self.covers is not None
         return np.asarray(self.covers[values, labels])
 
+    def agree_all(self, persons: IntArray, records: IntArray) -> BoolArray:
+        """Tell of each person with each record whether they agree, shape (persons, records)."""
+        values, labels = self.mine[persons], self.theirs[records]
+        if self.label_of is not None:
+            return np.asarray(self.label_of[values][:, None] == labels)
+        assert self.covers is not None
+        return np.asarray(self.covers[values][:, labels])
+
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
@@ -91,13 +99,18 @@ class Agreement:
         found: BoolArray = np.isin(self.groups[persons] * n_classes + classes, keys) & (classes >= 0)
         return found
 
-    def spread(self, weights: FloatArray) -> FloatArray:
-        """Return for each person the sum of the rows of `weights` (one a class) over the classes that agree."""
+    def patterns(self) -> tuple[Any, IntArray]:
+        """Return which classes agree together: a sparse row a distinct set of classes, and the row of each person."""
         from scipy.sparse import csr_array
 
-        shape = (len(self.starts) - 1, len(self.sizes))
-        table = csr_array((np.ones(len(self.members)), self.members, self.starts), shape=shape)
-        return np.asarray((table @ weights)[self.groups])
+        seen: dict[bytes, int] = {}
+        own = [np.sort(self.members[a:b]) for a, b in pairwise(self.starts)]
+        of = np.array([seen.setdefault(one.tobytes(), len(seen)) for one in own], dtype=np.int64)
+        first = np.unique(of, return_index=True)[1]
+        members = np.concatenate([own[g] for g in first]) if len(first) else self.members[:0]
+        starts = np.concatenate([[0], np.cumsum([len(own[g]) for g in first])]).astype(np.int64)
+        table = csr_array((np.ones(len(members)), members, starts), shape=(len(first), len(self.sizes)))
+        return table, of[self.groups]
 
     def candidates(self) -> list[IntArray]:
         """Return for each group the rows of the release that agree with it."""

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import check_columns, check_distance_matrix, check_integer, check_table
-from reident._types import FloatArray
+from reident._types import BoolArray, FloatArray
 from reident.errors import DataError
 from reident.options import Whole
 
@@ -114,13 +114,20 @@ def neighbours_kept(
     """
     original, release = _both(original_km, release_km)
     count = min(check_integer(n_neighbours, "n_neighbours", low=1), len(original) - 2)
-    near = []
-    for matrix in (original, release):
-        ordered = matrix.copy()
-        np.fill_diagonal(ordered, -1.0)
-        near.append(np.argsort(ordered, axis=1, kind="stable")[:, 1 : count + 1])
-    rows = np.arange(len(original))[:, None] * len(original)
-    return float(np.isin(near[0] + rows, near[1] + rows).mean())
+    both = _nearest(original, count) & _nearest(release, count)
+    return float(both.sum()) / (count * len(original))
+
+
+def _nearest(matrix: FloatArray, count: int) -> BoolArray:
+    """Tell which records are among the nearest of each; of equally near ones the first are."""
+    others = matrix.copy()
+    np.fill_diagonal(others, np.inf)
+    last = np.partition(others, count - 1, axis=1)[:, count - 1 : count]
+    near, tied = others < last, others == last
+    for row in np.flatnonzero(near.sum(axis=1) + tied.sum(axis=1) > count):
+        tied[row, np.flatnonzero(tied[row])[count - int(near[row].sum()) :]] = False
+    found: BoolArray = near | tied
+    return found
 
 
 def information_kept(original: pd.DataFrame, release: pd.DataFrame, *, columns: str | Sequence[str]) -> float:

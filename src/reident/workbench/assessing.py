@@ -27,7 +27,7 @@ from reident.workbench.searching import DRAWS, Search, search_release
 __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "assess"]
 
 #: Repetitions of every release: quick for a first look, full for a decision.
-REPETITIONS = {"smoke": 2, "quick": 10, "full": 30}
+REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
 
 
 #: Complete records beyond which an assessment works on a random sample of so many, and says so.
@@ -185,7 +185,7 @@ def assess(
     n_known, overlap, public
         As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
-        2, 10 or 30 repetitions.
+        2, 5 or 30 repetitions of the maps; of a release that draws 2, 5 or 20 draws are judged.
     seed, jobs, scheduler, folder, progress
         As for `risk_utility`.
 
@@ -257,6 +257,7 @@ def assess(
             data.iloc[np.sort(drawn)], slots or slots_of(plans, data, roles, limit), roles,
             others=[*aside, *([sensitive] if sensitive else [])], limit=limit, tolerate=tolerate,
             missing=check_choice(missing, "missing", tuple(MISSING)), draws=DRAWS[profile], seed=seed,
+            folder=None if folder is None else Path(folder) / "parts", progress=progress,
         )  # fmt: skip
     digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
     advice = _advice(maps, limit, tolerate)

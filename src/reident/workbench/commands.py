@@ -112,7 +112,7 @@ def assess(
     area: Area = None,
     candidates: Candidates = None,
     public: Public = None,
-    profile: Annotated[str, typer.Option(help="smoke, quick (10 repetitions) or full (30).")] = "quick",
+    profile: Annotated[str, typer.Option(help="smoke, quick (5 repetitions) or full (30).")] = "quick",
     seed: Annotated[int, typer.Option(help="The seed of the simulated intruder.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
     scheduler: Annotated[str | None, typer.Option(help="A running dask scheduler to run on instead.")] = None,

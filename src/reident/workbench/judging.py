@@ -1,0 +1,324 @@
+"""One candidate of a search: made, judged by the whole panel in all its draws, and what it leaves of each column."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray
+from reident.errors import DataError, ParameterError
+from reident.methods.forms import FORMS
+from reident.methods.release import LAT, LON, Release
+from reident.places.distances import great_circle_km
+from reident.places.points import read_places
+from reident.sweep import _code
+from reident.sweep._parts import PartStore
+from reident.tables.utility import distances_kept, neighbours_kept
+from reident.workbench.finishing import column_loss
+from reident.workbench.knowledge import KnowledgePrice, price
+from reident.workbench.making import Made, Roles, Step, make
+from reident.workbench.panel import Panel, knowledge_of, panel
+
+__all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "told_of"]
+
+#: What the place of a record is called among the columns.
+PLACE = "place"
+#: Records beyond which distances are not released here, and on which losses of places are measured.
+_MOST_DISTANCES, _SAMPLE = 2000, 500
+
+
+#: The columns of the table of candidates.
+ROW = ["chain", "withheld", "kept", "share_above_limit", "n_above", "worst", "attack", "passed", "reason"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One step, or none for columns that are withheld, and what it leaves of its columns."""
+
+    step: Step | None
+    columns: tuple[str, ...]
+    kept: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The first draw of a release as its custodian sees it: confidential."""
+
+    panel: Panel
+    released: pd.DataFrame
+    losses: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What was found of a candidate, and its first draw where it is at hand."""
+
+    row: Mapping[str, Any]
+    shown: Shown | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every draw passed."""
+        return bool(self.row["passed"])
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The data and the rule by which chains are judged."""
+
+    data: Any
+    roles: Roles
+    others: list[str]
+    limit: float
+    tolerate: float
+    missing: str
+    draws: int
+    seed: int
+    always: frozenset[str] = frozenset()
+
+    @property
+    def places(self) -> list[str]:
+        """`PLACE` where the records have one."""
+        has = hasattr(self.data, "to_crs") or {LAT, LON} <= set(self.data.columns)
+        return [PLACE] if has else []
+
+    @property
+    def protected(self) -> list[str]:
+        """The columns that an intruder may know, the place among them."""
+        return list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi, *self.places]))
+
+    def digest(self) -> str:
+        """Return a hash of all that a verdict depends on beside the chain: code, data, roles and rule."""
+        told = [
+            _code.IMPORTED_DIGEST, sorted(_code.versions().items()), self.roles.quasi, self.roles.epsilon_quasi,
+            self.roles.sensitive, self.roles.household, self.others, self.limit, self.tolerate, self.missing,
+            self.draws, self.seed, sorted(self.always),
+            {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
+            {name: str(given) for name, given in self.roles.public.items()},
+        ]  # fmt: skip
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        digest.update(pd.util.hash_pandas_object(self.plain().astype(str), index=False).to_numpy().tobytes())
+        return digest.hexdigest()
+
+    def part(self, step: Step | None, slot: Sequence[Step | None]) -> Part:
+        """Try a step by itself to see what it leaves."""
+        columns = tuple(dict.fromkeys(name for one in slot if one for name in self.columns(one)))
+        if step is None:
+            return Part(None, columns)
+        if np.isfinite(FORMS[step.entry.form].most_records) and len(self.data) > _MOST_DISTANCES:
+            return Part(step, columns, reason="distances between so many records are not tried")
+        try:
+            made = self.make([step], set(self.columns(step)), 0)
+        except (DataError, ParameterError) as error:
+            return Part(step, columns, reason=str(error))
+        lost = self.losses(made, list(self.columns(step)))
+        return Part(step, columns, {name: 1 - value for name, value in lost.items()})
+
+    def columns(self, step: Step) -> tuple[str, ...]:
+        """Return the columns that a step is about."""
+        if step.entry.data == "places":
+            return (PLACE,)
+        return tuple(step.columns or dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi]))
+
+    def promise(self, chain: Sequence[Part]) -> float:
+        """Return the mean share of the protected columns that a chain would keep by what its steps keep alone."""
+        kept = dict.fromkeys(self.protected, 0.0)
+        for part in chain:
+            for name, share in part.kept.items():
+                kept[name] = share if not kept.get(name) else kept[name] * share
+        return float(np.mean(list(kept.values()))) if kept else 0.0
+
+    def make(self, steps: Sequence[Step], shown: set[str], draw: int) -> Made:
+        """Apply steps to the data; each draw has a stream of its own."""
+        roles = replace(
+            self.roles,
+            quasi=[name for name in self.roles.quasi if name in shown],
+            epsilon_quasi=[name for name in self.roles.epsilon_quasi if name in shown],
+        )
+        return make(self.data, steps, roles, missing=self.missing, rng=np.random.default_rng([self.seed, draw]))
+
+    def losses(self, made: Made, names: list[str]) -> dict[str, float]:
+        """Return the share lost of each column."""
+        lost = {name: column_loss(self.data[name], made.table[name]) for name in names if name != PLACE}
+        if PLACE in names:
+            lost[PLACE] = 1.0 if made.places == "true" else self.place_loss(made)
+        return lost
+
+    def place_loss(self, made: Made) -> float:
+        """Return how much of neighbours and distances is lost, on a sample of the records."""
+        rows = np.linspace(0, len(made.table) - 1, min(_SAMPLE, len(made.table))).astype(int)
+        if len(rows) < 3:
+            return 1.0
+        true = great_circle_km(*read_places(self.data.loc[made.table.index[rows]], "data"))
+        if made.matrix_km is None:
+            shown: FloatArray = great_circle_km(*read_places(made.table.iloc[rows], "release"))
+        else:
+            shown = made.matrix_km[np.ix_(rows, rows)]
+        kept = (neighbours_kept(true, shown) + distances_kept(true, shown)) / 2
+        return 1.0 - kept * len(made.table) / len(self.data)
+
+    def release(self, made: Made, shown: set[str], steps: Sequence[Step]) -> Release:
+        """Return what `protect` would write of this."""
+        table, named = made.table, shown | set(self.others)
+        with_place = made.places == "moved"
+        if hasattr(table, "to_crs"):
+            lat, lon = read_places(table, "release") if with_place else (None, None)
+            table = pd.DataFrame(table.drop(columns=table.geometry.name))
+            table = table.assign(**{LAT: lat, LON: lon}) if with_place else table
+        kept = [name for name in table.columns if name in named and name not in (LAT, LON)]
+        table = pd.DataFrame(table[[*kept, *([LAT, LON] if with_place else [])]])
+        form = "points" if with_place else "distances" if made.matrix_km is not None else "table"
+        moved = [step for step in steps if with_place and step.entry.data == "places"]
+        law = next(iter(moved), steps[-1])
+        return Release(form, table, law.entry.name, law.settings, len(self.data), matrix_km=made.matrix_km)
+
+    def withheld(self, chain: Sequence[Part]) -> list[str]:
+        """Return the quasi-identifiers that a chain leaves out."""
+        shown = self._shown(chain)
+        return [name for name in self.roles.quasi if name not in shown]
+
+    def _shown(self, chain: Sequence[Part]) -> set[str]:
+        return {name for part in chain if part.step for name in part.columns} | self.always
+
+    def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
+        """Return what a candidate is, in words."""
+        steps = [part.step for part in chain if part.step]
+        return {"chain": "; ".join(map(_text, steps)), "withheld": ", ".join(self.withheld(chain)), "reason": ""}
+
+    def _drawn(self, chain: Sequence[Part], draw: int) -> tuple[Made, Release]:
+        steps, shown = [part.step for part in chain if part.step], self._shown(chain)
+        made = self.make(steps, shown, draw)
+        return made, self.release(made, shown, steps)
+
+    def shown(self, chain: Sequence[Part]) -> Shown:
+        """Make and judge the first draw of a chain that passed before."""
+        made, released = self._drawn(chain, 0)
+        found = self.panel(released, told=True, enough=self.tolerate)
+        return Shown(found, released.table, self._all_losses(made, chain))
+
+    def _all_losses(self, made: Made, chain: Sequence[Part]) -> dict[str, float]:
+        shown = self._shown(chain)
+        gone = [*self.withheld(chain), *(name for name in self.places if name not in shown)]
+        return self.losses(made, self.protected) | dict.fromkeys(gone, 1.0)
+
+    def judge(self, chain: Sequence[Part]) -> Judged:
+        """Judge a chain in all its draws, as a check with the true pairs and as one without them."""
+        row = self.row_of(chain)
+        worst: Panel | None = None
+        first: Shown | None = None
+        for draw in range(self.draws if any(_draws(part.step) for part in chain if part.step) else 1):
+            try:
+                made, released = self._drawn(chain, draw)
+            except (DataError, ParameterError) as error:
+                return Judged(row | {"passed": False, "reason": str(error)})
+            for told in (True, False):
+                found = self.panel(released, told=told, enough=self.tolerate, draw=draw)
+                worst = found if worst is None or found.share_above_limit > worst.share_above_limit else worst
+                if first is None:
+                    first = Shown(found, released.table, self._all_losses(made, chain))
+                if found.share_above_limit > self.tolerate:
+                    break
+            if worst is not None and worst.share_above_limit > self.tolerate:
+                break
+        assert worst is not None and first is not None  # noqa: PT018
+        about = worst.attacks[worst.attacks["what"] != "link"]
+        share, names = worst.share_above_limit, self.protected
+        row |= {
+            "kept": 1 - float(np.mean([first.losses[name] for name in names])) if names else 0.0,
+            "share_above_limit": share,
+            "n_above": round(share * len(worst.persons)),
+            "worst": worst.worst,
+            "attack": str(about.loc[about["share_above_limit"].idxmax(), "name"]) if share > 0 else "",
+            "passed": share <= self.tolerate,
+        }
+        return Judged(row, first)
+
+    def panel(self, released: Release, *, told: bool, enough: float | None, draw: int = 0) -> Panel:
+        """Judge a release; not `told`, its records are shuffled and nobody says whose each is."""
+        if not told:
+            order = np.random.default_rng([self.seed, draw, 1]).permutation(len(released.table))
+            matrix = None if released.matrix_km is None else released.matrix_km[np.ix_(order, order)]
+            released = replace(released, table=released.table.iloc[order].reset_index(drop=True), matrix_km=matrix)
+        known = knowledge_of(
+            self.data, released, quasi=list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi])),
+            sensitive=self.roles.sensitive, hierarchies=self.roles.hierarchies, told=told,
+        )  # fmt: skip
+        return panel(released, known, limit=self.limit, seed=self.seed, enough=enough)
+
+    def plain(self) -> pd.DataFrame:
+        """Return the records with their places in two columns."""
+        if not hasattr(self.data, "to_crs"):
+            return pd.DataFrame(self.data)
+        lat, lon = read_places(self.data, "data")
+        return pd.DataFrame(self.data.drop(columns=self.data.geometry.name)).assign(**{LAT: lat, LON: lon})
+
+    def before(self) -> Panel:
+        """Judge the data as they are, until everybody is above the limit."""
+        table, form = self.plain(), "points" if self.places else "table"
+        named = {*self.protected, *self.others, *([LAT, LON] if self.places else [])}
+        shown = table[[name for name in table.columns if name in named]]
+        released = Release(form, shown, "original", {}, len(shown))
+        return self.panel(released, told=True, enough=1 - 0.5 / max(1, len(shown)))
+
+    def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
+        """Return what knowledge is worth with a release of this table, the true pairs known to the judge."""
+        released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
+        names = list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi]))
+        if not (self.places or names):
+            return None
+        known = knowledge_of(self.data, released, quasi=names, hierarchies=self.roles.hierarchies, told=True)
+        try:
+            return price(released, known, limit=self.limit, rng=self.seed)
+        except ParameterError:  # no column of what is known is released
+            return None
+
+
+class Verdicts:
+    """The candidates that were judged, on disk as they come: a search that was killed goes on and judges none again."""
+
+    def __init__(self, folder: Path, bench: Bench) -> None:
+        self._bench, self._store = bench, PartStore(folder)
+        self._digest, self._found = bench.digest(), self._store.load()
+
+    def _key(self, chain: Sequence[Part]) -> str:
+        steps = [told_of(part.step) for part in chain if part.step]
+        told = [self._digest, steps, self._bench.withheld(chain)]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
+
+    def judge(self, chain: Sequence[Part]) -> Judged:
+        """Return what is known of a candidate, or judge it and keep what was found."""
+        key = self._key(chain)
+        if key in self._found:
+            return Judged({name: value for name, value in self._found[key].items() if value is not None})
+        judged = self._bench.judge(chain)
+        row = {name: judged.row.get(name) for name in ROW}
+        self._store.add({"_key": key, "_parameters": "", "repetition": 0, "seed_key": "", **row})
+        self._store.flush()
+        return judged
+
+
+def _draws(step: Step) -> bool:
+    return "rng" in inspect.signature(step.entry.function).parameters
+
+
+def told_of(step: Step) -> dict[str, Any]:
+    """Return a step as a recipe writes it."""
+    given = {name: value for name, value in step.settings.items() if value is not None}
+    columns = {} if step.columns is None else {"columns": list(step.columns)}
+    return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(given))}
+
+
+def _text(step: Step) -> str:
+    told, usual = told_of(step), step.entry.defaults()
+    given = ", ".join(f"{name}={v}" for name, v in told["parameters"].items() if usual.get(name) != v or name == "k")
+    columns = f" of {', '.join(told['columns'])}" if "columns" in told else ""
+    return f"{told['method']}{columns}{f' ({given})' if given else ''}"

@@ -1,0 +1,98 @@
+"""The search of `assess`: what it judges, keeps and goes on from."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reident.methods import find
+from reident.workbench.judging import Bench
+from reident.workbench.making import Roles, Step
+from reident.workbench.searching import search_release
+
+#: A process that is killed outright before the third candidate of its own.
+KILLED = """
+import os, signal, sys, pytest, test_search as t
+with pytest.MonkeyPatch.context() as patched:
+    t.counted(patched, 2, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    t.search(t.people(), sys.argv[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def persons():
+    return people()
+
+
+def people():
+    rng = np.random.default_rng(3)
+    n = 120
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "age": rng.integers(20, 90, n),
+            "ill": rng.choice(["flu", "gout"], n),
+            "lat_deg": rng.uniform(50, 51, n),
+            "lon_deg": rng.uniform(8, 9, n),
+        }
+    )
+
+
+def search(persons, folder):
+    table = [Step(find("mondrian"), find("mondrian").check({"k": k})) for k in (2, 3, 4, 8)]
+    places = [Step(find("disc"), find("disc").check({"radius_m": r})) for r in (500.0, 5000.0)]
+    return search_release(
+        persons, [[*table, None], [*places, None]], Roles(["sex", "age"]), limit=0.2, draws=2,
+        folder=folder,
+    )  # fmt: skip
+
+
+def counted(monkeypatch, stop_after=None, how=None):
+    """Count the candidates judged, and end the process or the search after some."""
+    judged, real = [], Bench.judge
+
+    def judge(self, chain):
+        if len(judged) == stop_after:
+            how()
+        judged.append(self.row_of(chain)["chain"])
+        return real(self, chain)
+
+    monkeypatch.setattr(Bench, "judge", judge)
+    return judged
+
+
+def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        every = counted(patched)
+        whole = search(persons, None)
+    assert len(every) == len(set(every)) > 5
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        first = counted(patched, 2, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            search(persons, tmp_path)
+    child = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=Path(__file__).parent, check=False)
+    assert child.returncode == -signal.SIGKILL
+    with monkeypatch.context() as patched:
+        rest = counted(patched)
+        resumed = search(persons, tmp_path)
+    assert first == every[:2]
+    assert rest == every[4:]
+    pd.testing.assert_frame_equal(resumed.candidates, whole.candidates)
+    assert resumed.chain == whole.chain
+    assert resumed.losses == whole.losses
+    pd.testing.assert_frame_equal(resumed.after.persons, whole.after.persons)
+    with monkeypatch.context() as patched:
+        again = counted(patched)
+        pd.testing.assert_frame_equal(search(persons, tmp_path).released, whole.released)
+        assert again == []
+        changed = persons.assign(age=persons["age"] + 1)
+        search(changed, tmp_path)
+        assert again, "another file must not be answered from what was found of this one"
