@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reident import plot_ru_map, plot_ru_panels, plot_ru_together, ru_frame, ru_map_page, ru_map_widget
 from reident.errors import DataError
 from reident.plotting import new_figure, overlaps, save_figure
+from reident.plotting._labels import Label, place_labels
 from reident.plotting._scales import Scale, choose_scale, evenness
 from reident.plotting._sentence import sentence
 from reident.rumap import NOTHING, ORIGINAL, anchor
@@ -191,6 +192,12 @@ def test_the_widget_tells_python_what_was_clicked():
     assert widget.limit == 0.4
     widget.release = ["method a", "2"]
     assert clicked == [("method a", "2")]
+
+
+def test_a_label_without_text_takes_no_place():
+    ax = new_figure(3, 3)[1]
+    place_labels(ax, [Label([(0.5, 0.5)], text, "black") for text in ("", "\n", "k = 2")])
+    assert [text.get_text() for text in ax.texts] == ["k = 2"]
 
 
 @pytest.mark.parametrize("width_cm", [8.5, 17])

@@ -142,7 +142,8 @@ def _fixed_cost(places: _Places, label: Label, there: _Obstacles, frame: FloatAr
 
 
 def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0) -> None:
-    """Write labels where they cover least; a thin line leads from a far one to its point."""
+    """Write labels where they cover least; a thin line leads from a far one to its point. One without text is none."""
+    labels = [label for label in labels if label.text.strip()]
     if not labels:
         return
     figure = ax.get_figure(root=True)
