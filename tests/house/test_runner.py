@@ -17,6 +17,7 @@ from reident import DataError, ParameterError, runner
 from reident._lock import scratch
 from reident.runner import NotebookRun, _attempts, check_parameters, run_notebooks, write_index
 from reident.runner._attempts import RECORD, WORK, publish, working, workplace
+from reident.studies.catalogue import STUDIES
 from reident.sweep import grid
 from small_notebooks import finished_study, write_notebook
 
@@ -296,6 +297,14 @@ def test_processors_are_shared_out():
     runs, _ = runner.study_runs(["kroll2015", "00-tour"], profile="full", jobs=2)
     assert max(run.parameters.get("jobs", 0) for run in runs) == 2
     assert [run.name for run in runner.study_runs(["01-kroll2015-graph-linkage"])[0]] == ["kroll2015"]
+
+
+def test_the_shortest_study_begins_and_the_longest_follows():
+    names = [run.name for run in runner.study_runs(jobs=2)[0]]
+    minutes = [STUDIES[name].quick_minutes for name in names]
+    assert sorted(names) == sorted(STUDIES)
+    assert minutes[0] == min(minutes)
+    assert minutes[1:] == sorted(minutes[1:], reverse=True)
 
 
 def test_our_environment_is_left_as_it_was(tmp_path):

@@ -77,6 +77,7 @@ def run_notebooks(
     retry_failed: bool = True,
     progress: bool = True,
     label: str = "notebooks",
+    each: Callable[[], Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Execute notebooks, several at once, and publish each in a folder of its own.
 
@@ -99,6 +100,8 @@ def run_notebooks(
         Run again what has failed before with the same key.
     progress : bool, default True
         Show progress with the time left.
+    each : callable, optional
+        Called after every run that has ended, as to write the page over those that there are.
 
     Returns
     -------
@@ -118,7 +121,7 @@ def run_notebooks(
     specs = _specs(runs, out, scheduler)
     with working(out) as token:
         asked = [{**spec, "token": token} for spec in specs]
-        return _run_missing(asked, out, at_once, scheduler, force, retry_failed, progress, label)
+        return _run_missing(asked, out, at_once, scheduler, force, retry_failed, progress, label, each)
 
 
 def _run_missing(
@@ -130,6 +133,7 @@ def _run_missing(
     retry_failed: bool,
     progress: bool,
     label: str,
+    each: Callable[[], Any] | None,
 ) -> list[dict[str, Any]]:
     records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
     missing = [spec for spec in specs if records[spec["name"]] is None]
@@ -141,6 +145,9 @@ def _run_missing(
                 record = outcome.measures if outcome.error is None else _lost(outcome, name)
                 records[name] = record
                 board.finish(record)
+                if each is not None:
+                    with suppress(OSError):  # whoever asked for it says at the end that it cannot be written
+                        each()
     return [record for record in (records[spec["name"]] for spec in specs) if record is not None]
 
 
@@ -239,8 +246,10 @@ def study_runs(
     asked = [of_studies[name].name if name in of_studies else name for name in names]
     plain = [name for name in asked if name in others]
     studies = select_studies([name for name in asked if name not in plain]) if not names or asked != plain else []
+    by_time = sorted(studies, key=lambda study: study.quick_minutes)
+    studies = by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
     chosen = [(name, others[name]) for name in plain]
-    chosen += [(study.name, others[study.notebook]) for study in studies]
+    chosen += [(study.name, study.notebook_path) for study in studies]
     at_once = max(1, min(jobs, len(chosen)))
     inside = jobs if profile == "full" else max(1, jobs // at_once)
     wanted = {"profile": profile, "jobs": inside} | ({} if seed is None else {"seed": seed})
@@ -298,6 +307,7 @@ def reproduce(
             retry_failed=retry_failed,
             progress=progress,
             label="reproduce",
+            each=lambda: write_index(out),
         )
 
 

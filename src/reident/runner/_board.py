@@ -19,7 +19,7 @@ class Board:
     """The progress of several notebooks: an overall count with the time left, and a line for each that runs."""
 
     def __init__(self, label: str, names: list[str], out: Path, *, enabled: bool) -> None:
-        self._names, self._work = frozenset(names), out / WORK
+        self._names, self._out, self._work = frozenset(names), out, out / WORK
         self._bar = Progress(label, len(names), unit="notebooks", enabled=enabled)
         self._enabled = enabled
         self._finished: set[str] = set()
@@ -44,7 +44,9 @@ class Board:
         self._finished.add(record["name"])
         said = "done" if record["status"] == "ok" else f"failed ({record['error']['type']})"
         if self._enabled:
-            self._bar.say(f"{record['name']}: {said} after {duration(record['seconds'])}")
+            figures = self._out / record["name"] / "figures"
+            where = f", figures in {figures}" if figures.is_dir() else ""
+            self._bar.say(f"{record['name']}: {said} after {duration(record['seconds'])}{where}")
         self._bar.advance()
 
     def _watch(self) -> None:

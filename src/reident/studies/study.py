@@ -62,6 +62,8 @@ class Study:
     conditions : tuple of str
         Parameters that are conditions of the document, not cells of its grids: with others than its own nothing can be
         compared with print.
+    quick_minutes : float
+        Minutes of a processor that ``quick`` takes, roughly: the shortest of several studies begins, then the longest.
     figures : tuple of str
         The figures' names, in the order of the document.
     module : str
@@ -78,6 +80,7 @@ class Study:
     module: str
     result: str
     conditions: tuple[str, ...] = ()
+    quick_minutes: float = 1.0
 
     @property
     def stem(self) -> str:

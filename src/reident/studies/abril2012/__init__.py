@@ -91,7 +91,7 @@ class Profile:
 #: Full has 20 draws, and 300 s for each proof on all 1,080 records.
 PROFILES = {
     "smoke": Profile(["M4-33", "M7-999"], 2, 1, 5.0, 1, 3, [20], 2.0, 0.2, 0.5),
-    "quick": Profile(FILES, 2, 1, 8.0, 5, 20, [20, 30], 8.0, 1.0, 3.0),
+    "quick": Profile(FILES, 2, 1, 3.0, 5, 20, [20, 30], 3.0, 0.5, 1.0),
     "full": Profile(FILES, 20, 5, 120.0, 30, 50, [20, 40, 100, 200, 400], 30.0, 5.0, 300.0),
 }
 
@@ -116,6 +116,7 @@ STUDY = Study(
         "ru-map-maskings",
     ),
     module=__name__,
+    quick_minutes=1.7,
     result="trials",
 )
 run = STUDY.run
