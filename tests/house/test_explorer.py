@@ -1,77 +1,128 @@
-"""The explorer without a browser: what it offers, draws and tells; a click at a point's place chooses it."""
+"""The explorer without a browser: what it offers, draws and tells; its code runs; nothing stale stays."""
 
-import numpy as np
+import contextlib
+import io
+import re
+
 import pytest
 
-pytest.importorskip("ipyevents")
-from matplotlib.image import imread
-
 from reident.errors import ParameterError
-from reident.rumap import ORIGINAL
-from reident.workbench.examples import example_table
-from reident.workbench.explorer import Example, Explorer
+from reident.rumap import NOTHING, ORIGINAL
+from reident.workbench.controls import MethodChoice, usual_values, varied
+from reident.workbench.examples import example_places, example_table
+from reident.workbench.explorer import Example, Explorer, examples
+
+LOAD = "from reident.workbench.examples import example_table\n\ndata = example_table(120, rng=1)"
 
 
 @pytest.fixture(scope="module")
 def explorer():
     data = example_table(120, rng=1)
-    offered = {"t": Example(data, {"quasi": ["age", "pay"]}, "table", {"n_known": 40, "n_released": 60})}
-    made = Explorer(offered, repetitions=2)
-    made.methods.value = ("mondrian", "additive_noise")
+    roles = {"quasi": ["age", "pay"], "sensitive": "illness"}
+    made = Explorer({"t": Example(data, roles, "table", {"n_known": 40, "n_released": 60}, LOAD)}, repetitions=2)
+    made.methods.names.value = ("mondrian", "additive_noise")
     made.run()
     return made
 
 
-def test_every_point_of_the_map_has_its_place(explorer, tmp_path):
-    releases = explorer.panel()["method"].isin(["mondrian", "additive_noise", ORIGINAL]).sum()
-    assert len(explorer.spots) == releases
-    (tmp_path / "map.png").write_bytes(explorer.map.value)
-    height, width, _ = imread(tmp_path / "map.png").shape
-    assert explorer.spots["x"].between(0, width).all()
-    assert explorer.spots["y"].between(0, height).all()
-    assert set(explorer.spots["row"]) <= {row for _, row in explorer.point.options}
+def points(explorer):
+    return [(curve["method"], point) for curve in explorer.map.data["curves"] for point in curve["points"]]
 
 
-def test_the_places_order_as_risk_and_utility_do(explorer):
-    panel = explorer.panel()
-    panel = panel[panel["method"].isin(["mondrian", "additive_noise", ORIGINAL])].reset_index(drop=True)
-    for axis, place, sign in (("utility", "x", 1), ("risk", "y", -1)):
-        in_order = explorer.spots[place].to_numpy()[panel[axis].argsort(kind="stable")]
-        assert (sign * np.diff(in_order) >= -0.5).all(), f"{axis} does not run with {place}"
+def test_every_release_is_on_the_map(explorer):
+    releases = explorer.panel()
+    releases = releases[~releases["method"].isin([ORIGINAL, NOTHING])]
+    assert len(releases) == len(explorer.plan.settings) - 1
+    assert {(method, point["value"]) for method, point in points(explorer)} == set(
+        zip(releases["method"], releases["value"], strict=True)
+    )
+    assert all(len(point["above_at"]) == 101 for _, point in points(explorer))
 
 
-def test_a_click_on_a_point_shows_what_is_behind_it(explorer):
-    for spot in explorer.spots.itertuples():
-        explorer.pick(spot.x + 2, spot.y - 2)
-        near = explorer.spots[np.hypot(explorer.spots["x"] - spot.x, explorer.spots["y"] - spot.y) < 6]
-        assert explorer.point.value in set(near["row"])
-        trial = explorer.trials.iloc[explorer.point.value]
-        assert ("reident." in explorer.behind.value) == (trial["method"] != ORIGINAL)
-    before = explorer.point.value
-    explorer.pick(-500, -500)
-    assert explorer.point.value == before
+def test_a_click_shows_what_is_behind_a_release_and_other_choices_take_it_away(explorer):
+    (method, first), (other, last) = points(explorer)[0], points(explorer)[-1]
+    explorer.map.release = [method, first["value"]]
+    shown = explorer.behind.value
+    assert "claims" in shown
+    explorer.map.release = [other, last["value"]]
+    assert explorer.behind.value != shown
+    before = explorer.behind.value
+    explorer.attack.value = explorer.attack.options[-1][1]
+    assert explorer.behind.value != before
+    assert explorer.map.data["attack"].startswith(f"risk: {explorer.attack.options[-1][0]}")
+    explorer.attack.value = explorer.attack.options[0][1]
+    assert explorer.behind.value == before
 
 
-def test_a_click_sent_by_the_browser_arrives(explorer):
-    first, last = explorer.spots.iloc[0], explorer.spots.iloc[-1]
-    for spot in (first, last):
-        event = {"type": "click", "dataX": round(spot["x"]), "dataY": round(spot["y"])}
-        explorer.clicks._handle_mouse_msg(explorer.clicks, event, [])
-    assert explorer.point.value == last["row"]
+def test_the_judgement_is_that_of_check_and_goes_with_the_limit(explorer, tmp_path, monkeypatch):
+    method, point = points(explorer)[-1]
+    explorer.map.release = [method, point["value"]]
+    explorer.check()
+    verdict = re.search(r"<b>(.*?)</b>", explorer.verdict.value)[1]
+    assert verdict.startswith(("passed", "refused"))
+    assert "exact_join" in explorer.verdict.value
+    explorer.limit.value = 0.6
+    assert explorer.verdict.value == ""
+    explorer.limit.value = 0.25
 
 
-def test_the_chosen_point_is_marked(explorer):
-    pictures = set()
-    for spot in (explorer.spots.iloc[0], explorer.spots.iloc[-1]):
-        explorer.pick(spot["x"], spot["y"])
-        pictures.add(explorer.map.value)
-    assert len(pictures) == 2
+def test_the_code_of_a_release_runs_as_it_stands(explorer, tmp_path, monkeypatch):
+    codes = [points(explorer)[0][1]["code"]]
+    places = Explorer(
+        {"p": Example(example_places(60), {"quasi": ["sex"]}, "places", {},
+                      "from reident.workbench.examples import example_places\n\ndata = example_places(60)")}
+    )  # fmt: skip
+    codes += [places.code("donut", {"inner_m": 500.0, "outer_m": 9000.0})]
+    for number, code in enumerate(codes):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "<code>", "exec"), {})
+        assert printed.getvalue().startswith(("passed", "refused"))
+        assert (folder / "release" / "manifest.json").is_file()
 
 
-def test_other_data_forget_the_map(explorer):
-    explorer._offer()
-    assert explorer.spots.empty
-    explorer.pick(100, 100)  # a click on nothing is nothing
+@pytest.mark.parametrize("name", list(examples()))
+def test_the_code_of_an_example_loads_what_is_offered(name):
+    example, held = examples()[name], {}
+    exec(compile(example.code, "<code>", "exec"), held)
+    assert held["data"].equals(example.data)
+
+
+def test_a_run_can_be_stopped(explorer):
+    stopped = Explorer(explorer.offered, repetitions=1)
+    stopped.methods.names.value = ("mondrian",)
+    stopped.state.observe(lambda told: "1 of" in told["new"] and stopped.cancel(), "value")
+    stopped.run()
+    assert "Stopped after 1" in stopped.state.value
+    assert len(stopped.trials) == 1
+    assert not stopped.button.disabled
+
+
+def test_another_range_forgets_the_map_and_is_tried(explorer):
+    made = Explorer(explorer.offered, repetitions=1)
+    made.methods.names.value = ("mondrian",)
+    slider = made.methods.ranges.children[0]
+    assert slider.description == "k-anonymity, Mondrian: k, records"
+    made.map.data = explorer.map.data
+    slider.value = (2, 7)
+    assert made.map.data == {}
+    assert made.specs() == [{"name": "mondrian", "k": [2, 3, 5, 7]}]
+
+
+def test_a_range_offers_what_the_registry_allows(explorer):
+    changes = []
+    choice = MethodChoice(lambda: changes.append(1))
+    offered = [(entry, usual_values(entry, explorer.plan)) for entry, _ in explorer.methods._offered.values()]
+    choice.offer(offered)
+    for entry, usual in offered:
+        if entry.name in choice._sliders:
+            steps = [value for _, value in choice._sliders[entry.name].options]
+            assert set(usual) <= set(steps)
+            assert all(varied(entry).check(value) == value for value in steps)
+            assert choice._sliders[entry.name].value == (min(usual), max(usual))
 
 
 def test_nothing_to_offer_is_refused():

@@ -209,7 +209,7 @@ def test_the_judge_reads_answers_and_the_explorer_offers_networks():
     from reident.workbench.explorer import Example, Explorer
 
     explorer = Explorer({"g": Example(GRAPH, {"quasi": ()}, "network")})
-    assert {"swap_edges", "degree_anonymity"} <= {name for _, name in explorer.methods.options}
+    assert {"swap_edges", "degree_anonymity"} <= {name for _, name in explorer.methods.names.options}
     assert {"degree", "passive"} <= {name for _, name in explorer.attack.options}
     assert "edge_overlap" in {name for _, name in explorer.utility.options}
 

@@ -1,7 +1,6 @@
-"""The explorer in a real browser: the notebook opens and runs, the map fills, a control and a click change it."""
+"""The explorer, the page for own data and the map in a real browser: what is clicked is what happens."""
 
 import json
-import math
 import os
 import secrets
 import shutil
@@ -10,7 +9,9 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 
 import reident
+from office import office
 from reident.data._paths import notebooks_folder
 from reident.methods.outcome import LIMITS
 
@@ -32,6 +34,43 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _environment(tmp_path) -> dict[str, str]:
+    """Return the environment of a server: this package, the settings of Jupyter in temporary folders."""
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    names += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
+    source = str(Path(reident.__file__).resolve().parents[1])
+    return {
+        **os.environ,
+        **{name: str(tmp_path / name.lower()) for name in names},
+        "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]),
+    }
+
+
+@contextmanager
+def _served(command, tmp_path, **kws):
+    """Run a server, and end it."""
+    server = subprocess.Popen([sys.executable, "-m", *command], env=_environment(tmp_path), **kws)
+    try:
+        yield server
+    finally:
+        server.terminate()
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+@contextmanager
+def _browser():
+    """Give a chromium and the module that drives it."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser, sync_api
+        browser.close()
+
+
 @pytest.fixture
 def lab(tmp_path):
     """JupyterLab on loopback with a token, its settings in temporary folders."""
@@ -39,38 +78,23 @@ def lab(tmp_path):
     root.mkdir()
     notebook = nbformat.read(notebooks_folder() / "10-risk-utility-explorer.ipynb", as_version=4)
     # The two maps are drawn in the test of all notebooks; here it is the explorer that must answer.
+    wanted = ("parameters", "explorer = Explorer(")
     notebook.cells = [
-        cell for cell in notebook.cells if not ("risk_utility(" in cell.source or "frontier(" in cell.source)
+        cell
+        for cell in notebook.cells
+        if wanted[0] in cell.metadata.get("tags", []) or wanted[1] in cell.source or "import Explorer" in cell.source
     ]
-    for cell in notebook.cells:
-        if "parameters" in cell.metadata.get("tags", []):
-            cell.source = cell.source.replace('profile = "quick"', 'profile = "smoke"')
-    notebook.cells.append(nbformat.v4.new_code_cell("print('places', explorer.spots.to_json(orient='records'))"))
     nbformat.write(notebook, root / "explorer.ipynb")
     port, token = _free_port(), secrets.token_hex(16)
-    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    names += ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")
-    source = str(Path(__import__("reident").__file__).resolve().parents[1])
-    environment = {**os.environ, **{name: str(tmp_path / name.lower()) for name in names}}
-    environment["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}",
-        "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}",
+        "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
+        f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}",
     ]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
-    with (tmp_path / "lab.log").open("wb") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        try:
-            _wait(port, token, server)
-            yield f"http://127.0.0.1:{port}/lab/tree/explorer.ipynb?token={token}&reset"
-        finally:
-            server.terminate()
-            try:
-                server.wait(30)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+    with (tmp_path / "lab.log").open("wb") as log, _served(command, tmp_path, stdout=log, stderr=log) as server:
+        _wait(port, token, server)
+        yield f"http://127.0.0.1:{port}/lab/tree/explorer.ipynb?token={token}&reset"
 
 
 def _wait(port: int, token: str, server: subprocess.Popen) -> None:
@@ -91,11 +115,11 @@ def _run_all_cells(page, wanted, timeout_error) -> None:
     The kernel is idle before the notebook takes commands, and a command that comes too early does nothing.
     """
     for patience in (60_000, 120_000, PATIENCE):
-        page.wait_for_timeout(2000)
+        page.wait_for_timeout(1000)
         page.keyboard.press("Escape")
         page.locator(".jp-Notebook .jp-Cell").first.click()
         page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click()
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(500)
         page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click()
         try:
             wanted.wait_for(timeout=patience)
@@ -105,60 +129,139 @@ def _run_all_cells(page, wanted, timeout_error) -> None:
     raise AssertionError("the notebook did not run")
 
 
-def _places_of_points(page) -> list[dict]:
-    """Run the last cell again, which prints where the points of the map are."""
-    page.locator(".jp-Notebook .jp-CodeCell .jp-InputArea-editor").last.click()
-    page.keyboard.press("Control+Enter")
-    printed = page.locator(".jp-OutputArea-output", has_text="places [{").last
-    printed.wait_for()
-    return json.loads(printed.inner_text().partition("places")[2])
-
-
-def _click_another_point(page, picture, sync_api) -> None:
-    """Click the point farthest from the chosen one (the second) and see what is told change."""
-    _, chosen, *others = sorted(_places_of_points(page), key=lambda spot: spot["row"])
-    far = max(others, key=lambda spot: math.hypot(spot["x"] - chosen["x"], spot["y"] - chosen["y"]))
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    shrunk = box["width"] / picture.evaluate("image => image.naturalWidth")
-    code, before = page.locator(".widget-html pre"), picture.get_attribute("src")
-    told = code.inner_text()
-    picture.click(position={"x": far["x"] * shrunk, "y": far["y"] * shrunk})
-    sync_api.expect(code).not_to_have_text(told, timeout=PATIENCE)
-    sync_api.expect(picture).not_to_have_attribute("src", before, timeout=PATIENCE)  # it is marked there
+def _picture(page, name, tmp_path) -> None:
+    folder = Path(os.environ.get("REIDENT_SCREENSHOTS", tmp_path))
+    page.screenshot(path=folder / f"{name}.png", full_page=True)
 
 
 @pytest.mark.slow
 @pytest.mark.notebook
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 def test_explorer_in_the_browser(lab, tmp_path):
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    """The map fills and stands beside its controls, a limit moves the advice, a click gives code, Stop stops."""
+    with _browser() as (browser, sync_api):
         page = browser.new_page(viewport={"width": 1500, "height": 1200})
         page.set_default_timeout(PATIENCE)
         page.goto(lab)
         page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
         run = page.get_by_role("button", name="Draw the map")
         _run_all_cells(page, run, sync_api.TimeoutError)
-        run.scroll_into_view_if_needed()
         run.click()
-        page.get_by_text("9 of 9 releases").wait_for()
-        picture = page.locator("img.widget-image")
-        picture.wait_for()
-        page.get_by_text("reident.perturb_coordinates(").wait_for()
-        before = picture.get_attribute("src")
-        handle = page.locator(".widget-slider", has_text="tolerable risk").locator(".noUi-handle")
-        handle.focus()
-        handle.press("ArrowRight")
-        page.get_by_text("0.30", exact=True).wait_for()
-        sync_api.expect(picture).not_to_have_attribute("src", before, timeout=PATIENCE)
-        _click_another_point(page, picture, sync_api)
-        picture.scroll_into_view_if_needed()
-        folder = Path(os.environ.get("REIDENT_SCREENSHOTS", tmp_path))
-        page.screenshot(path=folder / "explorer.png")
+        releases = page.locator("svg [role=button]")
+        releases.nth(1).wait_for()
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Stopped after").or_(page.get_by_text("9 of 9 releases")).wait_for()
+        advice = page.locator("svg > text[font-weight=bold]").first
+        before = advice.text_content()
+        limit = page.get_by_role("slider", name="tolerable risk").last
+        limit.focus()
+        for _ in range(3):
+            limit.press("ArrowUp")
+        sync_api.expect(advice).not_to_have_text(before)
+        releases.first.click()
+        page.get_by_text("import reident as rd").first.wait_for()
+        map_box, run_box = (page.locator(one).first.bounding_box() for one in ("svg[role=group]", "text=Draw the map"))
+        assert map_box["x"] + map_box["width"] <= run_box["x"], "the map is not beside its controls"
+        _picture(page, "explorer", tmp_path)
         assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-        browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.notebook
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_the_page_for_own_data_does_what_the_commands_do(tmp_path):
+    """From an office file to the checked release by clicks; the script that the page hands out writes the same."""
+    pytest.importorskip("voila", reason="voila is not installed")
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        office(150).to_csv(folder / "patienten.csv", sep=";", index=False, encoding="latin-1")
+    command = ["reident.cli", "app", "patienten.csv", "--no-browser", "--profile", "smoke", "--jobs", "1"]
+    with (
+        (tmp_path / "app.log").open("wb") as log,
+        _served(command, tmp_path, cwd=here, stdout=subprocess.PIPE, stderr=log, text=True) as server,
+        _browser() as (browser, sync_api),
+    ):
+        address = server.stdout.readline().strip()
+        page = browser.new_page(viewport={"width": 1500, "height": 1200})
+        page.set_default_timeout(PATIENCE)
+        asked: set[str] = set()
+        page.on("requestfinished", lambda request: asked.add(urllib.parse.urlsplit(request.url).netloc))
+        _open(page, address, sync_api)
+        assert _answer(address.partition("?")[0]) != 200, "the page is served without its token"
+        page.get_by_text("150 records, 10 columns").wait_for()
+        for column in ("PLZ", "Beruf", "Aufnahme"):
+            page.locator(".widget-hbox", has_text=column).get_by_role("combobox").select_option("other")
+        page.locator("select[multiple]").select_option(["k-anonymity, Mondrian", "donut"])
+        page.get_by_role("button", name="Assess").click()
+        page.locator("svg [role=button]").first.wait_for()
+        page.get_by_text("Done.").wait_for()
+        page.get_by_role("button", name="Make the release").click()
+        page.get_by_text("passed: at most").wait_for()
+        with page.expect_download() as script:
+            page.get_by_role("link", name="reident.sh").click()
+        script.value.save_as(there / "reident.sh")
+        with page.expect_download() as report:
+            page.get_by_role("link", name="report/report.html").click()
+        report.value.save_as(tmp_path / "report.html")
+        _picture(page, "app", tmp_path)
+        page.set_viewport_size({"width": 600, "height": 900})
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 600
+        _picture(page, "app-600", tmp_path)
+        assert {one for one in asked if one} == {urllib.parse.urlsplit(address).netloc}
+    shim = tmp_path / "bin" / "reident"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m reident.cli "$@"\n')
+    shim.chmod(0o755)
+    environment = {**_environment(tmp_path), "PATH": os.pathsep.join([str(shim.parent), os.environ["PATH"]])}
+    done = subprocess.run(["sh", "reident.sh"], cwd=there, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ours, theirs = (
+        {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        for folder in (here, there)
+    )
+    ours, theirs = ({n: p for n, p in one.items() if "/.work/" not in n and n[-3:] != ".sh"} for one in (ours, theirs))
+    assert set(ours) == set(theirs)
+    drawn = {name for name in ours if "/release" in name or "/check/" in name}
+    assert len(ours) - len(drawn) >= 10
+    different = [name for name in set(ours) - drawn if ours[name].read_bytes() != theirs[name].read_bytes()]
+    assert not different
+    assert (tmp_path / "report.html").read_bytes() == ours["patienten-reident/report/report.html"].read_bytes()
+    # Noise is drawn from the operating system: the same columns and promises, the same verdict.
+    releases = [
+        pd.read_csv(one["patienten-reident/release/release.csv"], sep=";", encoding="latin-1") for one in (ours, theirs)
+    ]
+    assert list(releases[0].columns) == list(releases[1].columns)
+    manifests = [json.loads(one["patienten-reident/release/manifest.json"].read_text()) for one in (ours, theirs)]
+    for name in ("chain", "method", "parameters", "columns", "guarantee"):
+        assert manifests[0].get(name) == manifests[1].get(name)
+    verdicts = [json.loads(one["patienten-reident/check/verdict.json"].read_text()) for one in (ours, theirs)]
+    assert all(one["passed"] for one in verdicts)
+
+
+def _open(page, address, sync_api) -> None:
+    """Open a page as soon as its server answers."""
+    for _ in range(300):
+        try:
+            page.goto(address)
+            return
+        except sync_api.Error:
+            page.wait_for_timeout(300)
+    raise AssertionError("the page was not served")
+
+
+def _answer(address: str) -> int:
+    """Return the status of an address that nobody is redirected from."""
+
+    class _Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_):
+            return None
+
+    try:
+        return urllib.request.build_opener(_Stay).open(address, timeout=60).status
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 @pytest.mark.slow
@@ -169,7 +272,6 @@ def test_interactive_map_in_the_browser(tmp_path, width):
 
     Where the shares of persons above each limit are told, these decide, not the mean risk.
     """
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     trials = pd.DataFrame(
         {
             "m": ["noise"] * 2 + ["grid"] * 2,
@@ -186,8 +288,7 @@ def test_interactive_map_in_the_browser(tmp_path, width):
     shares = [[float(limit < last) for limit in LIMITS] for last in (0.9, 0.8, 0.7, 0.5)]
     judged = frame.assign(above_at=[json.dumps([0.3 * one for one in told]) for told in shares])
     (tmp_path / "judged.html").write_text(reident.ru_map_page(judged, risk_limit=0.49))
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with _browser() as (browser, sync_api):
         page = browser.new_page(viewport={"width": width, "height": 900}, offline=True)
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -216,4 +317,3 @@ def test_interactive_map_in_the_browser(tmp_path, width):
         sync_api.expect(advice).to_contain_text("at most 0 % of persons above 0.5")
         sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
         assert not errors
-        browser.close()

@@ -40,7 +40,7 @@ from reident.sweep._progress import Progress, duration, expect
 from reident.sweep._summary import summarise
 from reident.sweep._workers import Task, TrialFunction, close_workers
 
-__all__ = ["close_workers", "expand", "forecast", "run", "summarise", "trial_rng"]
+__all__ = ["close_workers", "expand", "finished", "forecast", "run", "summarise", "trial_rng"]
 
 _LOG = logging.getLogger("reident")
 
@@ -209,6 +209,25 @@ def run(
         where = _where(jobs, scheduler, sweep.digest, len(missing))
         _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress)
     return _frame(sweep.settings, sweep.plan, sweep.measures)
+
+
+def finished(
+    grid: Settings,
+    trial: TrialFunction,
+    *,
+    folder: str | Path,
+    repetitions: int = 1,
+    seed: int = 0,
+    stem: str | None = None,
+    shared: Iterable[str] = (),
+) -> pd.DataFrame:
+    """Return the rows of a sweep that have finished so far, here or in another process; nothing is run.
+
+    Takes the arguments of `run`; the frame is empty while there is none.
+    """
+    sweep = _prepare(grid, trial, repetitions, seed, stem, shared, folder)
+    there = [(planned, row) for planned, row in zip(sweep.plan, sweep.measures, strict=True) if row is not None]
+    return _frame(sweep.settings, [planned for planned, _ in there], [row for _, row in there])
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,6 +462,6 @@ def _frame(settings: list[dict[str, Any]], plan: list[_Trial], measures: list[di
     data["repetition"] = [planned.task.repetition for planned in plan]
     data["seed_key"] = [planned.seed_key for planned in plan]
     rows = [row for row in measures if row is not None]
-    for name in rows[0]:
+    for name in rows[0] if rows else ():
         data[name] = [row[name] for row in rows]
     return pd.DataFrame(data)

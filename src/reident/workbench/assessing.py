@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Roles
 from reident.workbench.mapping import Plan, plan, worst_attack
 from reident.workbench.microdata import LAT, LON, microdata
+from reident.workbench.opening import OpenedFile
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
+from reident.workbench.recipe import Recipe
 from reident.workbench.searching import DRAWS, Search, search_release
 
-__all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "assess"]
+__all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_of", "assess", "prepare"]
 
 #: Repetitions of every release: quick for a first look, full for a decision.
 REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
@@ -113,6 +115,12 @@ class Assessment:
         """Return the advised release as the steps of a recipe; empty where none passed what `check` asks."""
         return [] if self.search is None else self.search.chain
 
+    def advised(self, recipe: Recipe) -> Recipe:
+        """Return a recipe with the advised release, limit and tolerance: what `protect` makes and `check` reads."""
+        held = [] if self.search is None else self.search.withhold
+        rule = {"limit": self.limit, "tolerate": self.tolerate}
+        return replace(recipe, chain=self.chain(), withhold=held, methods=[], **rule)  # type: ignore[arg-type]
+
     def save(self, out: str | Path, *, command: str = "", recipe: str = "", receipts: Sequence[str] = ()) -> Path:
         """Write the report in two editions, the points of the maps and the advice (CSV) and the figures.
 
@@ -199,17 +207,77 @@ def assess(
         If a column is absent, there is nothing to assess (no quasi-identifier, place or network), or fewer than 20
         complete records remain.
     """
+    repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
+    tolerate = check_real(tolerate, "tolerate", low=0, high=1)
+    slots = slots_of_chain(chain)
+    made = prepare(
+        data, quasi=quasi, lat=lat, lon=lon, sensitive=sensitive, epsilon_quasi=epsilon_quasi, network=network,
+        limit=limit, methods=methods, hierarchies=hierarchies, household=household, n_known=n_known, overlap=overlap,
+        public=public, seed=seed,
+    )  # fmt: skip
+    aside = check_columns(made.data, keep, "keep", table_name="data", min_columns=0)
+    running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
+    maps: dict[str, pd.DataFrame] = {}
+    for kind, planned in made.plans.items():
+        maps[kind] = planned.frame(planned.run(folder=folder, progress=progress, **running))
+    complete, roles, limit = pd.DataFrame(made.complete), made.roles, made.limit
+    _agree(made.profile, maps, complete, roles.quasi)
+    searched = None
+    if {"table", "places"} & set(made.plans):
+        drawn = np.random.default_rng(seed).permutation(len(made.data))[:MOST_RECORDS]
+        searched = search_release(
+            made.data.iloc[np.sort(drawn)], slots or slots_of(made.plans, made.data, roles, limit), roles,
+            others=[*aside, *([sensitive] if sensitive else [])], limit=limit, tolerate=tolerate,
+            missing=check_choice(missing, "missing", tuple(MISSING)), draws=DRAWS[profile], seed=seed,
+            folder=None if folder is None else Path(folder) / "parts", progress=progress,
+        )  # fmt: skip
+    digest = hashlib.sha256(pd.util.hash_pandas_object(complete.astype(str)).to_numpy().tobytes())
+    advice = _advice(maps, limit, tolerate)
+    return Assessment(
+        made.profile, maps, made.plans, advice, limit, repetitions, seed, digest.hexdigest(), searched, tolerate
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What is assessed: the records with their places, those that are complete, their roles, and a plan a map."""
+
+    data: Any
+    complete: Any
+    roles: Roles
+    profile: DataProfile
+    plans: Mapping[str, Plan]
+    limit: float
+
+
+def prepare(
+    data: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    lat: str | None = None,
+    lon: str | None = None,
+    sensitive: str | None = None,
+    epsilon_quasi: str | Sequence[str] = (),
+    network: Any = None,
+    limit: float = 0.25,
+    methods: Mapping[str, Sequence[Any]] | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    household: str | None = None,
+    n_known: int | None = None,
+    overlap: float = 0.5,
+    public: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    **_: Any,
+) -> Prepared:
+    """Check everything about an assessment before anything runs; takes the arguments of `assess`."""
     from reident.workbench.files import with_places
 
-    repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
     limit = check_real(limit, "limit", low=0, high=1)
-    tolerate = check_real(tolerate, "tolerate", low=0, high=1)
     check_integer(seed, "seed", low=0)
     data = with_places(data, lat, lon)
     listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
     noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
     listed += [column for column in noisy if column not in listed]
-    aside = check_columns(data, keep, "keep", table_name="data", min_columns=0)
     places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
     if not (listed or places or network is not None):
         raise ParameterError("`quasi`, `lat` and `lon` or `network` must be given: nothing says what an intruder knows")
@@ -221,7 +289,6 @@ def assess(
     if network is not None:
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
     roles = Roles(listed, noisy, sensitive, household, hierarchies_of(hierarchies or {}, data), public or {})
-    slots = slots_of_chain(chain)
     told = profile_data(data, listed, sensitive)
     complete = complete_records(data, listed)
     if len(complete) < 20:
@@ -245,23 +312,28 @@ def assess(
         plans["table"] = plan(described, chosen.get("table"), **sizes)
     if network is not None:
         plans["network"] = plan(microdata(network, quasi=(), kind="network"), chosen.get("network"), limit=limit)
-    running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
-    maps: dict[str, pd.DataFrame] = {}
-    for kind, made in plans.items():
-        maps[kind] = made.frame(made.run(folder=folder, progress=progress, **running))
-    _agree(told, maps, pd.DataFrame(complete), listed)
-    searched = None
-    if {"table", "places"} & set(plans):
-        drawn = np.random.default_rng(seed).permutation(len(data))[:MOST_RECORDS]
-        searched = search_release(
-            data.iloc[np.sort(drawn)], slots or slots_of(plans, data, roles, limit), roles,
-            others=[*aside, *([sensitive] if sensitive else [])], limit=limit, tolerate=tolerate,
-            missing=check_choice(missing, "missing", tuple(MISSING)), draws=DRAWS[profile], seed=seed,
-            folder=None if folder is None else Path(folder) / "parts", progress=progress,
-        )  # fmt: skip
-    digest = hashlib.sha256(pd.util.hash_pandas_object(pd.DataFrame(complete).astype(str)).to_numpy().tobytes())
-    advice = _advice(maps, limit, tolerate)
-    return Assessment(told, maps, plans, advice, limit, repetitions, seed, digest.hexdigest(), searched, tolerate)
+    return Prepared(data, complete, roles, told, plans, limit)
+
+
+def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any]]:
+    """Return the records of a file and the arguments of `assess` that a recipe says about them."""
+    from reident.workbench.files import with_places
+
+    data, secret = opened.data, recipe.named("sensitive")
+    if recipe.places is not None:
+        data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))
+    return data, {
+        "quasi": recipe.named("quasi-identifier"),
+        "sensitive": next(iter(secret), None),
+        "chain": recipe.chain,
+        "hierarchies": recipe.hierarchies(),
+        "missing": recipe.missing_values,
+        "household": next(iter(recipe.named("household")), None),
+        "keep": [*secret[1:], *recipe.keep],
+        "methods": recipe.tried(),
+        "limit": recipe.limit,
+        "tolerate": recipe.tolerate,
+    }
 
 
 #: The name in the column `attack` of a line that takes all attacks together.

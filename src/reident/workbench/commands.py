@@ -49,6 +49,24 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(protect)
     app.command()(methods)
     app.command()(check)
+    app.command("app")(app_)
+
+
+def app_(
+    file: Annotated[Path | None, typer.Argument(help="The file to begin with; default: chosen in the browser.")] = None,
+    port: Annotated[int, typer.Option(help="The port of this machine to serve on; 0: a free one.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, open no browser.")] = False,
+    profile: Annotated[str, typer.Option(help="smoke, quick or full: to begin with.")] = "quick",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
+) -> None:
+    """Serve a page for your own data: choose a file, confirm the roles, watch the map fill, take the release away.
+
+    The page is served to this machine alone, under a token. It runs the commands open, assess, protect and check in
+    the folder in which it was started, and shows them. Needs the extra reident[app].
+    """
+    from reident.workbench.serving import serve
+
+    serve(file, port=port, browser=not no_browser, profile=profile, jobs=jobs)
 
 
 def _listed(names: str) -> list[str]:
@@ -68,6 +86,17 @@ def open_(
     crs: Crs = None,
     missing: Missing = None,
     text: Text = "",
+    role: Annotated[
+        list[str] | None, typer.Option(help="A column's role, such as age=quasi-identifier; repeatable.")
+    ] = None,
+    tried: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try", help="What assess tries instead of all that fits: a method, or mondrian:k=5,10; repeatable."
+        ),
+    ] = None,
+    limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
+    tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Write over a recipe that is there.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
@@ -90,7 +119,8 @@ def open_(
     print(found)
     out.parent.mkdir(parents=True, exist_ok=True)
     picture = out.with_suffix(".png")
-    recipe = recipe_of(found, os.path.relpath(file, out.parent), reading).write(out)
+    told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))
+    recipe = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate).write(out)
     found.draw().savefig(picture, dpi=130)
     print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
 
@@ -105,8 +135,12 @@ def assess(
     sensitive: Sensitive = None,
     epsilon_quasi: Epsilon = "",
     network: Annotated[Path | None, typer.Option(help="Edge list of the persons' relations (columns u, v).")] = None,
-    limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
-    tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
+    limit: Annotated[
+        float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")
+    ] = None,
+    tolerate: Annotated[
+        float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")
+    ] = None,
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
     known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
     area: Area = None,
@@ -124,34 +158,28 @@ def assess(
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
     from reident.sweep._machine import processors
+    from reident.workbench.assessing import arguments_of
     from reident.workbench.assessing import assess as run
-    from reident.workbench.files import with_places
 
     began = time.monotonic()
     opened, told = _opened(file, recipe)
+    limit = told.limit if limit is None else limit
+    tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
-        data = opened.data
-        roles = _listed(quasi)
-        if not (roles or lat or lon or epsilon_quasi):
-            roles, sensitive = told.named("quasi-identifier"), sensitive or next(iter(told.named("sensitive")), None)
-            if told.places is not None:
-                data = with_places(data, told.places["lat"], told.places["lon"], told.places.get("crs"))
-        print(f"an intruder may know: {', '.join(roles) or 'places alone'}; sensitive: {sensitive or 'none named'}")
+        data, said = arguments_of(opened, told)
+        if quasi or lat or lon or epsilon_quasi:
+            data = opened.data
+            said |= {"quasi": _listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": _listed(epsilon_quasi)}
+            said["sensitive"] = None
+        said["sensitive"] = sensitive or said["sensitive"]
+        said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name != said["sensitive"]]
+        said |= {"limit": limit, "tolerate": tolerate}
+        known_columns = ", ".join(said["quasi"]) or "places alone"
+        print(f"an intruder may know: {known_columns}; sensitive: {said['sensitive'] or 'none named'}")
         found = run(
             data,
-            quasi=roles,
-            lat=lat,
-            lon=lon,
-            sensitive=sensitive,
-            epsilon_quasi=_listed(epsilon_quasi),
-            chain=told.chain,
-            hierarchies=told.hierarchies(),
-            missing=told.missing_values,
-            household=next(iter(told.named("household")), None),
-            keep=[name for name in (*told.named("sensitive"), *told.keep) if name != sensitive],
+            **said,
             network=None if network is None else str(network),
-            limit=limit,
-            tolerate=tolerate,
             overlap=overlap,
             n_known=known or None,
             public=_public(area, candidates, public, lat, lon),
@@ -174,11 +202,34 @@ def assess(
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
         if found.search is not None and found.search.passed:
             source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
-            chosen = {"chain": found.chain(), "withhold": found.search.withhold, "limit": limit, "tolerate": tolerate}
-            advised = replace(told, file=source, **chosen).write(out / "recipe.yaml")  # type: ignore[arg-type]
+            advised = replace(found.advised(told), file=source).write(out / "recipe.yaml")
             named = shlex.quote(str(advised))
             print(f"the advised release: reident protect --recipe {named} --out release")
             print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
+
+
+def _role(text: str) -> tuple[str, str]:
+    from reident.errors import ParameterError
+
+    name, sign, role = text.rpartition("=")
+    if not sign:
+        raise ParameterError(f"`--role` must have the form column=role, got {text!r}")
+    return name, role
+
+
+def _tried(text: str) -> dict[str, Any]:
+    """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
+    from reident.errors import ParameterError
+    from reident.methods import find
+
+    method, _, told = text.partition(":")
+    entry, parameters = find(method, "anonymiser"), {}
+    for one in filter(None, told.split(";")):
+        name, sign, values = one.partition("=")
+        if not sign:
+            raise ParameterError(f"`--try` must have the form method:name=value,value, got {text!r}")
+        parameters[name] = [entry.parameter(name).read(value) for value in values.split(",")]
+    return {"method": entry.name, **({"parameters": parameters} if parameters else {})}
 
 
 def _opened(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from reident._check import check_integer
 from reident._rng import check_rng
 from reident._types import RNGLike
 
-__all__ = ["example_places", "example_table"]
+__all__ = ["example_patients", "example_places", "example_table"]
 
 
 def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
@@ -19,6 +19,35 @@ def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
 
     n = check_integer(n, "n", low=1)
     return population(load_places("germany"), n, jitter_km=5.0, shares=load_census_shares(), rng=check_rng(rng))
+
+
+def example_patients(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
+    """Return simulated patients in England: number, sex, age, hospital, diagnosis, ``lat_deg``, ``lon_deg``.
+
+    Homes are near real towns; the hospital is that of the nearest of the largest ones.
+    """
+    from reident.data.datasets import load_census_shares, load_places
+    from reident.data.simulate import population
+    from reident.places.distances import great_circle_km
+
+    n = check_integer(n, "n", low=1)
+    generator = check_rng(rng)
+    towns = load_places("england")
+    people = population(towns, n, jitter_km=3.0, shares=load_census_shares(), rng=generator)
+    largest = towns.nlargest(12, "population")
+    ends = [np.concatenate([people[name], largest[name]]) for name in ("lat_deg", "lon_deg")]
+    nearest = great_circle_km(*ends)[:n, n:].argmin(axis=1)
+    return pd.DataFrame(
+        {
+            "patient_id": 10_000 + generator.permutation(n),
+            "sex": people["sex"],
+            "age": generator.integers(18, 95, n),
+            "hospital": largest["name"].to_numpy()[nearest],
+            "diagnosis": generator.choice(["asthma", "diabetes", "heart failure", "stroke"], n, p=[0.4, 0.3, 0.2, 0.1]),
+            "lat_deg": people["lat_deg"].round(5),
+            "lon_deg": people["lon_deg"].round(5),
+        }
+    )
 
 
 def example_table(n: int = 600, *, rng: RNGLike = 0) -> pd.DataFrame:

@@ -4,69 +4,73 @@ from __future__ import annotations
 
 import html
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
-from ipyevents import Event
+import traitlets
 
 from reident.errors import DataError, ParameterError
-from reident.methods import Parameter, entries, find
-from reident.methods.forms import code_for
+from reident.methods import entries, find
+from reident.methods.forms import release as make_release
+from reident.pages import picture
 from reident.plotting import new_figure
-from reident.plotting._layout import layout
-from reident.plotting.rumap import plot_ru_map
-from reident.rumap import NOTHING, ORIGINAL, frontier
+from reident.plotting.interactive import map_data, ru_map_widget
+from reident.rumap import NOTHING, ORIGINAL
+from reident.workbench.checking import check
+from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
 from reident.workbench.examples import example_places, example_table
-from reident.workbench.mapping import Plan, claims, left_out_methods, plan
-from reident.workbench.microdata import microdata
+from reident.workbench.mapping import Plan, claims, plan
+from reident.workbench.microdata import LAT, LON, Microdata, microdata
 
 __all__ = ["Example", "Explorer", "examples"]
 
 
-#: How near a click must be to a point, pixels of the map.
-_REACH = 20
-
-
 @dataclass(frozen=True, eq=False)
 class Example:
-    """Data to choose, the roles of their columns and the sizes of the drawn files: the options of `risk_utility`."""
+    """Data to choose, the roles of their columns and the sizes of the drawn files: the options of `risk_utility`.
+
+    `code` loads the data as ``data``: the code of a release begins with it.
+    """
 
     data: Any
     roles: Mapping[str, Any]
     kind: str
     sizes: Mapping[str, int] = field(default_factory=dict)
+    code: str = ""
 
 
 def examples(rng: int = 0) -> dict[str, Example]:
     """Return the data that the explorer offers by itself."""
+    load = "from reident.workbench.examples import {0}\n\ndata = {0}(rng={1})"
     return {
-        "persons with places (simulated)": Example(example_places(rng=rng), {"quasi": ["sex", "age_class"]}, "places"),
-        "employees, a table (simulated)": Example(
-            example_table(rng=rng),
-            {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"},
-            "table",
-            {"n_known": 100},
+        "persons with places (simulated)": Example(
+            example_places(rng=rng), {"quasi": ["sex", "age_class"]}, "places", code=load.format("example_places", rng)
         ),
-    }
+        "employees, a table (simulated)": Example(
+            example_table(rng=rng), {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}, "table",
+            {"n_known": 100}, load.format("example_table", rng),
+        ),
+    }  # fmt: skip
 
 
 class Explorer:
     """Widgets over a risk-utility map.
 
     Choose data, methods and the range of each method's parameter, an attack and a use of the data, and run: the map
-    fills while results arrive. A click on a point, or its name chosen below the map, shows what the intruder claimed
-    there and the code that makes the release. Everything it shows comes from `risk_utility` and can be had without it.
+    fills while results arrive, and moving its limit moves the advice. A click on a release shows what the intruder
+    claimed, the code that makes and checks such a release, and on demand the judgement of `check`: every attack, all
+    persons. Everything it shows comes from `risk_utility` and `check` and can be had without it.
 
     Parameters
     ----------
     data : mapping of str to Example, optional
         What to offer; default `examples`.
-    repetitions, seed : int
+    repetitions, seed, jobs : int
 
     Examples
     --------
@@ -75,45 +79,48 @@ class Explorer:
     'places'
     """
 
-    def __init__(self, data: Mapping[str, Example] | None = None, *, repetitions: int = 5, seed: int = 0) -> None:
+    def __init__(
+        self, data: Mapping[str, Example] | None = None, *, repetitions: int = 5, seed: int = 0, jobs: int = 1
+    ) -> None:
         self.offered = dict(data) if data is not None else examples()
         if not self.offered:
             raise ParameterError("`data` must offer at least one data set, got none")
-        self.seed = seed
+        self.seed, self.jobs = seed, jobs
         self.plan: Plan | None = None
-        self.trials = pd.DataFrame()
-        self.frame = pd.DataFrame()
-        wide = {"style": {"description_width": "7rem"}, "layout": widgets.Layout(width="26rem")}
-        self.data = widgets.Dropdown(options=list(self.offered), description="data", **wide)
-        self.methods = widgets.SelectMultiple(description="methods", rows=8, **wide)
-        self.ranges = widgets.VBox()
-        self.attack = widgets.Dropdown(description="attack", **wide)
-        self.utility = widgets.Dropdown(description="use", **wide)
-        self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **wide)
-        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.05, description="tolerable risk", **wide)
-        self.button = widgets.Button(description="Draw the map", button_style="primary", icon="play")
-        self.state = widgets.HTML()
-        self.map = widgets.Image(format="png", layout=widgets.Layout(max_width="46rem"))
-        self.clicks = Event(source=self.map, watched_events=["click"])
-        self.spots = pd.DataFrame(columns=["row", "x", "y"])
-        self.advice = widgets.HTML()
-        self.point = widgets.Dropdown(options=[("nothing yet", -1)], description="point", **wide)
-        self.behind = widgets.HTML()
-        self._sliders: dict[str, widgets.FloatRangeSlider] = {}
+        self.trials, self.frame = pd.DataFrame(), pd.DataFrame()
+        self._thread, self._stopped = threading.Thread(), False
+        self._lock = threading.Lock()  # one computation at a time: threads of compiled code are not to meet
+        self.data = widgets.Dropdown(options=list(self.offered), description="data", **WIDE)
+        self.methods = MethodChoice(self._forget)
+        self.attack = widgets.Dropdown(description="attack", **WIDE)
+        self.utility = widgets.Dropdown(description="use", **WIDE)
+        self.repetitions = widgets.IntSlider(repetitions, 1, 30, description="repetitions", **WIDE)
+        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
+        self.tolerate = widgets.BoundedFloatText(0, min=0, max=1, step=0.01, description="share above", **WIDE)
+        self.button = widgets.Button(description="Draw the map", button_style="primary")
+        self.stop = widgets.Button(description="Stop", disabled=True)
+        self.judge = widgets.Button(description="Judge it by every attack", layout=widgets.Layout(width="auto"))
+        self.state, self.behind, self.verdict = widgets.HTML(), widgets.HTML(), widgets.HTML()
+        self.map = ru_map_widget()
+        traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.data.observe(lambda _: self._offer(), "value")
-        self.methods.observe(lambda _: self._offer_ranges(), "value")
-        for control in (self.limit, self.attack, self.utility):
+        self.repetitions.observe(lambda _: self._forget(), "value")
+        for control in (self.tolerate, self.attack, self.utility):
             control.observe(lambda _: self.draw(), "value")
-        self.point.observe(self._choose_point, "value")
-        self.clicks.on_dom_event(lambda event: self.pick(event["dataX"], event["dataY"]))
-        self.button.on_click(lambda _: self.run())
+        self.limit.observe(lambda _: self._show(), "value")
+        self.map.observe(lambda _: self._show(), "release")
+        self.button.on_click(lambda _: self.run(wait=False))
+        self.stop.on_click(lambda _: self.cancel())
+        self.judge.on_click(lambda _: self.check())
         self._offer()
+        shown = widgets.VBox([self.map, self.state, self.judge, self.verdict, self.behind])
+        shown.layout = widgets.Layout(flex="3 1 24rem", min_width="0")
         controls = widgets.VBox(
-            [self.data, self.methods, self.ranges, self.repetitions, self.button, self.state, self.attack, self.utility,
-             self.limit]
+            [self.data, self.methods.widget, self.repetitions, widgets.HBox([self.button, self.stop]), self.attack,
+             self.utility, self.limit, self.tolerate]
         )  # fmt: skip
-        shown = widgets.VBox([self.map, self.advice, self.point, self.behind])
-        self.widget = widgets.HBox([controls, shown], layout=widgets.Layout(flex_flow="row wrap"))
+        controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
+        self.widget = widgets.HBox([shown, controls], layout=widgets.Layout(flex_flow="row wrap"))
 
     def _repr_mimebundle_(self, **kws: Any) -> Any:
         return self.widget._repr_mimebundle_(**kws)
@@ -125,183 +132,181 @@ class Explorer:
 
     # -- choices -------------------------------------------------------------------------------------------------
 
+    def _microdata(self) -> Microdata:
+        example = self.offered[self.data.value]
+        return microdata(example.data, kind=self.kind, **example.roles)
+
     def _offer(self) -> None:
         """Offer what fits the chosen data."""
-        example = self.offered[self.data.value]
-        self.plan, self.trials, self.frame = None, pd.DataFrame(), pd.DataFrame()
-        self.spots = self.spots.iloc[:0]
-        data = microdata(example.data, kind=self.kind, **example.roles)
-        left_out = left_out_methods(data)
-        fitting = [one for one in entries("anonymiser", self.kind) if one.name not in left_out]
-        self.state.value = f"Choose, then draw the map. {_said(left_out)}"
+        data = self._microdata()
         attacks = [one for one in entries("attack", self.kind) if one.suits(data) and not one.costly]
         uses = [one for one in entries("metric", self.kind) if one.suits(data)]
-        self.methods.options = [(one.label, one.name) for one in fitting]
-        self.methods.value = tuple(one.name for one in fitting[:2])
         self.attack.options = [(one.label, one.name) for one in attacks]
         self.utility.options = [(one.label, one.name) for one in uses]
         for choice in (self.attack, self.utility):
             choice.value = choice.options[0][1]
-        self._offer_ranges()
-
-    def _offer_ranges(self) -> None:
-        """Offer a range for the parameter that varies along each chosen method's curve."""
-        self._sliders = {}
-        for name in self.methods.value:
-            parameter = next((one for one in find(name).parameters if len(one.grid) > 1), None)
-            if parameter is not None:
-                self._sliders[name] = _slider(name, parameter)
-        self.ranges.children = tuple(self._sliders.values())
+        every = plan(data, None, None, None, **self.offered[self.data.value].sizes)
+        fitting = [one for one in entries("anonymiser", self.kind) if one.name not in every.left_out]
+        self.methods.offer([(one, usual_values(one, every)) for one in fitting], 2)
+        told = "; ".join(f"{name}: {why}" for name, why in every.left_out.items())
+        self.state.value = "Choose, then draw the map." + (f" Left out: {html.escape(told)}" if told else "")
 
     def specs(self) -> list[dict[str, Any]]:
         """Return the chosen methods with four values of each range, as `risk_utility` takes them."""
-        chosen = []
-        for name in self.methods.value:
-            spec: dict[str, Any] = {"name": name}
-            if name in self._sliders:
-                parameter = next(one for one in find(name).parameters if len(one.grid) > 1)
-                low, high = (10**end for end in self._sliders[name].value)
-                values = [float(f"{value:.2g}") for value in np.geomspace(low, high, 4)]
-                spec[parameter.name] = sorted(
-                    {max(1, round(v)) for v in values} if parameter.kind == "int" else set(values)
-                )
-            chosen.append(spec)
-        return chosen
+        return [{"name": name, **self.methods.values(name)} for name in self.methods.names.value]
+
+    def _forget(self) -> None:
+        """Stop what is running and take away what is not about the choices any more."""
+        self.cancel()
+        self.plan, self.trials, self.frame = None, pd.DataFrame(), pd.DataFrame()
+        self.map.release = []
+        self.draw()
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def run(self) -> None:
+    def run(self, *, wait: bool = True) -> None:
         """Run the chosen releases one after the other; the map fills while they end."""
-        example = self.offered[self.data.value]
-        self.button.disabled = True
+        if self._thread.is_alive():
+            return
+        self._forget()
+        self._stopped = False
+        self.button.disabled, self.stop.disabled = True, False
+        thread = self._thread = threading.Thread(target=self._work, daemon=True)
+        thread.start()
+        if wait:
+            thread.join()
+
+    def cancel(self) -> None:
+        """Stop after the release that is under way."""
+        self._stopped = True
+
+    def _work(self) -> None:
         try:
-            attacks = [value for _, value in self.attack.options]
-            utilities = [value for _, value in self.utility.options]
-            data = microdata(example.data, kind=self.kind, **example.roles)
-            self.plan = plan(data, self.specs(), attacks, utilities, **example.sizes)
-            parts: list[pd.DataFrame] = []
-            for number, setting in enumerate(self.plan.settings, start=1):
-                parts.append(
-                    self.plan.run(
-                        settings=[setting], repetitions=self.repetitions.value, seed=self.seed, progress=False
+            attacks, utilities = ([value for _, value in one.options] for one in (self.attack, self.utility))
+            made = plan(self._microdata(), self.specs(), attacks, utilities, limit=self.limit.value,
+                        **self.offered[self.data.value].sizes)  # fmt: skip
+            self.plan, times = made, self.repetitions.value
+            for number, setting in enumerate(made.settings, start=1):
+                with self._lock:
+                    part = made.run(
+                        settings=[setting], repetitions=times, seed=self.seed, jobs=self.jobs, progress=False
                     )
-                )
-                self.trials = pd.concat(parts, ignore_index=True)
-                self.state.value = (
-                    f"{number} of {len(self.plan.settings)} releases, {self.repetitions.value} times each"
-                )
+                if self._stopped:
+                    self.state.value = f"Stopped after {number - 1} of {len(made.settings)} releases."
+                    return
+                self.trials = pd.concat([self.trials, part], ignore_index=True)
+                self.state.value = f"{number} of {len(made.settings)} releases, {times} times each"
                 if number > 1:
-                    self.frame = self.plan.frame(self.trials)
+                    self.frame = made.frame(self.trials)
                     self.draw()
-            self._offer_points()
         except (DataError, ParameterError) as error:
-            self.state.value = f"<b>{html.escape(str(error))}</b>"
+            self.state.value = bold(str(error))
         finally:
-            self.button.disabled = False
+            self._thread = threading.Thread()
+            self.button.disabled, self.stop.disabled = False, True
 
     def panel(self) -> pd.DataFrame:
         """Return the rows of the chosen attack and use."""
-        if self.plan is None or self.frame.empty:
+        if self.frame.empty:
             return self.frame
         chosen = find(self.attack.value).label, find(self.utility.value).label
         return self.frame[self.frame["attack"].str.startswith(chosen[0]) & (self.frame["analysis"] == chosen[1])]
 
     def draw(self) -> None:
-        """Draw the chosen panel and its frontier."""
+        """Draw the chosen panel; its releases carry their code."""
         panel = self.panel()
         if panel.empty or panel["method"].isin([ORIGINAL, NOTHING]).all():
-            self.map.value, self.advice.value = b"", "" if self.frame.empty else "This attack says nothing about these."
-            self.spots = self.spots.iloc[:0]
-            return
-        figure, ax = new_figure(size=(7.4, 5.0))
-        plot_ru_map(panel, ax, risk_limit=self.limit.value)
-        first = self._first_rows()
-        keys = zip(panel["method"], panel["setting"].fillna("{}"), strict=True)  # the original has no options
-        rows = np.array([first.get(key, -1) for key in keys])
-        shown, _ = layout(panel.reset_index(drop=True), self.limit.value)
-        points = np.array([shown.at(row) for _, row in panel.iterrows()])
-        ax.plot(*points[(rows >= 0) & (rows == self.point.value)].T, "s", markersize=15, markerfacecolor="none",
-                markeredgecolor="black", markeredgewidth=1.2)  # fmt: skip
-        stream = BytesIO()
-        figure.savefig(stream, format="png", dpi="figure")
-        self.map.value = stream.getvalue()
-        x, y = ax.transData.transform(points).T
-        spots = pd.DataFrame({"row": rows, "x": x, "y": figure.bbox.height - y})
-        self.spots = spots[(spots["row"] >= 0) & np.isfinite(points).all(axis=1)].reset_index(drop=True)
-        best = frontier(panel, risk_limit=self.limit.value)
-        lines = [
-            f"<li><b>{html.escape(f'{r.method} {r.value}')}</b>: {html.escape(r.advice)}</li>"
-            for r in best.itertuples()
-        ]
-        self.advice.value = f"<b>Frontier</b><ul>{''.join(lines)}</ul>"
-
-    def pick(self, x: float, y: float) -> None:
-        """Choose the point at a place of the map, in pixels from its upper left corner; nothing where there is none."""
-        if self.spots.empty:
-            return
-        far = np.hypot(self.spots["x"] - x, self.spots["y"] - y)
-        nearest = int(far.argmin())
-        if far[nearest] <= _REACH:
-            self.point.value = int(self.spots["row"][nearest])
-
-    def _first_rows(self) -> dict[tuple[str, str], int]:
-        """Return the row of the first trial of each release, by method and options."""
-        seen: dict[tuple[str, str], int] = {}
-        for row, trial in enumerate(self.trials.itertuples()):
-            seen.setdefault((trial.method, json.dumps(trial.options, sort_keys=True)), row)
-        return seen
-
-    def _offer_points(self) -> None:
-        assert self.plan is not None
-        options = [
-            (" ".join([method, *(f"{n}={json.loads(text)[n]}" for n in self.plan.varying.get(method, []))]), row)
-            for (method, text), row in self._first_rows().items()
-        ]
-        self.point.unobserve(self._choose_point, "value")  # once for both changes
-        self.point.options = options
-        self.point.value = options[min(1, len(options) - 1)][1]
-        self.point.observe(self._choose_point, "value")
-        self._choose_point()
-
-    def _choose_point(self, _: Any = None) -> None:
-        self._show_point()
-        self.draw()
-
-    def _show_point(self) -> None:
-        """Show what the intruder claimed in the first repetition of a point, and the code of its release."""
-        row = self.point.value
-        if self.plan is None or row is None or row < 0 or row >= len(self.trials):
-            self.behind.value = ""
-            return
-        trial = self.trials.iloc[row]
-        made = claims(self.plan, self.trials, row, seed=self.seed).get(self.attack.value)
-        if made is None:
-            told = "<p>This attack says nothing about this release.</p>"
-        elif made.empty:
-            told = "<p>Nothing was claimed.</p>"
+            self.map.data = {}
         else:
-            told = (
-                f"<p>First repetition, {len(made)} claims or records, the first 8:</p>{made.head(8).to_html(border=0)}"
-            )
-        code = (
-            ""
-            if trial["method"] == ORIGINAL
-            else f"<pre>{html.escape(code_for(trial['method'], trial['options']))}</pre>"
+            releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
+            codes = {(r.method, r.value): self.code(r.method, json.loads(r.setting)) for r in releases.itertuples()}
+            self.map.data = map_data(panel, risk_limit=self.limit.value, tolerate=self.tolerate.value, codes=codes)
+        self._show()
+
+    def code(self, method: str, options: Mapping[str, Any]) -> str:
+        """Return the code that makes a release of the chosen data, and checks it; it runs as it stands."""
+        example = self.offered[self.data.value]
+        load = example.code or f"data = explorer.offered[{self.data.value!r}].data"
+        given = {name: value for name, value in options.items() if value is not None}
+        roles = "".join(f", {name}={value!r}" for name, value in example.roles.items())
+        return (
+            f"import reident as rd\n{load}\n"
+            f'release = rd.protect(data, "release", method={method!r}, options={given!r}{roles})\n'
+            f"verdict = rd.check(release, data{roles}, limit={self.limit.value:g}, tolerate={self.tolerate.value:g})\n"
+            "print(verdict.sentence)"
         )
-        self.behind.value = told + code
 
+    def _chosen(self) -> int | None:
+        """Return the row of the first trial of the release that was clicked."""
+        method, value = self.map.release or ("", "")
+        panel = self.panel()
+        if panel.empty:
+            return None
+        setting = panel.loc[(panel["method"] == method) & (panel["value"] == value), "setting"]
+        same = self.trials["method"] == method
+        rows = [row for row in self.trials.index[same] if len(setting) and
+                json.dumps(self.trials.loc[row, "options"], sort_keys=True) == setting.iloc[0]]  # fmt: skip
+        return rows[0] if rows else None
 
-def _said(left_out: Mapping[str, str]) -> str:
-    return f"Left out: {html.escape('; '.join(f'{name}: {why}' for name, why in left_out.items()))}" if left_out else ""
+    def _show(self) -> None:
+        """Show what the intruder claimed in the first repetition of the chosen release."""
+        row = self._chosen()
+        self.verdict.value = self.behind.value = ""
+        self.judge.disabled = row is None
+        if row is None or self.plan is None or not self._lock.acquire(blocking=False):
+            return
+        try:
+            made = claims(self.plan, self.trials, row, seed=self.seed).get(self.attack.value)
+        finally:
+            self._lock.release()
+        if made is None or made.empty:
+            told = "This attack says nothing about this release." if made is None else "Nothing was claimed."
+            self.behind.value = f"<p>{told}</p>"
+            return
+        told = f"<p>First repetition, {len(made)} claims, the first 8:</p>{made.head(8).to_html(border=0)}"
+        self.behind.value = told + self._drawn(made)
 
+    def _drawn(self, made: pd.DataFrame) -> str:
+        """Draw the matches where there are places: whom the attack finds, and whom it mistakes for whom."""
+        assert self.plan is not None
+        table = self.plan.data.table
+        if self.kind != "places" or not set(made["known"]) | set(made["release"]) <= set(table.index):
+            return ""
+        figure, ax = new_figure(size=(4.6, 4.6))
+        persons, records = (table.loc[made[name], [LON, LAT]].to_numpy(float) for name in ("known", "release"))
+        right = made["right"].to_numpy(float) >= 0.5
+        ax.plot(*table[[LON, LAT]].to_numpy(float).T, ".", color="0.85", markersize=3, label="everybody")
+        for one, other in zip(persons[~right], records[~right], strict=True):
+            ax.plot(*np.transpose([one, other]), "-", color="tab:orange", linewidth=0.8)
+        ax.plot(*persons[right].T, "o", markersize=4, label=f"found: {int(right.sum())}")
+        ax.plot([], [], "-", color="tab:orange", label=f"mistaken for another: {int((~right).sum())}")
+        ax.set_xlabel("longitude (degrees)")
+        ax.set_ylabel("latitude (degrees)")
+        ax.legend()
+        return f'<img alt="whom the attack finds" src="{picture(figure, dpi=90)}">'
 
-def _slider(name: str, parameter: Parameter) -> widgets.FloatRangeSlider:
-    """Return a slider for powers of ten around the registry's grid."""
-    low, high = np.log10(min(parameter.grid)), np.log10(max(parameter.grid))
-    least = max(low - 1, 0.0) if parameter.kind == "int" else low - 1
-    unit = f" ({parameter.unit})" if parameter.unit else ""
-    return widgets.FloatRangeSlider(
-        value=(low, high), min=least, max=high + 1, step=0.1, description=f"log₁₀ {parameter.name}{unit}",
-        tooltip=f"{name}: {parameter.name} as a power of ten", readout_format=".1f",
-        style={"description_width": "11rem"}, layout=widgets.Layout(width="30rem"), continuous_update=False,
-    )  # fmt: skip
+    def check(self) -> None:
+        """Judge the chosen release as `check` judges it, drawn once from all records."""
+        row = self._chosen()
+        if row is None or not self._lock.acquire(blocking=False):
+            return
+        example, trial = self.offered[self.data.value], self.trials.loc[row]
+        self.verdict.value = "Every attack that applies is running."
+        try:
+            made = make_release(self._microdata(), trial["method"], trial["options"], rng=self.seed)
+            found = check(
+                made,
+                example.data,
+                **example.roles,
+                limit=self.limit.value,
+                tolerate=self.tolerate.value,
+                seed=self.seed,
+            )
+            run = found.attacks.loc[
+                found.attacks["reason"] == "", ["name", "risk", "baseline", "n_above", "n", "verdict"]
+            ]
+            self.verdict.value = bold(found.sentence) + run.to_html(border=0, index=False, float_format="{:.1%}".format)
+        except (DataError, ParameterError) as error:
+            self.verdict.value = bold(str(error))
+        finally:
+            self._lock.release()

@@ -81,23 +81,9 @@ class Plan:
             save_registered(place)
             # Workers read a copy of the data; this process needs none.
             name = self.data.save(None if folder is None and jobs == 1 and scheduler is None else place)
-            common = {
-                "folder": str(place),
-                "data": name,
-                "attacks": self.attacks,
-                "utilities": self.utilities,
-                "intruder": asdict(self.intruder),
-                "limit": self.limit,
-            }
             try:
                 return grid.run(
-                    [{**setting, **common} for setting in (settings or self.settings)],
-                    release_trial,
-                    repetitions=repetitions,
-                    seed=seed,
-                    stem="risk-utility",
-                    # The same persons, files and draws for every method: what differs is the method.
-                    shared=("folder", "method", "options", "attacks", "utilities", "limit"),
+                    **self._sweep(settings or self.settings, repetitions, seed, place, name),
                     folder=None if folder is None else place / "parts",
                     jobs=jobs,
                     scheduler=scheduler,
@@ -105,6 +91,34 @@ class Plan:
                 )
             finally:
                 forget(name)
+
+    def finished(self, folder: str | Path, *, repetitions: int = 10, seed: int = 0) -> pd.DataFrame:
+        """Return the trials that a run in a folder has finished so far, be it in another process."""
+        place = Path(folder).resolve()
+        name = self.data.save(None)
+        forget(name)
+        return grid.finished(**self._sweep(self.settings, repetitions, seed, place, name), folder=place / "parts")
+
+    def _sweep(
+        self, settings: Sequence[Mapping[str, Any]], repetitions: int, seed: int, place: Path, name: str
+    ) -> dict[str, Any]:
+        common = {
+            "folder": str(place),
+            "data": name,
+            "attacks": self.attacks,
+            "utilities": self.utilities,
+            "intruder": asdict(self.intruder),
+            "limit": self.limit,
+        }
+        return {
+            "grid": [{**setting, **common} for setting in settings],
+            "trial": release_trial,
+            "repetitions": repetitions,
+            "seed": seed,
+            "stem": "risk-utility",
+            # The same persons, files and draws for every method: what differs is the method.
+            "shared": ("folder", "method", "options", "attacks", "utilities", "limit"),
+        }
 
     def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:
         """Summarise trials as a risk-utility frame, one panel a pair of attack and utility, with both anchors.

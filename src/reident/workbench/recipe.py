@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,9 @@ class Recipe:
         `assess` to search, a list of values.
     limit, tolerate : float
         The tolerable risk of a person, and the share of persons who may lie above it.
+    methods : list of mapping
+        What `assess` tries instead of everything that fits: ``method`` and, where wanted, ``parameters``, each a value
+        or a list of values.
     """
 
     file: str = ""
@@ -64,6 +67,28 @@ class Recipe:
     chain: list[Mapping[str, Any]] = field(default_factory=list)
     limit: float = 0.25
     tolerate: float = 0.0
+    methods: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def with_roles(self, roles: Mapping[str, str]) -> Recipe:
+        """Return the recipe with the roles that a custodian chose; columns that are no places any more are none."""
+        columns = {name: dict(told) for name, told in self.columns.items()}
+        for name, role in roles.items():
+            if name not in columns:
+                raise ParameterError(f"`role` must name a column of the file, got {name!r}: it has {list(columns)}")
+            if columns[name].get("role") != check_choice(role, f"role of {name}", tuple(ROLES)):
+                columns[name] |= {"role": role, "reason": "chosen"}
+        places = self.places
+        if places and any(columns[places[one]]["role"] != "place" for one in ("lat", "lon")):
+            places = None
+        return replace(self, columns=columns, places=places)
+
+    def tried(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the methods to try by the kind of data they are for, as `risk_utility` takes them."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for step in self.methods:
+            entry = find(step["method"], "anonymiser")
+            found.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
+        return found
 
     def named(self, role: str) -> list[str]:
         """Return the columns with a role, in the file's order."""
@@ -163,15 +188,16 @@ def read_recipe(path: str | Path) -> Recipe:
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
     check_real(recipe.limit, "limit", low=0, high=1)
     check_real(recipe.tolerate, "tolerate", low=0, high=1)
-    for step in check_listed(recipe.chain, "chain"):
-        _check_step(step)
+    for name in ("chain", "methods"):
+        for step in check_listed(getattr(recipe, name), name):
+            _check_step(step, name)
     return recipe
 
 
-def _check_step(step: Any) -> None:
-    unknown = set(check_mapping(step, "chain")) - {"method", "columns", "parameters"}
-    if unknown or "method" not in step:
-        raise ParameterError(f"`chain` must hold steps of `method`, `columns` and `parameters`, got {dict(step)!r}")
+def _check_step(step: Any, of: str) -> None:
+    allowed = {"method", "parameters", *(["columns"] if of == "chain" else [])}
+    if set(check_mapping(step, of)) - allowed or "method" not in step:
+        raise ParameterError(f"`{of}` must hold steps of {', '.join(sorted(allowed))}, got {dict(step)!r}")
     entry = find(step["method"], "anonymiser")
     for name, value in check_mapping(step.get("parameters") or {}, "parameters").items():
         for one in value if isinstance(value, list) else [value]:

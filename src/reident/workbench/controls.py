@@ -1,0 +1,128 @@
+"""Controls of the browser over the registry: which methods, and over which range of each one's parameter."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from reident.errors import ParameterError
+from reident.methods import Entry, Parameter
+from reident.workbench.mapping import Plan
+
+__all__ = ["WIDE", "MethodChoice", "bold", "usual_values", "varied"]
+
+#: How a control with a name stands in a column.
+WIDE: dict[str, Any] = {
+    "style": {"description_width": "7rem"},
+    "layout": widgets.Layout(width="100%", max_width="30rem"),
+}
+#: The numbers between two powers of ten that a range offers, and how many values of a range are tried.
+_BETWEEN, _TRIED = (1, 1.5, 2, 3, 5, 7), 4
+
+
+def bold(text: str) -> str:
+    """Return a text as a bold paragraph."""
+    return f"<p><b>{html.escape(text)}</b></p>"
+
+
+def varied(entry: Entry) -> Parameter | None:
+    """Return the number that varies along a method's curve, if there is one."""
+    several = (one for one in entry.parameters if one.kind in ("float", "int") and len(one.grid) > 1)
+    return next((one for one in several if min(one.grid) > 0), None)
+
+
+def usual_values(entry: Entry, made: Plan) -> list[Any]:
+    """Return the values of a method's varied parameter that a plan without choices tries."""
+    parameter = varied(entry)
+    tried = [one["options"] for one in made.settings if one["method"] == entry.name]
+    return [] if parameter is None else sorted({one[parameter.name] for one in tried})
+
+
+class MethodChoice:
+    """Anonymisers to choose from, and below them a range for each one that is chosen.
+
+    Parameters
+    ----------
+    changed : callable
+        Called without arguments after each choice.
+    """
+
+    def __init__(self, changed: Callable[[], Any]) -> None:
+        self.names = widgets.SelectMultiple(description="methods", rows=8, **WIDE)
+        self.ranges = widgets.VBox()
+        self.widget = widgets.VBox([self.names, self.ranges])
+        self._changed = changed
+        self._offered: dict[str, tuple[Entry, list[Any]]] = {}
+        self._sliders: dict[str, widgets.SelectionRangeSlider] = {}
+        self._usual: dict[str, tuple[Any, Any]] = {}
+        self.names.observe(lambda _: self._offer_ranges(), "value")
+
+    def offer(self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int | None = None) -> None:
+        """Offer methods, each with the values of its varied parameter that are usual for the data; choose the first."""
+        self._offered = {entry.name: (entry, usual) for entry, usual in offered}
+        self._sliders, self._usual = {}, {}
+        self.names.options = [(entry.label, entry.name) for entry, _ in offered]
+        self.names.value = tuple(list(self._offered)[:chosen])
+
+    def _offer_ranges(self) -> None:
+        for name in self.names.value:
+            entry, usual = self._offered[name]
+            parameter = varied(entry)
+            if parameter is not None and usual and name not in self._sliders:
+                slider = _range(entry, parameter, usual)
+                slider.observe(lambda _: self._changed(), "value")
+                self._sliders[name], self._usual[name] = slider, slider.value
+        self.ranges.children = tuple(self._sliders[name] for name in self.names.value if name in self._sliders)
+        self._changed()
+
+    @property
+    def usual(self) -> bool:
+        """Whether everything offered is chosen, each over its usual range."""
+        return len(self.names.value) == len(self._offered) and not any(map(self.moved, self.names.value))
+
+    def moved(self, name: str) -> bool:
+        """Whether the range of a method is another than the usual one."""
+        return name in self._sliders and self._sliders[name].value != self._usual[name]
+
+    def values(self, name: str) -> dict[str, list[Any]]:
+        """Return the varied parameter of a chosen method with four values of its range; empty without a range."""
+        if name not in self._sliders:
+            return {}
+        parameter = varied(self._offered[name][0])
+        assert parameter is not None
+        steps = [value for _, value in self._sliders[name].options]
+        first, last = (steps.index(value) for value in self._sliders[name].value)
+        return {parameter.name: [steps[i] for i in np.unique(np.linspace(first, last, _TRIED).round().astype(int))]}
+
+
+def _range(entry: Entry, parameter: Parameter, usual: Sequence[Any]) -> widgets.SelectionRangeSlider:
+    steps = _steps(parameter, usual)
+    unit = f", {parameter.unit}" if parameter.unit else ""
+    return widgets.SelectionRangeSlider(
+        options=[(f"{value:g}", value) for value in steps],
+        index=(steps.index(min(usual)), steps.index(max(usual))),
+        description=f"{entry.label}: {parameter.name}{unit}",
+        style={"description_width": "initial"},
+        layout=widgets.Layout(width="100%", max_width="30rem", flex_flow="row wrap", height="auto"),
+        continuous_update=False,
+    )
+
+
+def _steps(parameter: Parameter, usual: Sequence[Any]) -> list[Any]:
+    """Return round values a power of ten around the usual ones, as far as the parameter may have them."""
+    low, high = np.floor(np.log10(min(usual))) - 1, np.ceil(np.log10(max(usual))) + 1
+    offered = {float(f"{part * 10.0**power:.2g}") for power in np.arange(low, high) for part in _BETWEEN}
+    offered = {value for value in offered if min(usual) / 10 <= value <= max(usual) * 10}
+    if parameter.kind == "int":
+        offered = {int(value) for value in offered if value == int(value)}
+    allowed = set(usual)
+    for value in offered:
+        try:
+            allowed.add(parameter.check(value))
+        except ParameterError:
+            continue
+    return sorted(allowed)

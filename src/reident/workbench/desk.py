@@ -1,0 +1,371 @@
+"""A desk for one's own data in the browser: from the file to the checked release.
+
+It writes and runs the commands of the command line, `reident open`, `assess`, `protect` and `check`, and shows them:
+whoever types them gets the same files.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import html
+import os
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+import traitlets
+
+from reident.errors import DataError, ParameterError
+from reident.methods import entries
+from reident.plotting.interactive import map_data, ru_map_widget
+from reident.rumap import NOTHING, ORIGINAL
+from reident.workbench.assessing import REPETITIONS, arguments_of, prepare
+from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
+from reident.workbench.mapping import Plan
+from reident.workbench.opening import KINDS, OpenedFile, file_kind, open_file
+from reident.workbench.recipe import Recipe, read_recipe, recipe_of
+from reident.workbench.report import main_map
+from reident.workbench.roles import ROLES
+
+__all__ = ["Desk"]
+
+#: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
+_MOST_BYTES = 30_000_000
+_POLL_SECONDS = 1.5
+_ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
+_ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
+_PROFILES = {f"{name}: {times} times each release": name for name, times in REPETITIONS.items()}
+
+
+class Desk:
+    """Widgets for one's own data, from the file to the checked release.
+
+    A choice is an option of a command, and the commands are on the page (`script`). What was found is taken away as
+    soon as it is no longer what was chosen.
+
+    Parameters
+    ----------
+    file : str
+        The file to begin with, relative to the folder; default: it is chosen in the browser.
+    folder : path
+        Where the files are, and where the commands run: what they write stands in a folder named after the file.
+    profile : {"smoke", "quick", "full"}
+    seed, jobs : int
+        As for `reident assess`.
+
+    Examples
+    --------
+    >>> desk = Desk()
+    >>> desk.commands()
+    {}
+    """
+
+    def __init__(
+        self, file: str = "", *, folder: str | Path = ".", profile: str = "quick", seed: int = 0, jobs: int = 0
+    ) -> None:
+        self.folder = Path(folder).resolve()
+        self.seed, self.jobs = seed, jobs
+        self.opened: OpenedFile | None = None
+        self.recipe = Recipe()
+        self.released = ""
+        self.done: list[str] = []
+        self._lock = threading.RLock()
+        self._process: subprocess.Popen[str] | None = None
+        self._thread = threading.Thread()
+        self._stopped = False
+        names = sorted(path.name for path in self.folder.iterdir() if path.is_file() and file_kind(path) in _ENDS)
+        self.file = widgets.Combobox(options=names, placeholder="a file of the folder, or a path", description="file",
+                                     ensure_option=False, **WIDE)  # fmt: skip
+        self.told, self.state, self.verdict, self.taken, self.script = (widgets.HTML() for _ in range(5))
+        self.roles: dict[str, widgets.Dropdown] = {}
+        self.columns = widgets.VBox()
+        self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
+        self.tolerate = widgets.BoundedFloatText(0.0, min=0, max=1, step=0.01, description="share above", **WIDE)
+        self.profile = widgets.Dropdown(options=_PROFILES, value=profile, description="profile", **WIDE)
+        self.methods = MethodChoice(self._change)
+        self.assess = widgets.Button(description="Assess", button_style="primary")
+        self.protect = widgets.Button(description="Make the release and check it", layout=widgets.Layout(width="auto"))
+        self.stop = widgets.Button(description="Stop", disabled=True)
+        self.map = ru_map_widget()
+        traitlets.link((self.limit, "value"), (self.map, "limit"))
+        self.file.observe(lambda _: self._open(), "value")
+        self.profile.observe(lambda _: self._change(), "value")
+        for control in (self.tolerate, self.limit):
+            control.observe(lambda _: self._move(), "value")
+        self.assess.on_click(lambda _: self.run("assess"))
+        self.protect.on_click(lambda _: self.run("protect"))
+        self.stop.on_click(lambda _: self.cancel())
+        atexit.register(self.cancel)
+        self._later = widgets.VBox(
+            [
+                _head("2. The columns"), self.columns,
+                _head("3. What is tolerable, and what is tried"), self.limit, self.tolerate, self.profile,
+                self.methods.widget, widgets.HBox([self.assess, self.stop]),
+                _head("4. What was found"), self.state, self.map, self.verdict, self.protect,
+                _head("5. To take away"), self.taken,
+                _head("The same on the command line"), self.script,
+            ]
+        )  # fmt: skip
+        self.widget = widgets.VBox([_head("1. The file"), self.file, self.told, self._later])
+        self._open()
+        self.file.value = file
+
+    def _repr_mimebundle_(self, **kws: Any) -> Any:
+        return self.widget._repr_mimebundle_(**kws)
+
+    # -- choices -------------------------------------------------------------------------------------------------
+
+    @property
+    def out(self) -> str:
+        """The folder of what is written, relative to that of the files."""
+        path = Path(self.file.value)
+        return (path.parent / f"{path.name.partition('.')[0]}-reident").as_posix()
+
+    def _open(self) -> None:
+        """Open the chosen file and propose the roles of its columns."""
+        self.cancel()
+        self.opened, self.roles = None, {}
+        try:
+            if self.file.value:
+                self.opened = open_file(self.folder / self.file.value)
+        except (DataError, ParameterError) as error:
+            self.told.value = bold(str(error))
+        self._later.layout.display = "none" if self.opened is None else ""
+        if self.opened is None:
+            return
+        self.recipe = recipe_of(self.opened, self.file.value)
+        lines = str(self.opened).splitlines()
+        notes = [f"changed while reading: {line}" for line in self.opened.receipts] + self.opened.notes
+        self.told.value = (
+            f"<p>{html.escape(lines[0])}</p><ul>{''.join(f'<li>{html.escape(n)}</li>' for n in notes)}</ul>"
+        )
+        rows = []
+        for row in self.opened.columns.itertuples():
+            about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
+            role = widgets.Dropdown(options=list(ROLES), value=row.role, layout=widgets.Layout(width="11rem"))
+            role.observe(lambda _: self._offer(), "value")
+            self.roles[row.column] = role
+            name = widgets.HTML(
+                f"<b>{html.escape(row.column)}</b> <small>{about}</small>", layout=widgets.Layout(width="17rem")
+            )
+            why = widgets.HTML(f"<small>{html.escape(row.reason)}</small>", layout=widgets.Layout(width="20rem"))
+            rows.append(widgets.HBox([name, role, why], layout=_ROW))
+        self.columns.children = tuple(rows)
+        self._offer()
+
+    def _offer(self) -> None:
+        """Offer the methods that fit the roles."""
+        assert self.opened is not None
+        offered = []
+        try:
+            with self._lock:
+                recipe = self.recipe.with_roles({name: one.value for name, one in self.roles.items()})
+                data, arguments = arguments_of(self.opened, recipe)
+                for kind, made in prepare(data, **arguments, seed=self.seed).plans.items():
+                    fitting = [one for one in entries("anonymiser", kind) if one.name not in made.left_out]
+                    offered += [(one, usual_values(one, made)) for one in fitting]
+            self.state.value = ""
+        except (DataError, ParameterError) as error:
+            self.state.value = bold(str(error))
+        self.methods.offer(offered)
+
+    def _change(self) -> None:
+        """Stop what is running and take away what was found: it is not about the choices any more."""
+        self.cancel()
+        self.map.data = {}
+        self._move()
+
+    def _move(self) -> None:
+        """Take away the verdict at another limit; the map is judged at every limit."""
+        if self.opened is None:
+            return
+        self.verdict.value = self.taken.value = self.released = ""
+        self.done = []
+        if self.map.data and self.map.data["tolerate"] != self.tolerate.value:
+            self.map.data = {**self.map.data, "tolerate": self.tolerate.value}
+        self._show()
+
+    def _show(self) -> None:
+        busy = self._thread.is_alive()
+        self.assess.disabled = busy or not self.methods.names.options
+        self.stop.disabled = not busy
+        self.protect.disabled = busy or "assess" not in self.done or not self._advised.is_file()
+        self.script.value = f"<pre>{html.escape(self.text)}</pre>{_download('reident.sh', self.text.encode())}"
+
+    @property
+    def _advised(self) -> Path:
+        return self.folder / self.out / "report" / "recipe.yaml"
+
+    def commands(self) -> dict[str, list[str]]:
+        """Return the arguments of `reident` that do what is chosen, in their order; none before a file is chosen."""
+        if self.opened is None:
+            return {}
+        out = self.out
+        chosen = [f"{name}={one.value}" for name, one in self.roles.items()
+                  if one.value != self.recipe.columns[name]["role"]]  # fmt: skip
+        tried = [] if self.methods.usual else [self._tried(name) for name in self.methods.names.value]
+        options = [*(("--role", text) for text in chosen), *(("--try", text) for text in tried)]
+        if self.limit.value != 0.25:
+            options.append(("--limit", f"{self.limit.value:g}"))
+        if self.tolerate.value:
+            options.append(("--tolerate", f"{self.tolerate.value:g}"))
+        running = ["--profile", self.profile.value, "--seed", str(self.seed), "--jobs", str(self.jobs), "--quiet"]
+        release, advised = self.released or self._free(), f"{out}/report/recipe.yaml"
+        return {
+            "open": ["open", self.file.value, "--out", f"{out}/recipe.yaml", "--force", *sum(options, ())],
+            "assess": ["assess", "--recipe", f"{out}/recipe.yaml", "--out", f"{out}/report", *running],
+            "protect": ["protect", "--recipe", advised, "--out", release],
+            "check": ["check", release, "--against", self.file.value, "--recipe", advised, "--out", f"{out}/check"],
+        }
+
+    def _tried(self, name: str) -> str:
+        values = self.methods.values(name) if self.methods.moved(name) else {}
+        told = ";".join(f"{parameter}={','.join(f'{v:g}' for v in listed)}" for parameter, listed in values.items())
+        return f"{name}:{told}" if told else name
+
+    def _free(self) -> str:
+        """Return the first folder for a release that is not there yet: none is ever overwritten."""
+        names = (f"{self.out}/release{number}" for number in ("", *(f"-{i}" for i in range(2, 10_000))))
+        return next(name for name in names if not (self.folder / name).exists())
+
+    @property
+    def text(self) -> str:
+        """The commands as a script."""
+        lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
+        for arguments in self.commands().values():
+            words = [f" \\\n  {one}" if one.startswith("--") else f" {shlex.quote(one)}" for one in arguments]
+            lines.append("reident" + "".join(words))
+        return "\n".join([*lines, ""])
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    def run(self, what: str, *, wait: bool = False) -> None:
+        """Run the commands of a step beside the page: "assess", or "protect" and its check."""
+        if self._thread.is_alive() or self.opened is None:
+            return
+        if what == "assess":
+            self._change()
+        self.released = self._free()
+        self._stopped = False
+        steps = {"assess": ("open", "assess"), "protect": ("protect", "check")}[what]
+        thread = self._thread = threading.Thread(target=self._work, args=(steps, self.commands()), daemon=True)
+        thread.start()
+        self._show()
+        if wait:
+            thread.join()
+
+    def cancel(self) -> None:
+        """Stop what is running; what had finished is kept, and the same command goes on from there."""
+        self._stopped = True
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+
+    def _work(self, steps: Sequence[str], commands: dict[str, list[str]]) -> None:
+        said: dict[str, str] = {}
+        try:
+            if "assess" in steps:
+                self._advised.unlink(missing_ok=True)
+            for name in steps:
+                code, said[name], error = self._call(name, commands[name])
+                if self._stopped:
+                    self.state.value = "Stopped. What had finished is kept for the next time."
+                    return
+                if code not in (0, 3):
+                    self.state.value = bold((error.strip().splitlines() or [f"reident {name} failed"])[-1])
+                    return
+            if commands != self.commands():
+                self.state.value = "The limit was moved meanwhile: assess again for a verdict at this one."
+                return
+            self.done += steps
+            self.state.value = "Done."
+            self._tell(said)
+        except Exception as error:  # it would be lost in the thread
+            self.state.value = bold(f"{type(error).__name__}: {error}")
+        finally:
+            self._process, self._thread = None, threading.Thread()
+            self._show()
+
+    def _call(self, name: str, arguments: list[str]) -> tuple[int, str, str]:
+        """Run one command; the map fills meanwhile."""
+        self.state.value = f"reident {name} is running"
+        with self._lock:
+            if self._stopped:
+                return 130, "", ""
+            self._process = process = subprocess.Popen(
+                [sys.executable, "-m", "reident.cli", *arguments],
+                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+                env={**os.environ, "PYTHONUTF8": "1"},
+            )  # fmt: skip
+        plans = self._plans() if name == "assess" else {}
+        while True:
+            try:
+                out, error = process.communicate(timeout=_POLL_SECONDS)
+                self._fill(plans)
+                return process.returncode, out, error
+            except subprocess.TimeoutExpired:
+                self._fill(plans)
+
+    def _plans(self) -> Mapping[str, Plan]:
+        """Return the plans that the command makes of the recipe."""
+        assert self.opened is not None
+        data, arguments = arguments_of(self.opened, read_recipe(self.folder / self.out / "recipe.yaml"))
+        with self._lock:
+            return prepare(data, **arguments, seed=self.seed).plans
+
+    def _fill(self, plans: Mapping[str, Plan]) -> None:
+        """Draw the map of the releases that have been tried so far."""
+        work, repetitions = self._advised.parent / ".work", REPETITIONS[self.profile.value]
+        frames: dict[str, pd.DataFrame] = {}
+        n_done = n_all = 0
+        for kind, made in plans.items():
+            trials = made.finished(work, repetitions=repetitions, seed=self.seed)
+            n_done, n_all = n_done + len(trials), n_all + repetitions * len(made.settings)
+            with self._lock:
+                frames |= {kind: made.frame(trials)} if (trials.get("method") != ORIGINAL).any() else {}
+        if not n_all or self._stopped:
+            return
+        tried = f"{n_done} of {n_all} releases tried"
+        self.state.value = tried if n_done < n_all else f"{tried}; now whole chains are judged by every attack"
+        frame = main_map(frames)
+        if frame is not None and not frame["method"].isin([ORIGINAL, NOTHING]).all():
+            self.map.data = map_data(frame, risk_limit=self.limit.value, tolerate=self.tolerate.value)
+
+    def _tell(self, said: Mapping[str, str]) -> None:
+        """Show the verdict of what was run, and offer what was written."""
+        if "assess" in said:
+            before = said["assess"].partition("\nreport: ")[0].splitlines()
+            self.verdict.value = f"{bold(before[-1])}<p><small>{html.escape(before[0])}</small></p>"
+        else:
+            lines = [said["check"].splitlines()[0], *said["protect"].splitlines()]
+            self.verdict.value = f"{bold(lines[0])}<pre>{html.escape(chr(10).join(lines[1:]))}</pre>"
+        place = self.folder / self.out
+        files = [place / "recipe.yaml", *sorted((place / "report").glob("*.html")), self._advised]
+        if "protect" in self.done:
+            files += [*sorted((self.folder / self.released).iterdir()), place / "check" / "verdict.json"]
+        self.taken.value = f"<p>In {html.escape(str(place))}:</p>" + "".join(
+            f"<p>{_offered(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
+        )
+
+
+def _head(text: str) -> widgets.HTML:
+    return widgets.HTML(f"<h3>{text}</h3>")
+
+
+def _offered(path: Path, name: str) -> str:
+    if path.stat().st_size > _MOST_BYTES:
+        return html.escape(name)
+    return _download(name.replace("/", "-"), path.read_bytes(), name)
+
+
+def _download(name: str, content: bytes, text: str = "") -> str:
+    """Return a link that holds a file: nothing is fetched, and no further address serves confidential data."""
+    address = f"data:application/octet-stream;base64,{base64.b64encode(content).decode()}"
+    return f'<a download="{html.escape(name)}" href="{address}">{html.escape(text or name)}</a>'

@@ -1,0 +1,82 @@
+"""Serve the desk for one's own data as a page: Voila, to this machine alone, under a token."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+import nbformat
+
+from reident._check import check_choice, check_integer
+from reident._lock import scratch
+from reident.data._paths import notebooks_folder
+from reident.errors import DataError, ParameterError
+from reident.workbench.assessing import REPETITIONS
+
+__all__ = ["NOTEBOOK", "page", "serve"]
+
+#: The notebook of which the page shows the cells with the tag "page".
+NOTEBOOK = "11-assess-your-release"
+_HOST = "127.0.0.1"
+#: The page takes everything from its own server; what a template would fetch from elsewhere is refused.
+_POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws: wss:; frame-ancestors 'self'"
+)
+
+
+def page(parameters: dict[str, object]) -> nbformat.NotebookNode:
+    """Return the notebook's cells that belong to the page, with these parameters."""
+    notebook = nbformat.read(notebooks_folder() / f"{NOTEBOOK}.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if "page" in cell.metadata.get("tags", [])]
+    told = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
+    last = max(i for i, cell in enumerate(cells) if "parameters" in cell.metadata["tags"])
+    cells.insert(last + 1, nbformat.v4.new_code_cell(told))
+    notebook.cells = cells
+    return notebook
+
+
+def serve(
+    file: Path | None = None, *, port: int = 0, browser: bool = True, profile: str = "quick", jobs: int = 0
+) -> None:
+    """Serve the page until Ctrl-C; the address, with its token, is printed.
+
+    Raises
+    ------
+    ParameterError
+        If Voila is not installed, the port is not free, or the profile is unknown.
+    DataError
+        If there is no such file.
+    """
+    check_choice(profile, "profile", list(REPETITIONS))
+    check_integer(jobs, "jobs", low=0)
+    if file is not None and not file.is_file():
+        raise DataError(f"`file` must name a file that exists, got {str(file)!r}")
+    try:
+        from voila.app import Voila
+    except ImportError:
+        raise ParameterError("`reident app` needs Voila: install the extra, pip install 'reident[app]'") from None
+    port = _free(check_integer(port, "port", low=0, high=65_535))
+    token = secrets.token_urlsafe(24)
+    shown = {"file": "" if file is None else str(file), "folder": str(Path.cwd()), "profile": profile, "jobs": jobs}
+    with scratch() as place:  # it holds names of files, no data
+        nbformat.write(page(shown), place / "reident.ipynb")
+        arguments = [
+            str(place / "reident.ipynb"), f"--port={port}", f"--Voila.ip={_HOST}", "--Voila.port_retries=0",
+            f"--Voila.open_browser={browser}", "--Voila.log_level=WARN",
+        ]  # fmt: skip
+        if sys.platform != "win32":
+            arguments.append("--KernelManager.transport=ipc")  # what is said to the kernel passes no network at all
+        print(f"http://{_HOST}:{port}/?token={token}\nCtrl-C ends it.", flush=True)
+        headers = {"headers": {"Content-Security-Policy": _POLICY}}
+        Voila.launch_instance(argv=arguments, token=token, tornado_settings=headers)
+
+
+def _free(port: int) -> int:
+    with socket.socket() as probe:
+        try:
+            probe.bind((_HOST, port))
+        except OSError as error:
+            raise ParameterError(f"`port` must be free on this machine, got {port}: {error.strerror}") from None
+        return int(probe.getsockname()[1])
