@@ -13,6 +13,7 @@ import functools
 import inspect
 import math
 import typing
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -169,19 +170,31 @@ class Flag(Choice):
 
 
 @dataclass(frozen=True)
-class PublicPlaces:
-    """Public places that a method needs beside the data: a table or GeoDataFrame of points.
+class Public(ABC):
+    """A public input that a method needs beside the data.
 
     Attributes
     ----------
     meaning : str
-        What they are, for those who must give them.
+        What it is, for those who must give it.
     columns : tuple of str
-        Numbers that each place must have, at least 0.
+        Numbers that each of its rows must have, at least 0.
     """
 
     meaning: str
     columns: tuple[str, ...] = ()
+
+    @abstractmethod
+    def read(self, value: Any, name: str) -> pd.DataFrame:
+        """Return it as a plain table, or raise."""
+
+    def give(self, stored: pd.DataFrame) -> Any:
+        """Return what the method takes."""
+        return stored
+
+
+class PublicPlaces(Public):
+    """A table or GeoDataFrame of points."""
 
     def read(self, value: Any, name: str) -> pd.DataFrame:
         """Return a plain table with ``lat_deg``, ``lon_deg`` and the columns, or raise."""
@@ -202,16 +215,9 @@ class PublicPlaces:
             raise DataError(f"`{name}` must hold at least one place, got none")
         return pd.DataFrame({"lat_deg": lat, "lon_deg": lon}).assign(**_numbers(value, self.columns, name))
 
-    def give(self, stored: pd.DataFrame) -> pd.DataFrame:
-        """Return what the method takes."""
-        return stored
 
-
-@dataclass(frozen=True)
-class PublicArea:
-    """A public area that a method needs beside the data: a polygon in degrees, or a frame of polygons with a CRS."""
-
-    meaning: str
+class PublicArea(Public):
+    """A polygon in degrees, or a frame of polygons with a CRS."""
 
     def read(self, value: Any, name: str) -> pd.DataFrame:
         """Return the area as a plain table, or raise."""
@@ -226,20 +232,8 @@ class PublicArea:
         return shapely.from_wkt(stored["wkt"].iloc[0])
 
 
-@dataclass(frozen=True)
-class PublicAreas:
-    """Public areas that a method needs beside the data: a frame of polygons with a CRS.
-
-    Attributes
-    ----------
-    meaning : str
-        What they are, for those who must give them.
-    columns : tuple of str
-        Numbers that each area must have, at least 0.
-    """
-
-    meaning: str
-    columns: tuple[str, ...] = ()
+class PublicAreas(Public):
+    """A frame of polygons with a CRS."""
 
     def read(self, value: Any, name: str) -> pd.DataFrame:
         """Return the areas, in degrees, as a plain table with the columns, or raise."""
@@ -268,7 +262,6 @@ def _numbers(value: pd.DataFrame, columns: tuple[str, ...], name: str) -> dict[s
     return read
 
 
-Public = PublicPlaces | PublicArea | PublicAreas
 Said = Option | Public
 
 
