@@ -90,7 +90,9 @@ def _shares(release: Release, knowledge: Knowledge) -> _Shares:
         raise NotApplicable("no sensitive column is released")
     if not knowledge.kept(release):
         raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
-    shares: _Shares = knowledge.once(release, "shares", lambda: _weighed(release, knowledge, str(sensitive)))
+    shares: _Shares = knowledge.once(
+        release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, str(sensitive))
+    )
     return shares
 
 

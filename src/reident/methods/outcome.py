@@ -51,6 +51,12 @@ class Knowledge:
         The column to be learned, and
     secrets : Series or None
         its true values, a person a row, to judge claims.
+    further : mapping of str to Series
+        Other columns to be learned, with their true values.
+    households : Series or None
+        The household of each person; missing for who lives alone.
+    weights : Series or None
+        How many persons of the population each person stands for.
     hierarchies : mapping
         How categories are generalised, column -> Hierarchy.
     network : Network or None
@@ -87,6 +93,9 @@ class Knowledge:
     file: pd.DataFrame | None = None
     public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     n_persons: int = 2000
+    further: Mapping[str, pd.Series] = field(default_factory=dict)
+    households: pd.Series | None = None
+    weights: pd.Series | None = None
 
     @property
     def has_places(self) -> bool:
@@ -112,8 +121,17 @@ class Knowledge:
             known=self.known.iloc[persons],
             truth=None if self.truth is None else self.truth[persons],
             secrets=None if self.secrets is None else self.secrets.iloc[persons],
+            further={name: column.iloc[persons] for name, column in self.further.items()},
             network=None,
         )
+
+    def about(self, column: str) -> Knowledge:
+        """Return the same knowledge of an intruder who wants to learn another sensitive column."""
+        if column == self.sensitive:
+            return self
+        other = replace(self, sensitive=column, secrets=self.further[column])
+        other.__dict__["_made"] = self._made  # what is compared is the same
+        return other
 
     def compared(self, release: Release) -> dict[str, ComparedColumn]:
         """Compare the quasi-identifiers that the release has; done once a release."""

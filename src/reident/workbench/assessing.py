@@ -32,6 +32,8 @@ __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_o
 REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
 
 
+#: Records of each release of a map of places: they are attacked by all their distances.
+MOST_PLACES = 500
 #: Complete records beyond which an assessment works on a random sample of so many, and says so.
 MOST_RECORDS = 20_000
 
@@ -103,6 +105,7 @@ class Assessment:
             known = [*made.data.quasi, *(["the place"] if kind == "places" else [])]
             told.append(f"The intruder knows {', '.join(known)} of these persons exactly: the worst case.")
             told += [f"Left out: {name}. {reason}." for name, reason in made.left_out.items()]
+        told += [] if self.search is None else self.search.groups
         told += [
             "The intruder knows the method and its parameters, not its random numbers.",
             "A search for the largest consistent match that ends at its limit counts with its best match so far; the "
@@ -143,7 +146,7 @@ def assess(
     quasi: str | Sequence[str] = (),
     lat: str | None = None,
     lon: str | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     epsilon_quasi: str | Sequence[str] = (),
     network: Any = None,
     limit: float = 0.25,
@@ -153,6 +156,7 @@ def assess(
     hierarchies: Mapping[str, Any] | None = None,
     missing: str = "label",
     household: str | None = None,
+    weight: str | None = None,
     keep: str | Sequence[str] = (),
     n_known: int | None = None,
     overlap: float = 0.5,
@@ -173,8 +177,9 @@ def assess(
         The columns that an intruder may know.
     lat, lon : str, optional
         The columns with latitudes and longitudes, degrees; a GeoDataFrame has its own places.
-    sensitive : str, optional
-        The column whose value must not become known.
+    sensitive : str or sequence of str, optional
+        The columns whose value must not become known: each is attacked. Methods that look at sensitive values look at
+        the one with the fewest, and so do the maps.
     epsilon_quasi : str or sequence of str, optional
         Numeric quasi-identifiers that may get noise inside classes instead of being generalised.
     network : graph or path of an edge list, optional
@@ -190,6 +195,8 @@ def assess(
         candidates, instead of the releases of the maps.
     hierarchies, missing, household, keep
         As for `protect`: they are part of the release that is advised.
+    weight : str, optional
+        The column of survey weights, for how many persons a record stands: see `check`.
     n_known, overlap, public
         As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
@@ -212,8 +219,8 @@ def assess(
     slots = slots_of_chain(chain)
     made = prepare(
         data, quasi=quasi, lat=lat, lon=lon, sensitive=sensitive, epsilon_quasi=epsilon_quasi, network=network,
-        limit=limit, methods=methods, hierarchies=hierarchies, household=household, n_known=n_known, overlap=overlap,
-        public=public, seed=seed,
+        limit=limit, methods=methods, hierarchies=hierarchies, household=household, weight=weight, n_known=n_known,
+        overlap=overlap, public=public, seed=seed,
     )  # fmt: skip
     aside = check_columns(made.data, keep, "keep", table_name="data", min_columns=0)
     running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
@@ -227,8 +234,9 @@ def assess(
         drawn = np.random.default_rng(seed).permutation(len(made.data))[:MOST_RECORDS]
         searched = search_release(
             made.data.iloc[np.sort(drawn)], slots or slots_of(made.plans, made.data, roles, limit), roles,
-            others=[*aside, *([sensitive] if sensitive else [])], limit=limit, tolerate=tolerate,
-            missing=check_choice(missing, "missing", tuple(MISSING)), draws=DRAWS[profile], seed=seed,
+            others=list(dict.fromkeys([*aside, *roles.secret])),
+            limit=limit, tolerate=tolerate, missing=check_choice(missing, "missing", tuple(MISSING)),
+            draws=DRAWS[profile], seed=seed, scale=len(made.data) / len(drawn),
             folder=None if folder is None else Path(folder) / "parts", progress=progress,
         )  # fmt: skip
     digest = hashlib.sha256(pd.util.hash_pandas_object(complete.astype(str)).to_numpy().tobytes())
@@ -256,13 +264,14 @@ def prepare(
     quasi: str | Sequence[str] = (),
     lat: str | None = None,
     lon: str | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     epsilon_quasi: str | Sequence[str] = (),
     network: Any = None,
     limit: float = 0.25,
     methods: Mapping[str, Sequence[Any]] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     household: str | None = None,
+    weight: str | None = None,
     n_known: int | None = None,
     overlap: float = 0.5,
     public: Mapping[str, Any] | None = None,
@@ -281,15 +290,19 @@ def prepare(
     places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
     if not (listed or places or network is not None):
         raise ParameterError("`quasi`, `lat` and `lon` or `network` must be given: nothing says what an intruder knows")
-    if sensitive is not None:
-        check_columns(data, [sensitive], "sensitive", table_name="data")
+    secret = check_columns(data, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)
+    secret.sort(key=lambda name: data[name].nunique())
+    first = secret[0] if secret else None
+    if weight is not None:
+        check_columns(data, [weight], "weight", table_name="data")
     chosen = check_mapping(methods or {}, "methods")
     for kind in chosen:
         check_choice(kind, "methods", ("places", "table", "network"))
     if network is not None:
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
-    roles = Roles(listed, noisy, sensitive, household, hierarchies_of(hierarchies or {}, data), public or {})
-    told = profile_data(data, listed, sensitive)
+    trees = hierarchies_of(hierarchies or {}, data)
+    roles = Roles(listed, noisy, first, household, trees, public or {}, secret[1:], weight)
+    told = profile_data(data, listed, first)
     complete = complete_records(data, listed)
     if len(complete) < 20:
         raise DataError(
@@ -302,12 +315,13 @@ def prepare(
     plans: dict[str, Plan] = {}
     if places:
         plans["places"] = plan(
-            microdata(complete, quasi=listed, kind="places", public=public), chosen.get("places"), **sizes
-        )
+            microdata(complete, quasi=listed, kind="places", public=public), chosen.get("places"),
+            n_released=MOST_PLACES if n_known is None and len(complete) > 2 * MOST_PLACES else None, **sizes,
+        )  # fmt: skip
     if listed:
-        kept = complete if sensitive is None else complete[complete[sensitive].notna()]
+        kept = complete if first is None else complete[complete[first].notna()]
         described = microdata(
-            kept, quasi=listed, sensitive=sensitive, kind="table", epsilon_quasi=noisy, hierarchies=roles.hierarchies
+            kept, quasi=listed, sensitive=first, kind="table", epsilon_quasi=noisy, hierarchies=roles.hierarchies
         )
         plans["table"] = plan(described, chosen.get("table"), **sizes)
     if network is not None:
@@ -324,12 +338,13 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
         data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))
     return data, {
         "quasi": recipe.named("quasi-identifier"),
-        "sensitive": next(iter(secret), None),
+        "sensitive": secret,
         "chain": recipe.chain,
         "hierarchies": recipe.hierarchies(),
         "missing": recipe.missing_values,
         "household": next(iter(recipe.named("household")), None),
-        "keep": [*secret[1:], *recipe.keep],
+        "weight": next(iter(recipe.named("weight")), None),
+        "keep": list(recipe.keep),
         "methods": recipe.tried(),
         "limit": recipe.limit,
         "tolerate": recipe.tolerate,

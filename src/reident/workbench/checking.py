@@ -20,6 +20,7 @@ from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.panel import knowledge_of, panel, read_release
+from reident.workbench.population import Population, population_of, told_of_groups
 
 __all__ = ["REFUSING", "Verdict", "check"]
 
@@ -59,6 +60,8 @@ class Verdict:
         Of the file that was checked, empty for a table.
     knowledge : KnowledgePrice or None
         What each column is worth to an intruder; None where no column and no place is released.
+    population : Population or None
+        What the release means for the persons for whom the records stand; None without survey weights.
     """
 
     passed: bool
@@ -75,6 +78,7 @@ class Verdict:
     seed: int
     release_sha256: str = ""
     knowledge: KnowledgePrice | None = None
+    population: Population | None = None
 
     @property
     def sentence(self) -> str:
@@ -114,6 +118,7 @@ class Verdict:
             "tolerate": self.tolerate,
             "findings": self.findings,
             "knowledge": None if self.knowledge is None else _known(self.knowledge),
+            "population": None if self.population is None else self.population.as_dict(),
             "attacks": [{key: _plain(row[key]) for key in (*_TOLD, *_ALSO)} for _, row in run.iterrows()],
             "not_attacked": [{"name": row["name"], "reason": row["reason"]} for _, row in left.iterrows()],
             "notes": self.notes,
@@ -158,10 +163,12 @@ def check(
     original: Any,
     *,
     quasi: str | Sequence[str] = (),
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002 (the word of the command line)
+    household: str | None = None,
+    weight: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     recipe: Any = None,
     register: Any = None,
@@ -186,6 +193,11 @@ def check(
     original : path, DataFrame or GeoDataFrame
     quasi, sensitive, lat, lon, id, hierarchies, network
         As for `attack_panel`.
+    household : str, optional
+        The original's column of households: who finds one member finds them all, so that everybody has the risk of the
+        member most at risk.
+    weight : str, optional
+        The original's column of survey weights: for how many persons of the population a record stands.
     recipe : path or Recipe, optional
         Says what is not named here: the roles of columns, the CRS of places, hierarchies, limit and tolerance.
     register : path or DataFrame, optional
@@ -227,6 +239,8 @@ def check(
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
     check_integer(seed, "seed", low=0)
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
+    household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
+    weight = weight or (None if recipe is None else next(iter(recipe.named("weight")), None))
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     data = _read(original)
     said = _read_release(release, named)
@@ -235,7 +249,8 @@ def check(
 
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
-        data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], hierarchies=hierarchies, network=network,
+        data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], household=household, weight=weight,
+        hierarchies=hierarchies, network=network,
         register=None if register is None else _read(register),
         earlier=[_read_release(one, named) for one in earlier], told=isinstance(release, Release), **named,
     )  # fmt: skip
@@ -243,6 +258,7 @@ def check(
     path = Path(release) if isinstance(release, str | Path) else None
     findings = [] if path is None else _audit(path, data, named)
     share = found.share_above_limit
+    stands_for = population_of(said, known, found, limit)
     verdict = Verdict(
         passed=share <= tolerate and not any(one["kind"] in REFUSING for one in findings),
         share_above_limit=share,
@@ -254,9 +270,10 @@ def check(
         attacks=found.attacks,
         persons=found.persons,
         findings=findings,
-        notes=_notes(known, said, found.attacks, path),
+        notes=[*_notes(known, said, found.attacks, path), *told_of_groups(known, found, stands_for, limit)],
         seed=seed,
         knowledge=_priced(said, known, limit),
+        population=stands_for,
         release_sha256="" if path is None or not path.is_file() else hashlib.sha256(path.read_bytes()).hexdigest(),
     )
     if out is not None:
@@ -279,7 +296,7 @@ def _percent(value: Any) -> str:
 def _roles(
     recipe: Any,
     quasi: Any,
-    sensitive: str | None,
+    sensitive: Any,
     lat: str | None,
     lon: str | None,
     id: str | None,  # noqa: A002
@@ -289,7 +306,7 @@ def _roles(
     if recipe is None:
         return told
     told["quasi"] = told["quasi"] or recipe.named("quasi-identifier")
-    told["sensitive"] = sensitive or next(iter(recipe.named("sensitive")), None)
+    told["sensitive"] = sensitive or recipe.named("sensitive")
     places = recipe.places if recipe.places and lat is None and lon is None else {"lat": lat, "lon": lon}
     return told | {name: places.get(name) for name in ("lat", "lon", "crs")}
 

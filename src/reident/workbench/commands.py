@@ -25,7 +25,7 @@ File = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage
 Quasi = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
-Sensitive = Annotated[str | None, typer.Option(help="Column whose value must not become known.")]
+Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
 Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
 Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
 Public = Annotated[
@@ -132,7 +132,7 @@ def assess(
     quasi: Quasi = "",
     lat: Lat = None,
     lon: Lon = None,
-    sensitive: Sensitive = None,
+    sensitive: Sensitive = "",
     epsilon_quasi: Epsilon = "",
     network: Annotated[Path | None, typer.Option(help="Edge list of the persons' relations (columns u, v).")] = None,
     limit: Annotated[
@@ -170,12 +170,12 @@ def assess(
         if quasi or lat or lon or epsilon_quasi:
             data = opened.data
             said |= {"quasi": _listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": _listed(epsilon_quasi)}
-            said["sensitive"] = None
-        said["sensitive"] = sensitive or said["sensitive"]
-        said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name != said["sensitive"]]
+            said["sensitive"] = []
+        said["sensitive"] = _listed(sensitive) or said["sensitive"]
+        said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name not in said["sensitive"]]
         said |= {"limit": limit, "tolerate": tolerate}
         known_columns = ", ".join(said["quasi"]) or "places alone"
-        print(f"an intruder may know: {known_columns}; sensitive: {said['sensitive'] or 'none named'}")
+        print(f"an intruder may know: {known_columns}; sensitive: {', '.join(said['sensitive']) or 'none named'}")
         found = run(
             data,
             **said,
@@ -288,7 +288,7 @@ def protect(
     quasi: Quasi = "",
     lat: Lat = None,
     lon: Lon = None,
-    sensitive: Sensitive = None,
+    sensitive: Sensitive = "",
     epsilon_quasi: Epsilon = "",
     keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
     area: Area = None,
@@ -333,7 +333,7 @@ def protect(
         quasi=_listed(quasi),
         lat=lat,
         lon=lon,
-        sensitive=sensitive,
+        sensitive=_listed(sensitive),
         epsilon_quasi=_listed(epsilon_quasi),
         keep=_listed(keep),
         public=_public(area, candidates, public, lat, lon),

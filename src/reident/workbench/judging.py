@@ -16,6 +16,7 @@ import pandas as pd
 from reident._types import FloatArray
 from reident.errors import DataError, ParameterError
 from reident.methods.forms import FORMS
+from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places
@@ -26,6 +27,7 @@ from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.making import Made, Roles, Step, make
 from reident.workbench.panel import Panel, knowledge_of, panel
+from reident.workbench.population import population_of, told_of_groups
 
 __all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "told_of"]
 
@@ -54,8 +56,13 @@ class Shown:
     """The first draw of a release as its custodian sees it: confidential."""
 
     panel: Panel
-    released: pd.DataFrame
+    released: Release
     losses: Mapping[str, float]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The records of the release: the index tells those of the data."""
+        return self.released.table
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +91,7 @@ class Bench:
     draws: int
     seed: int
     always: frozenset[str] = frozenset()
+    scale: float = 1.0
 
     @property
     def places(self) -> list[str]:
@@ -100,7 +108,8 @@ class Bench:
         """Return a hash of all that a verdict depends on beside the chain: code, data, roles and rule."""
         told = [
             _code.IMPORTED_DIGEST, sorted(_code.versions().items()), self.roles.quasi, self.roles.epsilon_quasi,
-            self.roles.sensitive, self.roles.household, self.others, self.limit, self.tolerate, self.missing,
+            self.roles.secret, self.roles.household,
+            self.others, self.limit, self.tolerate, self.missing,
             self.draws, self.seed, sorted(self.always),
             {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
             {name: str(given) for name, given in self.roles.public.items()},
@@ -203,7 +212,7 @@ class Bench:
         """Make and judge the first draw of a chain that passed before."""
         made, released = self._drawn(chain, 0)
         found = self.panel(released, told=True, enough=self.tolerate)
-        return Shown(found, released.table, self._all_losses(made, chain))
+        return Shown(found, released, self._all_losses(made, chain))
 
     def _all_losses(self, made: Made, chain: Sequence[Part]) -> dict[str, float]:
         shown = self._shown(chain)
@@ -224,7 +233,7 @@ class Bench:
                 found = self.panel(released, told=told, enough=self.tolerate, draw=draw)
                 worst = found if worst is None or found.share_above_limit > worst.share_above_limit else worst
                 if first is None:
-                    first = Shown(found, released.table, self._all_losses(made, chain))
+                    first = Shown(found, released, self._all_losses(made, chain))
                 if found.share_above_limit > self.tolerate:
                     break
             if worst is not None and worst.share_above_limit > self.tolerate:
@@ -248,11 +257,23 @@ class Bench:
             order = np.random.default_rng([self.seed, draw, 1]).permutation(len(released.table))
             matrix = None if released.matrix_km is None else released.matrix_km[np.ix_(order, order)]
             released = replace(released, table=released.table.iloc[order].reset_index(drop=True), matrix_km=matrix)
-        known = knowledge_of(
-            self.data, released, quasi=list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi])),
-            sensitive=self.roles.sensitive, hierarchies=self.roles.hierarchies, told=told,
+        return panel(released, self.known(released, told=told), limit=self.limit, seed=self.seed, enough=enough)
+
+    def known(self, released: Release, *, told: bool) -> Knowledge:
+        """Return what the intruder knows."""
+        roles = self.roles
+        return knowledge_of(
+            self.data, released, quasi=list(dict.fromkeys([*roles.quasi, *roles.epsilon_quasi])),
+            sensitive=roles.secret,
+            household=roles.household, weight=roles.weight, hierarchies=roles.hierarchies, told=told,
         )  # fmt: skip
-        return panel(released, known, limit=self.limit, seed=self.seed, enough=enough)
+
+    def groups(self, released: Release, judged: Panel) -> list[str]:
+        """Say what households and weights add to a verdict."""
+        known = self.known(released, told=True)
+        if known.weights is not None:  # each record of a sample stands for more
+            known = replace(known, weights=known.weights * self.scale)
+        return told_of_groups(known, judged, population_of(released, known, judged, self.limit), self.limit)
 
     def plain(self) -> pd.DataFrame:
         """Return the records with their places in two columns."""
@@ -261,13 +282,15 @@ class Bench:
         lat, lon = read_places(self.data, "data")
         return pd.DataFrame(self.data.drop(columns=self.data.geometry.name)).assign(**{LAT: lat, LON: lon})
 
-    def before(self) -> Panel:
-        """Judge the data as they are, until everybody is above the limit."""
+    def as_they_are(self) -> Release:
+        """Return the data as a release."""
         table, form = self.plain(), "points" if self.places else "table"
         named = {*self.protected, *self.others, *([LAT, LON] if self.places else [])}
-        shown = table[[name for name in table.columns if name in named]]
-        released = Release(form, shown, "original", {}, len(shown))
-        return self.panel(released, told=True, enough=1 - 0.5 / max(1, len(shown)))
+        return Release(form, table[[name for name in table.columns if name in named]], "original", {}, len(table))
+
+    def before(self) -> Panel:
+        """Judge the data as they are, until everybody is above the limit."""
+        return self.panel(self.as_they_are(), told=True, enough=1 - 0.5 / max(1, len(self.data)))
 
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return what knowledge is worth with a release of this table, the true pairs known to the judge."""

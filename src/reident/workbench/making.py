@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table are."""
+    """What the columns of a table are; methods that look at sensitive values look at those of `sensitive`."""
 
     quasi: list[str] = field(default_factory=list)
     epsilon_quasi: list[str] = field(default_factory=list)
@@ -53,6 +53,13 @@ class Roles:
     household: str | None = None
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     public: Mapping[str, Any] = field(default_factory=dict)
+    further: Sequence[str] = ()
+    weight: str | None = None
+
+    @property
+    def secret(self) -> list[str]:
+        """All columns whose values must not become known."""
+        return [*([] if self.sensitive is None else [self.sensitive]), *self.further]
 
 
 @dataclass

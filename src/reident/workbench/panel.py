@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,11 +39,15 @@ class Panel:
         One row an attack, as `attack_panel` returns them.
     persons : DataFrame
         One row a person in the file: ``risk``, the largest over the attacks; ``attack``, the one that sets it;
-        ``above``, whether some attack puts the person above the limit. Claims about relations count for nobody.
+        ``above``, whether some attack puts the person above the limit. Claims about relations count for nobody. Where
+        households are known, who finds one member finds them all: everybody has the risk of the member most at risk.
+    by_household : int
+        Persons above the limit only for another member of their household.
     """
 
     attacks: pd.DataFrame
     persons: pd.DataFrame
+    by_household: int = 0
 
     @property
     def share_above_limit(self) -> float:
@@ -77,28 +81,56 @@ def panel(
     """
     rows = []
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.known.index[knowledge.present])
-    for name in names or attack_names():
-        row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"name": name, "assumption": "", "reason": ""}
+    shared = persons
+    for name, label, own in _asked(names, knowledge):
+        row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
             if names is None and find(name, "attack").costly:
                 raise NotApplicable("it takes long: it is run where it is named")
-            found = run_attack(name, release, knowledge, seed=seed)
+            found = run_attack(name, release, own, seed=seed)
             told, each = judge_persons(found, limit)
             row |= told | {"what": found.what, "assumption": found.assumption, "complete": found.complete}
             if found.what != "link":
                 each = each[each.index.isin(persons.index)]
                 higher = each.index[each["risk"] > persons.loc[each.index, "risk"]]
                 persons.loc[higher, "risk"] = each.loc[higher, "risk"]
-                persons.loc[higher, "attack"] = name
+                persons.loc[higher, "attack"] = label
                 persons.loc[each.index, "above"] |= each["above"]
         except NotApplicable as why:
             row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
-        if enough is not None and _share(persons, rows) > enough:
+        shared = _together(persons, knowledge.households)
+        if enough is not None and _share(shared, rows) > enough:
             break
     numbers = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
     types = dict.fromkeys(numbers, float) | dict.fromkeys(("n_above", "n"), "Int64")
-    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), persons)
+    by_household = int((shared["above"] & ~persons["above"]).sum())
+    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), shared, by_household)
+
+
+def _asked(names: Sequence[str] | None, knowledge: Knowledge) -> Iterator[tuple[str, str, Knowledge]]:
+    """Yield each attack, what its row is called and what its intruder knows: one a sensitive column."""
+    for name in names or attack_names():
+        if knowledge.further and find(name, "attack").needs == "sensitive":
+            for column in (str(knowledge.sensitive), *knowledge.further):
+                yield name, f"{name} of {column}", knowledge.about(column)
+        else:
+            yield name, name, knowledge
+
+
+def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFrame:
+    """Give everybody the risk of the member of the household who is most at risk."""
+    if households is None or persons.empty:
+        return persons
+    home = pd.factorize(households.reindex(persons.index))[0]
+    home = np.where(home < 0, len(home) + np.arange(len(home)), home)
+    risk = persons["risk"].to_numpy()
+    order = np.lexsort((-risk, home))
+    heads = order[np.concatenate([[True], np.diff(home[order]) > 0])]
+    head = heads[np.searchsorted(home[heads], home)]
+    above = np.isin(home, home[persons["above"].to_numpy(bool)])
+    of_head = {name: persons[name].to_numpy()[head] for name in ("risk", "attack")}
+    return pd.DataFrame({**of_head, "above": above}, index=persons.index)
 
 
 def attack_panel(
@@ -106,7 +138,7 @@ def attack_panel(
     original: Any,
     *,
     quasi: str | Sequence[str] = (),
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002 (the word of the command line)
@@ -131,8 +163,8 @@ def attack_panel(
         The confidential records. Not modified.
     quasi : str or sequence of str
         The columns that an intruder may know beside the place. Those that the release lacks are no evidence.
-    sensitive : str, optional
-        The column whose value must not become known.
+    sensitive : str or sequence of str, optional
+        The column whose value must not become known; of several each has rows of its own, "homogeneity of ill".
     lat, lon : str, optional
         The columns with latitudes and longitudes, degrees; a GeoDataFrame has its own places.
     id : str, optional
@@ -245,7 +277,9 @@ def knowledge_of(
     release: Release,
     *,
     quasi: str | Sequence[str] = (),
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
+    household: str | None = None,
+    weight: str | None = None,
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002
@@ -265,10 +299,15 @@ def knowledge_of(
     places = {LAT, LON} <= set(table.columns)
     if not (listed or places or network is not None):
         raise ParameterError("`quasi`, places or `network` must be given: nothing says what an intruder knows")
-    if sensitive is not None:
-        check_columns(table, [sensitive], "sensitive", table_name="original")
-        if sensitive in listed:
-            raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r}")
+    secret = check_columns(
+        table, [] if sensitive is None else sensitive, "sensitive", table_name="original", min_columns=0
+    )
+    for column in secret:
+        if column in listed:
+            raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {column!r}")
+    for name, role in (("household", household), ("weight", weight)):
+        if role is not None:
+            check_columns(table, [role], name, table_name="original")
     if id is not None:
         check_columns(table, [id], "id", table_name="original")
         table = table.set_index(_unique(table[id], "original"))
@@ -284,9 +323,12 @@ def knowledge_of(
         known=table[[*listed, *([LAT, LON] if places else [])]],
         quasi=listed,
         truth=truth,
-        sensitive=sensitive,
-        secrets=None if sensitive is None else table[sensitive],
-        file=table[[*listed, *([] if sensitive is None else [sensitive])]],
+        sensitive=secret[0] if secret else None,
+        secrets=table[secret[0]] if secret else None,
+        further={column: table[column] for column in secret[1:]},
+        households=None if household is None else table[household],
+        weights=None if weight is None else table[weight],
+        file=table[[*listed, *secret]],
         hierarchies=hierarchies or {},
         network=relations,
         windows=_windows(table, release, truth) if places and truth is not None else None,

@@ -47,7 +47,7 @@ def protect(
     quasi: str | Sequence[str] = (),
     lat: str | None = None,
     lon: str | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     epsilon_quasi: str | Sequence[str] = (),
     keep: str | Sequence[str] = (),
     area: Any = None,
@@ -236,7 +236,7 @@ def _roles(
     recipe: Recipe | None,
     quasi: Any,
     epsilon_quasi: Any,
-    sensitive: str | None,
+    sensitive: Any,
     household: str | None,
     keep: Any,
     places: dict[str, Any] | None,
@@ -246,7 +246,7 @@ def _roles(
         out = set(check_columns(frame, recipe.withhold, "withhold", table_name="data", min_columns=0))
         secret = [name for name in recipe.named("sensitive") if name not in out]
         quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*secret, *recipe.keep]
-        sensitive = sensitive or next(iter(secret), None)
+        sensitive = sensitive or secret
         household = household or next(iter(recipe.named("household")), None)
         quasi = [name for name in quasi if name in frame.columns and name not in out]
     own = [] if places is None else [places["lat"], places["lon"]]
@@ -255,11 +255,13 @@ def _roles(
     listed = check_columns(frame, quasi, "quasi", table_name="data", min_columns=0)
     noisy = check_columns(frame, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
     others = check_columns(frame, aside, "keep", table_name="data", min_columns=0)
-    others += [] if sensitive is None else check_columns(frame, [sensitive], "sensitive", table_name="data")
+    named = check_columns(frame, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)
+    others += named
     if household is not None:
         check_columns(frame, [household], "household", table_name="data")
     others += [name for name in keep if name in own]
-    return Roles(listed, noisy, sensitive, household), list(dict.fromkeys(others))
+    first = min(named, key=lambda name: frame[name].nunique(), default=None)
+    return Roles(listed, noisy, first, household), list(dict.fromkeys(others))
 
 
 def _refuse_identifiers(frame: Any, others: list[str], recipe: Recipe | None, *, allowed: bool) -> None:

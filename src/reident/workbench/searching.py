@@ -59,6 +59,8 @@ class Search:
         Chains that could be made of the steps tried.
     draws : int
         Releases of each chain that draws; every one had to pass.
+    groups : list of str
+        What households and survey weights add, a sentence each, about the advised release, else the data as they are.
     """
 
     candidates: pd.DataFrame
@@ -75,6 +77,7 @@ class Search:
     price_after: KnowledgePrice | None
     n_chains: int
     draws: int
+    groups: Sequence[str] = ()
 
     @property
     def passed(self) -> bool:
@@ -100,6 +103,7 @@ def search_release(
     draws: int = 5,
     most: int = MOST_JUDGED,
     seed: int = 0,
+    scale: float = 1.0,
     folder: str | Path | None = None,
     progress: bool = False,
 ) -> Search:
@@ -124,6 +128,8 @@ def search_release(
         Releases of each chain that draws.
     most : int
         Chains that are judged at most.
+    scale : float
+        How many records of the file each of these stands for.
     folder : path, optional
         Where what was found of each candidate is kept: the same search goes on from it and judges none again.
     progress : bool
@@ -134,7 +140,7 @@ def search_release(
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
     # Columns that no slot is about are released as they are.
     about = {name for slot in parts for part in slot for name in part.columns}
-    bench = replace(bench, always=frozenset(set(roles.quasi) - about))
+    bench = replace(bench, always=frozenset(set(roles.quasi) - about), scale=scale)
     chains = sorted(itertools.product(*parts), key=bench.promise, reverse=True)
     chains = [chain for chain in chains if any(part.step for part in chain)]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
@@ -170,11 +176,12 @@ def search_release(
     known = [name for name in bench.protected if name != PLACE]
     priced = bench.priced(plain[known])
     if not found:
-        return Search(told, [], [], before, None, None, {}, {}, plain, known, priced, None, len(chains), draws)
+        groups = bench.groups(bench.as_they_are(), before)
+        return Search(told, [], [], before, None, None, {}, {}, plain, known, priced, None, len(chains), draws, groups)
     advised = judged[tuple(map(id, found))]
     shown = advised.shown or bench.shown(found)
     steps_told = [told_of(part.step) for part in found if part.step]
     return Search(
-        told, steps_told, bench.withheld(found), before, shown.panel, shown.released, shown.losses, advised.row, plain,
-        known, priced, bench.priced(shown.released), len(chains), draws,
+        told, steps_told, bench.withheld(found), before, shown.panel, shown.table, shown.losses, advised.row, plain,
+        known, priced, bench.priced(shown.table), len(chains), draws, bench.groups(shown.released, shown.panel),
     )  # fmt: skip

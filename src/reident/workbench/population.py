@@ -1,0 +1,94 @@
+"""What a release means for the population: survey weights say for how many persons each record stands."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from reident.errors import DataError
+from reident.methods.outcome import Knowledge
+from reident.methods.release import Release
+from reident.tables.individual_risk import individual_risk
+from reident.workbench.panel import Panel
+
+__all__ = ["Population", "population_of", "told_of_groups"]
+
+
+@dataclass(frozen=True)
+class Population:
+    """The persons for whom the records stand.
+
+    Attributes
+    ----------
+    persons : float
+        The sum of the weights of the persons in the release.
+    share_above_limit : float
+        The share of them for whom a record stands that is above the limit, the intruder knowing who is in the file.
+    risk, worst : float
+        The individual risk of Benedetti and Franconi, for an intruder who does not know who is in the file: its mean
+        over the records, and the largest.
+    sampled_share_above_limit : float
+        The share of the population for whom a record stands whose individual risk is above the limit.
+    """
+
+    persons: float
+    share_above_limit: float
+    risk: float
+    worst: float
+    sampled_share_above_limit: float
+
+    def sentence(self, limit: float) -> str:
+        """Say it in a sentence."""
+        return (
+            f"By their weights the records stand for {self.persons:,.0f} persons, {self.share_above_limit:.1%} of whom "
+            f"are above a risk of {limit:.0%}. Who does not know who is in the file finds a record's person with a "
+            f"probability of {self.risk:.1%} on average and {self.worst:.1%} at most by the labels released; "
+            f"{self.sampled_share_above_limit:.1%} are above the limit by that (Benedetti and Franconi's model)."
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the numbers by name."""
+        return {name: round(value, 6) for name, value in asdict(self).items()}
+
+
+def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: float) -> Population | None:
+    """Return what a release means for the population; None without weights or persons.
+
+    Raises
+    ------
+    DataError
+        If weights are missing, no numbers or below 1.
+    """
+    if knowledge.weights is None or judged.persons.empty:
+        return None
+    weights = pd.to_numeric(knowledge.weights, errors="coerce").to_numpy(float, na_value=np.nan)
+    if not (np.isfinite(weights) & (weights >= 1)).all():
+        raise DataError(
+            f"the column of weights {knowledge.weights.name!r} must hold numbers of at least 1: a record stands for "
+            "itself"
+        )
+    inside = np.flatnonzero(knowledge.present)
+    own, above = weights[inside], judged.persons["above"].to_numpy(bool)
+    alike = knowledge.agreement(release).patterns()[1] if knowledge.kept(release) else np.zeros(len(weights), dtype=int)
+    found = individual_risk(pd.DataFrame({"class": alike[inside], "weight": own}), "class", "weight")["risk"].to_numpy()
+    # Who has no record that agrees is not found by labels.
+    found = np.where(knowledge.agreement(release).counts()[inside] > 0, found, 0.0)
+    total = float(own.sum())
+    return Population(
+        total, float(own[above].sum()) / total, float(found.mean()), float(found.max()),
+        float(own[found > limit + 1e-12].sum()) / total,
+    )  # fmt: skip
+
+
+def told_of_groups(knowledge: Knowledge, judged: Panel, stands_for: Population | None, limit: float) -> list[str]:
+    """Say what households and weights add, a sentence each."""
+    told = [] if stands_for is None else [stands_for.sentence(limit)]
+    if knowledge.households is not None:
+        n = knowledge.households[knowledge.present].nunique()
+        told.append(
+            f"Who finds one member of a household finds them all ({n} households): {judged.by_household} of the "
+            f"{int(judged.persons['above'].sum())} persons above the limit are so for another member."
+        )
+    return told

@@ -1,0 +1,130 @@
+"""Households, survey weights and several sensitive columns: what they do to a verdict, against naive counting."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.errors import DataError, ParameterError
+
+
+@pytest.fixture(scope="module")
+def files():
+    """A survey and a release of it with ages in intervals."""
+    rng = np.random.default_rng(5)
+    n = 90
+    survey = pd.DataFrame(
+        {
+            "nr": [f"n{i}" for i in range(n)],
+            "age": rng.integers(20, 60, n),
+            "sex": rng.choice(["f", "m"], n),
+            "ill": rng.choice(["flu", "gout", "none"], n),
+            "party": rng.choice(["a", "b"], n, p=[0.2, 0.8]),
+            "home": np.where(rng.random(n) < 0.2, None, rng.integers(0, 25, n).astype(str)),
+            "stands_for": rng.integers(1, 80, n) / 2 + 0.5,
+        }
+    )
+    low = survey["age"] // 5 * 5
+    labels = [f"[{a}, {a + 5})" for a in low]
+    release = survey[["nr", "sex", "ill", "party"]].assign(age=labels).iloc[rng.permutation(n)]
+    sizes = survey.groupby([low, "sex"])["nr"].transform("size")
+    return survey, release, low, sizes
+
+
+def judged(files, limit=0.25, **said):
+    said = {"attacks": ["exact_join"], "quasi": ["age", "sex"], "id": "nr", "limit": limit} | said
+    return rd.check(files[1], files[0], **said)
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.25, 0.5])
+def test_a_household_is_found_where_one_member_is(files, limit):
+    survey, _, _, sizes = files
+    alone = judged(files, limit)
+    found = judged(files, limit, household="home")
+    risk = (1 / sizes).to_numpy()
+    home = survey["home"].to_numpy()
+    together = [max(risk[j] for j in range(len(home)) if j == i or (home[i] and home[i] == home[j])) for i in range(90)]
+    persons = found.persons.loc[survey["nr"]]
+    assert alone.persons.loc[survey["nr"], "risk"].tolist() == pytest.approx(risk.tolist())
+    assert persons["risk"].tolist() == pytest.approx(together)
+    assert persons["above"].tolist() == [one > limit for one in together]
+    assert found.share_above_limit == pytest.approx(np.mean(np.array(together) > limit))
+    assert found.share_above_limit >= alone.share_above_limit
+    extra = int((np.array(together) > limit).sum() - (risk > limit).sum())
+    assert any(f"{extra} of the {persons['above'].sum()} persons above the limit" in note for note in found.notes)
+
+
+def individual(f, population):
+    """One over the people who share the labels, the mean over how many there may be: the sum, term by term."""
+    p, total, term = f / population, 0.0, (f / population) ** f
+    for more in range(5000):
+        total += term / (f + more)
+        term *= (1 - p) * (f + more) / (more + 1)
+    return total
+
+
+def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_path):
+    survey, _, low, sizes = files
+    limit = 0.05
+    found = judged(files, limit, weight="stands_for", out=tmp_path)
+    weights, risk = survey["stands_for"], 1 / sizes
+    stands_for = survey.groupby([low, "sex"])["stands_for"].transform("sum")
+    theirs = np.array([individual(f, big) for f, big in zip(sizes, stands_for, strict=True)])
+    told = found.population
+    assert told.persons == pytest.approx(weights.sum())
+    assert told.share_above_limit == pytest.approx(weights[risk > limit].sum() / weights.sum())
+    assert told.risk == pytest.approx(theirs.mean(), rel=1e-6)
+    assert told.worst == pytest.approx(theirs.max(), rel=1e-6)
+    assert told.sampled_share_above_limit == pytest.approx(weights[theirs > limit].sum() / weights.sum())
+    assert 0 < told.sampled_share_above_limit < told.share_above_limit <= 1
+    written = json.loads((tmp_path / "verdict.json").read_text())
+    assert written["population"]["persons"] == pytest.approx(weights.sum())
+    assert any(f"{weights.sum():,.0f} persons" in note for note in written["notes"])
+    assert judged(files, limit).to_dict()["population"] is None
+    assert not math.isnan(told.risk)
+    with pytest.raises(DataError, match="column of weights 'stands_for' must hold numbers of at least 1"):
+        rd.check(files[1], survey.assign(stands_for=0.5), quasi="age", weight="stands_for", attacks=["exact_join"])
+
+
+def test_every_sensitive_column_is_attacked(files):
+    survey, release, low, _ = files
+    released = release.assign(nr=release["nr"])
+    limit = 0.4
+    found = judged(files, limit, sensitive=["ill", "party"], attacks=["modal_value", "exact_join"])
+    assert found.attacks["name"].tolist() == ["modal_value of ill", "modal_value of party", "exact_join"]
+    above = np.zeros(len(survey), dtype=bool)
+    for column in ("ill", "party"):
+        prior = released[column].value_counts(normalize=True)
+        shares = []
+        for _, own in survey.groupby([low, "sex"]):
+            counts = own[column].value_counts(normalize=True).sort_index()
+            value = counts.idxmax()
+            gained = (counts[value] - prior[value]) / (1 - prior[value])
+            above[own.index] |= gained > limit + 1e-12
+            shares.append((own[column] == value).sum())
+        row = found.attacks.set_index("name").loc[f"modal_value of {column}"]
+        assert row["risk"] == pytest.approx(sum(shares) / len(survey))
+    above |= (1 / files[3] > limit).to_numpy()
+    assert found.persons.loc[survey["nr"], "above"].tolist() == above.tolist()
+    single = judged(files, limit, sensitive="ill", attacks=["modal_value"])
+    assert single.attacks["name"].tolist() == ["modal_value"]
+    with pytest.raises(ParameterError, match="`sensitive` must not be a quasi-identifier too, got 'age'"):
+        judged(files, sensitive=["ill", "age"])
+
+
+def test_roles_of_a_recipe_reach_the_assessment(files):
+    survey = files[0]
+    told = {"quasi": ["age", "sex"], "sensitive": ["ill", "party"], "household": "home", "weight": "stands_for"}
+    chain = [{"method": "mondrian", "parameters": {"k": [5, 20, 40]}}]
+    found = rd.assess(
+        survey, **told, chain=chain, methods={"table": [{"name": "mondrian", "k": [5]}]}, limit=0.5, profile="smoke",
+        progress=False,
+    )  # fmt: skip
+    names = set(found.search.before.attacks["name"]) | set(found.search.candidates["attack"])
+    assert names & {"homogeneity of party", "modal_value of party"} or found.search.passed
+    said = " ".join(found.assumptions())
+    assert f"stand for {survey['stands_for'].sum():,.0f} persons" in said
+    assert "Who finds one member of a household finds them all" in said
