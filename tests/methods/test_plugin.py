@@ -1,8 +1,11 @@
 """A mask and an attack from a package outside: by entry point or registered, they are everywhere; no file changes."""
 
+import contextlib
 import json
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,14 +118,42 @@ def test_the_judge_runs_it_too(example, people):
 
 
 @pytest.mark.slow
-def test_workers_know_what_a_notebook_registered(example, people):
+def test_workers_know_what_a_notebook_registered_and_no_file_holds_the_data(example, people, tmp_path, monkeypatch):
+    """What runs on workers is in their memory alone: every file below the temporary folder is read as it appears."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "kept").mkdir()
+    secret = people.assign(sex=np.where(people["sex"] == "f", "canary-f", "canary-m"))
+    seen: dict[str, bool] = {}
+    over = threading.Event()
+
+    def watch():
+        while not over.wait(0.01):
+            for file in tmp_path.rglob("*"):
+                with contextlib.suppress(OSError):
+                    if file.is_file() and not seen.get(file.name):
+                        seen[file.name] = b"canary-" in file.read_bytes()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+
     def shifted(points: Any, *, north_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1) -> Any:
         return points.assign(lat_deg=points["lat_deg"] + north_deg)
 
     rd.register(Entry("shifted", "anonymiser", "places", shifted, "points", source="a cell", label="shifted"))
     asked = [{"name": "shifted", "north_deg": [0.001, 0.5]}], ["same_parallel"], ["distances_kept"]
-    frames = [rd.risk_utility(people, *asked, jobs=jobs, **MAP) for jobs in (1, 2)]
-    pd.testing.assert_frame_equal(*frames)
+    try:
+        frames = [
+            rd.risk_utility(secret, *asked, jobs=jobs, folder=folder, **MAP)
+            for jobs, folder in ((1, None), (2, tmp_path / "kept"), (2, None))
+        ]
+    finally:
+        over.set()
+        watcher.join()
+    pd.testing.assert_frame_equal(*frames[:2])
+    pd.testing.assert_frame_equal(*frames[1:])
+    assert seen
+    assert not [name for name, found in seen.items() if found]
     assert set(frames[0]["method"]) >= {"shifted", "original"}
 
 

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import traceback
+import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ from reident.sweep import _code
 _LOG = logging.getLogger("reident")
 
 TrialFunction = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any]]
+
+#: What a worker calls before its first trial of a sweep, and after the last.
+Prepare = tuple[Callable[[], Any], Callable[[], Any]]
 
 #: A batch comes back after about this long, finished or not: short enough to be saved soon and to share the work
 #: out evenly at the end, long enough that dask's overhead (about a millisecond) does not count.
@@ -254,6 +258,32 @@ def connected(jobs: int, scheduler: str | None, digest: str) -> Iterator[Any]:
         _OPEN["timer"] = threading.Timer(_IDLE_SECONDS, close_workers)
         _OPEN["timer"].daemon = True
         _OPEN["timer"].start()
+
+
+@contextlib.contextmanager
+def prepared(client: Any, prepare: Prepare | None) -> Iterator[None]:
+    """Let every worker, also those that replace a dead one, be prepared for a sweep: in memory, by no file."""
+    if prepare is None:
+        yield
+        return
+    from distributed import WorkerPlugin
+
+    begin, end = prepare
+
+    class Prepared(WorkerPlugin):  # sent by value: workers need not know it
+        def setup(self, worker: Any) -> None:  # noqa: ARG002
+            begin()
+
+        def teardown(self, worker: Any) -> None:  # noqa: ARG002
+            end()
+
+    name = f"reident-{uuid.uuid4().hex}"
+    client.register_plugin(Prepared(), name=name)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # the workers may be gone with the sweep
+            client.unregister_worker_plugin(name)
 
 
 def close_workers() -> None:

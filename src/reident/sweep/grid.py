@@ -140,6 +140,7 @@ def run(
     jobs: int = 1,
     scheduler: str | None = None,
     progress: bool = True,
+    prepare: _workers.Prepare | None = None,
 ) -> pd.DataFrame:
     """Run a trial for every setting and repetition and return one row each.
 
@@ -170,6 +171,9 @@ def run(
         the environment variable ``REIDENT_SCHEDULER``, if there is one.
     progress : bool, default True
         Show a progress bar with the time left.
+    prepare : pair of callables, optional
+        Two functions without arguments: what each worker calls before its first trial, and when the sweep has ended.
+        They bring along, in memory, what trials need and no file may hold. Not called in this process.
 
     Returns
     -------
@@ -207,7 +211,7 @@ def run(
     missing = sweep.missing()
     if missing:
         where = _where(jobs, scheduler, sweep.digest, len(missing))
-        _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress)
+        _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress, prepare)
     return _frame(sweep.settings, sweep.plan, sweep.measures)
 
 
@@ -405,12 +409,15 @@ def _where(jobs: int, scheduler: str | None, digest: str, n_missing: int) -> tup
 
 
 def _outcomes(
-    trial: TrialFunction, tasks: list[Task], where: tuple[int, str | None, str] | None
+    trial: TrialFunction,
+    tasks: list[Task],
+    where: tuple[int, str | None, str] | None,
+    prepare: _workers.Prepare | None = None,
 ) -> Iterator[_workers.Outcome]:
     if where is None:
         yield from _workers.in_process(trial, tasks)
         return
-    with _workers.connected(*where) as client:
+    with _workers.connected(*where) as client, _workers.prepared(client, prepare):
         yield from _workers.on_workers(trial, tasks, client, _code.IMPORTED_DIGEST)
 
 
@@ -423,12 +430,13 @@ def _compute(
     where: tuple[int, str | None, str] | None,
     stem: str,
     progress: bool,
+    prepare: _workers.Prepare | None = None,
 ) -> None:
     """Run the missing trials, check and keep each, fill `measures` (modified in place)."""
     names = {name for planned in plan for name in planned.task.params}
     kinds = Kinds(names, [row for row in measures if row is not None])
     done = len(plan) - len(missing)
-    outcomes = _outcomes(trial, [planned.task for planned in missing], where)
+    outcomes = _outcomes(trial, [planned.task for planned in missing], where, prepare)
     try:
         with Progress(stem, len(plan), done=done, enabled=progress) as bar:
             for outcome in outcomes:

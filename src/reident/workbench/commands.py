@@ -190,8 +190,6 @@ def assess(
             folder=work,
             progress=not quiet,
         )
-        for copy in work.glob("data-*"):  # needed by the trials only
-            shutil.rmtree(copy)
         shutil.rmtree(work / "report", ignore_errors=True)
         made = found.save(
             work / "report", command=shlex.join(["reident", *sys.argv[1:]]),

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from reident.methods.registering import save_registered
 from reident.places.distances import great_circle_km
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.sweep import grid
-from reident.workbench.microdata import Intruder, Microdata, check_intruder, forget, microdata, places_of
+from reident.workbench.microdata import Intruder, Microdata, check_intruder, forget, hold, microdata, places_of
 from reident.workbench.release_trial import release_trial, run_release
 
 __all__ = ["Plan", "claims", "plan", "risk_utility", "worst_attack"]
@@ -79,8 +80,7 @@ class Plan:
         with scratch() as temporary:
             place = Path(folder or temporary).resolve()
             save_registered(place)
-            # Workers read a copy of the data; this process needs none.
-            name = self.data.save(None if folder is None and jobs == 1 and scheduler is None else place)
+            name = hold(self.data)
             try:
                 return grid.run(
                     **self._sweep(settings or self.settings, repetitions, seed, place, name),
@@ -88,6 +88,7 @@ class Plan:
                     jobs=jobs,
                     scheduler=scheduler,
                     progress=progress,
+                    prepare=(partial(hold, self.data), partial(forget, name)),
                 )
             finally:
                 forget(name)
@@ -95,9 +96,8 @@ class Plan:
     def finished(self, folder: str | Path, *, repetitions: int = 10, seed: int = 0) -> pd.DataFrame:
         """Return the trials that a run in a folder has finished so far, be it in another process."""
         place = Path(folder).resolve()
-        name = self.data.save(None)
-        forget(name)
-        return grid.finished(**self._sweep(self.settings, repetitions, seed, place, name), folder=place / "parts")
+        planned = self._sweep(self.settings, repetitions, seed, place, self.data.digest())
+        return grid.finished(**planned, folder=place / "parts")
 
     def _sweep(
         self, settings: Sequence[Mapping[str, Any]], repetitions: int, seed: int, place: Path, name: str
@@ -417,7 +417,7 @@ def risk_utility(
         What methods need beside the data and is public: "candidates" of a swap, the "area" of an embedding. Where it
         is lacking, a method that is named is an error, and one that is not is left out: see ``attrs["left_out"]``.
     repetitions, seed, jobs, scheduler, folder, progress
-        As for `reident.sweep.grid.run`: `folder` keeps finished trials, and a copy of the data.
+        As for `reident.sweep.grid.run`: `folder` keeps finished trials, never the data.
 
     Returns
     -------

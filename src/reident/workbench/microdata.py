@@ -1,4 +1,4 @@
-"""The data of a map: one file on disk that every worker reads, and the two files that a trial draws from it."""
+"""The data of a map, in the memory of every process that needs them, and the two files that a trial draws from them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,11 +65,8 @@ class Microdata:
     crs: str = ""
     network: Any = None
 
-    def save(self, folder: str | Path | None) -> str:
-        """Write the data below `folder`, named by their content, and return that name.
-
-        Without a folder nothing is written: this process holds the data until `forget` is called.
-        """
+    def digest(self) -> str:
+        """Return a name for the data that their content gives."""
         described = {
             "kind": self.kind,
             "quasi": self.quasi,
@@ -94,24 +89,7 @@ class Microdata:
                 digest.update(json.dumps(list(map(str, table.columns))).encode())
         ends = None if self.network is None else np.stack(self.network.edges())
         digest.update(b"" if ends is None else ends.tobytes())
-        name = digest.hexdigest()[:24]
-        if folder is None:
-            _HELD[name] = self
-            return name
-        place = Path(folder) / f"data-{name}"
-        if not (place / "roles.json").is_file():
-            place.mkdir(parents=True, exist_ok=True)
-            if ends is not None:
-                np.save(place / "edges.npy", ends, allow_pickle=False)
-            else:
-                self.table.to_parquet(place / "table.parquet")
-            if self.known is not None:
-                self.known.to_parquet(place / "known.parquet")
-            for one, table in self.public.items():
-                table.to_parquet(place / f"public-{one}.parquet")
-            # Last, so that a folder with this file is complete.
-            (place / "roles.json").write_text(json.dumps(described))
-        return name
+        return digest.hexdigest()[:24]
 
 
 def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
@@ -120,34 +98,25 @@ def _rows(hierarchy: Hierarchy) -> list[list[Any]]:
     return [[value.item() if isinstance(value, np.generic) else value for value in row] for row in listed]
 
 
-#: Data that trials of this process read from memory, by the name that `Microdata.save` gave.
+#: Data that trials of this process read, by their digest: they lie in memory alone, and on no disk.
 _HELD: dict[str, Microdata] = {}
 
 
+def hold(data: Microdata) -> str:
+    """Keep data for the trials of this process until `forget` is called with the name that is returned."""
+    name = data.digest()
+    _HELD[name] = data
+    return name
+
+
 def forget(name: str) -> None:
-    """Drop what `Microdata.save` holds in memory."""
+    """Drop what `hold` keeps."""
     _HELD.pop(name, None)
 
 
-def load_microdata(folder: str, name: str) -> Microdata:
-    """Return what `Microdata.save` holds in memory, or read back what it wrote."""
-    return _HELD[name] if name in _HELD else _read_microdata(folder, name)
-
-
-@lru_cache(maxsize=4)
-def _read_microdata(folder: str, name: str) -> Microdata:
-    """Read back what `Microdata.save` wrote."""
-    place = Path(folder) / f"data-{name}"
-    described = json.loads((place / "roles.json").read_text())
-    described["hierarchies"] = {column: Hierarchy(rows) for column, rows in described["hierarchies"].items()}
-    described["public"] = {one: pd.read_parquet(place / f"public-{one}.parquet") for one in described["public"]}
-    known = pd.read_parquet(place / "known.parquet") if (place / "known.parquet").is_file() else None
-    n = described.pop("relations")
-    if n is not None:  # its nodes are told by their rows: names may be of several types
-        u, v = np.load(place / "edges.npy")
-        network = network_from_edges(u, v, n, range(n))
-        return Microdata(table=pd.DataFrame(index=range(n)), network=network, **described)
-    return Microdata(table=pd.read_parquet(place / "table.parquet"), known=known, **described)
+def held(name: str) -> Microdata:
+    """Return what `hold` keeps."""
+    return _HELD[name]
 
 
 def microdata(

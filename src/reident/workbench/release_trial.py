@@ -24,7 +24,7 @@ from reident.methods.outcome import Knowledge, NotApplicable, judge_persons, sha
 from reident.methods.registering import load_registered
 from reident.methods.release import Release
 from reident.methods.utilities import measure_utility
-from reident.workbench.microdata import Drawn, Intruder, Microdata, draw_files, load_microdata
+from reident.workbench.microdata import Drawn, Intruder, Microdata, draw_files, held
 
 __all__ = ["MEASURES", "attack", "release_trial"]
 
@@ -107,7 +107,7 @@ def release_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
     its measures are None.
     """
     load_registered(params["folder"])
-    data = load_microdata(params["folder"], params["data"])
+    data = held(params["data"])
     measures, _ = run_release(data, params, rng)
     return measures
 
