@@ -270,7 +270,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path):
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.open_file(path)
     recipe = recipe_of(opened, str(path))
-    roles = {"quasi": recipe.named("quasi-identifier"), "sensitive": "Einkommen", "keep": "Diagnose"}
+    roles = {"quasi": recipe.named("quasi-identifier"), "sensitive": recipe.named("sensitive")}
     given = {"lat": "Breite", "lon": "Länge", "methods": METHODS, "profile": "smoke", "progress": False}
     found = rd.assess(opened.data, **roles, **given, limit=0.25)
     assert found.search.passed
