@@ -17,6 +17,17 @@ settings.register_profile("fuzz", deadline=None, max_examples=100_000)
 settings.load_profile(os.environ.get("REIDENT_HYPOTHESIS", "suite"))
 
 
+#: Inputs of a property where nothing is compiled: a kernel then takes a hundred times as long, and what it is run for,
+#: a read out of range, shows in a few.
+FEW = 10
+
+
+def pytest_itemcollected(item):
+    asked = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
+    if asked is not None and os.environ.get("NUMBA_DISABLE_JIT") == "1" and "REIDENT_HYPOTHESIS" not in os.environ:
+        item.obj._hypothesis_internal_use_settings = settings(asked, max_examples=min(FEW, asked.max_examples))
+
+
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
     """Give a function that returns a study's smoke run on data that come with the package, and the run's folder.

@@ -3,10 +3,6 @@
 import errno
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -306,75 +302,6 @@ def test_a_full_disk_is_a_clear_error_and_earlier_rows_are_safe(tmp_path, monkey
     assert not list(tmp_path.rglob("*.tmp"))
     monkeypatch.setattr(_parts.pq, "write_table", write)
     pd.testing.assert_frame_equal(sweep(folder=tmp_path), sweep())
-
-
-SCRIPT = """
-import sys, sweep_trials
-from reident.sweep import grid
-grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]]}, sweep_trials.counted, seed=1,
-         repetitions=int(sys.argv[4]), stem="killed", folder=sys.argv[2], jobs=int(sys.argv[3]), progress=False)
-"""
-
-#: How often the driver is killed; 50 takes minutes: REIDENT_KILLS=50 pytest -k killed_driver
-KILLS = int(os.environ.get("REIDENT_KILLS", "2"))
-
-
-def start(tmp_path, jobs, repetitions=20):
-    (tmp_path / "ledger").mkdir(exist_ok=True)
-    arguments = [str(tmp_path / "ledger"), str(tmp_path / "parts"), str(jobs), str(repetitions)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "TRIAL_S": "0.05"}
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, *arguments], stderr=subprocess.PIPE, text=True, env=env, start_new_session=True
-    )
-
-
-def stored_keys(tmp_path):
-    parts = (tmp_path / "parts").rglob("part-*.parquet")
-    return [key for part in parts for key in pd.read_parquet(part)["_key"]]
-
-
-def finish(tmp_path, repetitions=20):
-    settings = {"mu": list(range(6)), "ledger": [str(tmp_path / "ledger")]}
-    before, kept = count(tmp_path / "ledger"), len(set(stored_keys(tmp_path)))
-    options = {"repetitions": repetitions, "stem": "killed", "seed": 1}
-    frame = sweep(settings, sweep_trials.counted, folder=tmp_path / "parts", **options)
-    assert len(frame) == 6 * repetitions
-    assert not frame.duplicated(["mu", "repetition"]).any()
-    assert count(tmp_path / "ledger") - before == 6 * repetitions - kept  # what was stored is not computed again
-    keys = stored_keys(tmp_path)
-    assert len(keys) == len(set(keys)) == 6 * repetitions
-    pd.testing.assert_frame_equal(frame, sweep(settings, sweep_trials.counted, **options))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_killed_driver_loses_and_doubles_nothing(tmp_path, jobs):
-    rng = np.random.default_rng(20150600 + jobs)
-    repetitions = 10 + 5 * KILLS
-    for _ in range(KILLS):
-        before, deadline = count(tmp_path / "ledger") if (tmp_path / "ledger").exists() else 0, time.monotonic() + 60
-        driver = start(tmp_path, jobs, repetitions)
-        while count(tmp_path / "ledger") == before and driver.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(rng.uniform(0.0, 2.5))
-        driver.kill()
-        driver.communicate()
-    finish(tmp_path, repetitions)
-
-
-@pytest.mark.slow
-def test_ctrl_c_leaves_a_state_that_resumes_and_says_so(tmp_path):
-    driver = start(tmp_path, 2, 50)  # 300 trials take 7 seconds
-    deadline = time.monotonic() + 60
-    while count(tmp_path / "ledger") < 60 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers
-    _, said = driver.communicate(timeout=60)
-    assert driver.returncode != 0
-    assert "killed: stopped with" in said
-    assert "of 300 trials finished; they are in" in said
-    assert len(stored_keys(tmp_path)) >= 10
-    finish(tmp_path, 50)
 
 
 def test_summary_is_that_of_scipy():
