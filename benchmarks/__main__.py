@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import benchmarks
+from benchmarks._run import FROZEN, freeze, same_machine, slower
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,6 +24,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("results/benchmarks"), help="folder of table and machine facts"
     )
+    parser.add_argument("--against", type=Path, default=FROZEN, help="an earlier table (default: the release's)")
+    parser.add_argument("--freeze", action="store_true", help="keep the table in docs as that of a release")
     asked = parser.parse_args(arguments)
     try:
         benchmarks.groups(asked.name)
@@ -33,8 +36,14 @@ def main(arguments: list[str] | None = None) -> int:
     rows = benchmarks.run(asked.name, repetitions=asked.repetitions)
     facts = benchmarks.machine()
     path = benchmarks.write(rows, asked.out, facts)
-    print(benchmarks.table(rows))
+    print(benchmarks.table(rows, facts))
     print(f"\n{facts['processors']} processors ({facts['processor']}), Python {facts['python']}; written to {path}")
+    if asked.against.is_file():
+        before, then = benchmarks.read(asked.against), benchmarks.machine(asked.against)
+        for row in slower(rows, before, same_machine=same_machine(facts, then)).itertuples():
+            print(f"slower than in {asked.against}: {row.module}: {row.task}, {row.times:.2g} times")
+    if asked.freeze:
+        print(f"frozen in {freeze(rows, facts)}")
     return int((rows["stopped"] == "failed").any())
 
 

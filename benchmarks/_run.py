@@ -18,7 +18,7 @@ import pandas as pd
 
 import reident
 from benchmarks import _rivals
-from benchmarks._rows import COLUMNS, Row, show_number
+from benchmarks._rows import ALLOWED, COLUMNS, Row, show_number
 from reident.sweep._machine import processors
 
 FOLDER = Path(__file__).parent
@@ -127,14 +127,82 @@ def read(path: str | Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"met": "boolean", **text}).fillna(dict.fromkeys(text, ""))[COLUMNS]
 
 
-def table(rows: pd.DataFrame) -> str:
-    """Lay the rows out as text."""
-    heads = ["task", "ours", "rival", "its time", "ratio", "goal", "met", "note"]
+#: What was timed at the last release, kept with the documentation.
+FROZEN = FOLDER.parent / "docs" / "benchmarks" / "benchmarks.csv"
+
+#: Slower by more than this share is pointed out.
+SLOWER = 0.2
+
+
+def slower(rows: pd.DataFrame, before: pd.DataFrame, *, same_machine: bool) -> pd.DataFrame:
+    """Return the tasks that became slower by more than `SLOWER`: task, rival, before, now, times (how much slower).
+
+    Where a rival was timed in both, its time says how fast the machine is; seconds alone need `same_machine`.
+    """
+    both = before.merge(rows, on=["module", "task", "rival"], suffixes=("_then", "_now"))
+    both = both[~both["stopped_then"].isin(["ours", "both", "failed"])]
+    rivals = both["ratio_then"].notna() & both["ratio_now"].notna() & (both["rival"] != ALLOWED)
+    alone = both["ours_s_now"] / both["ours_s_then"]
+    both["times"] = (both["ratio_then"] / both["ratio_now"]).where(rivals, alone if same_machine else float("nan"))
+    lost = both["stopped_now"].isin(["ours", "both", "failed"])
+    both.loc[lost, "times"] = float("inf")
+    found = both[both["times"] > 1 + SLOWER]
+    return found[["module", "task", "rival", "ours_s_then", "ours_s_now", "times"]].reset_index(drop=True)
+
+
+def same_machine(now: dict[str, Any], then: dict[str, Any]) -> bool:
+    """Tell whether seconds of two runs can be compared."""
+    return all(now.get(name) == then.get(name) for name in ("processor", "processors"))
+
+
+def version_of(rival: str, facts: dict[str, Any]) -> str:
+    """Return the version of the library that a rival's name begins with, "" if it is none."""
+    known = {**facts.get("versions", {}), **facts.get("rivals", {})}
+    first = rival.replace("'s", " ").replace(",", " ").split()
+    return next((str(known[word]) for word in first[:2] if word in known), "")
+
+
+def markdown(rows: pd.DataFrame, facts: dict[str, Any]) -> str:
+    """Write the table as a page of the documentation: ours, the rival and its version, ratio, goal, met."""
+    lines = [
+        "# Benchmarks of the release",
+        "",
+        f"reident {facts['reident']} on {facts['processors']} processors ({facts['processor']}), Python "
+        f"{facts['python']}, {facts['date'][:10]}. Made by `python -m benchmarks NAME --freeze`; `make bench` times",
+        "everything and points out what became slower than here by more than a fifth. A ratio says how many times",
+        "faster ours is, in one run with the rival.",
+        "",
+        "| task | ours | rival | version | its time | ratio | goal | met |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows.itertuples():
+        cells = [
+            f"{row.module}: {row.task}", _time(row.ours_s, row.stopped in ("ours", "both")), row.rival,
+            version_of(row.rival, facts), _time(row.rival_s, row.stopped in ("rival", "both")),
+            _number(row.ratio, "> " if row.stopped == "rival" else ""), _number(row.goal),
+            {True: "yes", False: "no"}.get(row.met, "-"),
+        ]  # fmt: skip
+        lines.append("| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def freeze(rows: pd.DataFrame, facts: dict[str, Any], folder: Path = FROZEN.parent) -> Path:
+    """Keep a table, its machine and its page in a folder of the documentation; returns the page's path."""
+    write(rows, folder, facts)
+    page = folder.with_suffix(".md")
+    page.write_text(markdown(rows, facts), encoding="utf-8")
+    return page
+
+
+def table(rows: pd.DataFrame, facts: dict[str, Any] | None = None) -> str:
+    """Lay the rows out as text; `facts` tell the rivals' versions."""
+    heads = ["task", "ours", "rival", "version", "its time", "ratio", "goal", "met", "note"]
     cells = [heads] + [
         [
             f"{row.module}: {row.task}",
             _time(row.ours_s, row.stopped in ("ours", "both")),
             row.rival,
+            version_of(row.rival, facts or {}) or "-",
             _time(row.rival_s, row.stopped in ("rival", "both")),
             _number(row.ratio, "> " if row.stopped == "rival" else ""),
             _number(row.goal),

@@ -42,9 +42,9 @@ def fake(monkeypatch):
 def test_medians_of_several_repetitions_are_shown_and_written(fake, capsys, tmp_path):
     assert main(["fake.link", "--repetitions", "3", "--out", str(tmp_path)]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0].split() == ["task", "ours", "rival", "its", "time", "ratio", "goal", "met", "note"]
-    assert shown[2].split() == ["fake:", "link", "2", "s", "other", "6", "s", "3", "2.5", "yes", "n"]
-    assert shown[3].split() == ["fake:", "link", "1", "s", "gone", "-", "-", "-", "-", "not", "here"]
+    assert shown[0].split() == ["task", "ours", "rival", "version", "its", "time", "ratio", "goal", "met", "note"]
+    assert shown[2].split() == ["fake:", "link", "2", "s", "other", "-", "6", "s", "3", "2.5", "yes", "n"]
+    assert shown[3].split() == ["fake:", "link", "1", "s", "gone", "-", "-", "-", "-", "-", "not", "here"]
     written = benchmarks.read(tmp_path / "benchmarks.csv")
     assert list(written.columns) == benchmarks.COLUMNS
     assert written["ratio"].tolist()[0] == 3.0
@@ -64,6 +64,26 @@ def test_goals_are_met_missed_or_open(fake):
     shown = benchmarks.table(rows.reset_index()[benchmarks.COLUMNS]).splitlines()
     assert "> 60 s" in shown[2]
     assert "NO" in next(line for line in shown if "lost" in line)
+
+
+def test_what_became_slower_is_pointed_out_and_a_release_is_kept(fake, tmp_path, capsys):
+    before = benchmarks.run(["fake.bounds"], progress=False)
+    now = before.assign(ours_s=before["ours_s"] * 1.5, ratio=before["ratio"] / 1.5)
+    now.loc[now["task"] == "free", ["ours_s", "ratio"]] = [2.2, 0.45]  # a tenth slower: nothing to say
+    told = _run.slower(now, before, same_machine=False).set_index("task")["times"]
+    assert told.to_dict() == {"reached": 1.5, "open": 1.5}
+    told = _run.slower(now, before, same_machine=True).set_index("task")["times"]
+    assert told.to_dict() == {"reached": 1.5, "open": 1.5, "missed": 1.5}
+    gone = before.assign(stopped=before["stopped"].where(before["task"] != "free", "failed"))
+    assert _run.slower(gone, before, same_machine=False)["task"].tolist() == ["free"]
+
+    facts = benchmarks.machine()
+    page = _run.freeze(before.assign(rival=before["rival"].replace("slow", "numpy")), facts, tmp_path / "kept")
+    assert (
+        f"| fake: reached | 1 s | numpy | {facts['versions']['numpy']} | > 60 s | > 60 | 30 | yes |" in page.read_text()
+    )
+    assert main(["fake.bounds", "--out", str(tmp_path), "--against", str(tmp_path / "kept" / "benchmarks.csv")]) == 0
+    assert "slower than" not in capsys.readouterr().out
 
 
 def test_a_group_that_fails_is_a_row_and_the_others_go_on(fake, tmp_path, capsys):
