@@ -32,8 +32,8 @@ __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_o
 REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
 
 
-#: Records of each release of a map of places: they are attacked by all their distances.
-MOST_PLACES = 500
+#: Records of each release on the maps, of places (attacked by all their distances) and of tables; the search has all.
+MOST_PLACES, MOST_MAPPED = 500, 2000
 #: Complete records beyond which an assessment works on a random sample of so many, and says so.
 MOST_RECORDS = 20_000
 
@@ -323,7 +323,8 @@ def prepare(
         described = microdata(
             kept, quasi=listed, sensitive=first, kind="table", epsilon_quasi=noisy, hierarchies=roles.hierarchies
         )
-        plans["table"] = plan(described, chosen.get("table"), **sizes)
+        n_released = MOST_MAPPED if n_known is None and len(kept) > 2 * MOST_MAPPED else None
+        plans["table"] = plan(described, chosen.get("table"), n_released=n_released, **sizes)
     if network is not None:
         plans["network"] = plan(microdata(network, quasi=(), kind="network"), chosen.get("network"), limit=limit)
     return Prepared(data, complete, roles, told, plans, limit)
