@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 import reident as rd
 from reident.errors import DataError, ParameterError
+from reident.methods import find
 from reident.methods.attacks import attack_names, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
 from reident.methods.release import Release
 from reident.tables.agreement import agreement, compare_columns, kept_columns
+from reident.workbench.making import Roles, Step, make
 from reident.workbench.panel import attack_panel
 
 pytestmark = pytest.mark.whole
@@ -110,6 +112,61 @@ def test_degrees_are_never_judged_below_the_naive_guess(seed, n):
     assert row_of(found, "degree")["risk"] == pytest.approx(naive)
     assert row_of(found, "neighbourhood")["risk"] >= naive - 1e-9
     assert row_of(found, "degree")["worst"] == pytest.approx(1 / min(degrees.count(d) for d in degrees))
+
+
+def agrees(label, value):
+    """Whether a released label may stand for a value: itself, all, an interval, a list."""
+    text = str(label)
+    if text in (str(value), "*"):
+        return True
+    inner = text[1:-1].split(", ")
+    if text[0] == "[" and not isinstance(value, str):
+        low, high = map(float, inner)
+        return low <= value < high or (text[-1] == "]" and value == high)
+    return text[0] in "[{" and str(value) in inner
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 10**6), st.integers(20, 45), st.integers(2, 6), st.floats(100, 20_000), st.booleans(), st.booleans()
+)
+def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice, noisy):
+    """Labels coarsened, places masked, a number noised, in one release: each naive intruder reads what is left."""
+    table = people(n, seed, towns=3).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
+    table["pay"] = np.random.default_rng(seed).normal(3000, 500, n)
+    name = "k_anonymity_lattice" if lattice else "mondrian"
+    chain = [(name, {"k": k}, ["sex", "age", "town"]), ("disc", {"radius_m": radius_m}, None)]
+    chain += [("additive_noise", {"amount": 0.2}, ["pay"])] if noisy else []
+    steps = [Step(find(one), find(one).check(given), columns) for one, given, columns in chain]
+    roles = Roles(["sex", "age", "town", "pay"] if noisy else ["sex", "age", "town"], sensitive="ill")
+    release = make(table, steps, roles, rng=np.random.default_rng(seed)).table
+    release = release.drop(columns=[] if noisy else ["pay"]).sample(frac=1, random_state=seed % 1000)
+    found = attack_panel(
+        release, table, quasi=roles.quasi, sensitive="ill", id="id", lat="lat_deg", lon="lon_deg",
+        attacks=["exact_join", "nearest_place", "modal_value"],
+    )  # fmt: skip
+    mine, theirs = table["id"].to_numpy(), release["id"].to_numpy()
+    labels = {c: release[c].to_numpy(object) for c in ("sex", "age", "town")}
+    alike = np.array(
+        [[all(agrees(labels[c][j], person[c]) for c in labels) for j in range(len(release))]
+         for _, person in table.iterrows()]
+    )  # fmt: skip
+    inside = np.isin(mine, theirs)
+    own = (mine[:, None] == theirs)[inside]
+    alike = alike[inside]
+    joined = ((alike & own).any(axis=1) / np.maximum(alike.sum(axis=1), 1)).mean()
+    assert row_of(found, "exact_join")["risk"] >= joined - 1e-9
+    assert row_of(found, "exact_join")["worst"] >= (1 / alike.sum(axis=1)[alike.any(axis=1)]).max() - 1e-9
+    km = rd.great_circle_cross_km(table["lat_deg"], table["lon_deg"], release["lat_deg"], release["lon_deg"])[inside]
+    nearest = np.where(alike, km, np.inf).argmin(axis=1)
+    placed = (alike.any(axis=1) & own[np.arange(len(own)), nearest]).mean()
+    assert row_of(found, "nearest_place")["risk"] >= placed - 1e-9
+    ill, secret = release["ill"].to_numpy(object), table["ill"].to_numpy(object)[inside]
+    guessed = [
+        pd.Series(ill[row]).value_counts().reindex(sorted(set(ill))).idxmax() == value if row.any() else False
+        for row, value in zip(alike, secret, strict=True)
+    ]
+    assert row_of(found, "modal_value")["risk"] >= np.mean(guessed) - 1e-9
 
 
 def test_rounded_and_generalised_values_are_read_back():
