@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from reident.methods import find
+from reident.workbench.advising import verdict
 from reident.workbench.judging import Bench
 from reident.workbench.making import Roles, Step
 from reident.workbench.searching import search_release
@@ -70,6 +72,8 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         every = counted(patched)
         whole = search(persons, None)
     assert len(every) == len(set(every)) > 5
+    assert "sample" not in verdict(whole, 0.2, 0.0)
+    assert "judged on a sample of 120 of the 1200 records" in verdict(replace(whole, scale=10.0), 0.2, 0.0)
 
     def interrupt():
         raise KeyboardInterrupt

@@ -61,6 +61,8 @@ class Search:
         Releases of each chain that draws; every one had to pass.
     groups : list of str
         What households and survey weights add, a sentence each, about the advised release, else the data as they are.
+    scale : float
+        How many records of the file each of those judged stands for: more than 1 where a sample was drawn.
     """
 
     candidates: pd.DataFrame
@@ -78,6 +80,7 @@ class Search:
     n_chains: int
     draws: int
     groups: Sequence[str] = ()
+    scale: float = 1.0
 
     @property
     def passed(self) -> bool:
@@ -177,11 +180,14 @@ def search_release(
     priced = bench.priced(plain[known])
     if not found:
         groups = bench.groups(bench.as_they_are(), before)
-        return Search(told, [], [], before, None, None, {}, {}, plain, known, priced, None, len(chains), draws, groups)
+        return Search(
+            told, [], [], before, None, None, {}, {}, plain, known, priced, None, len(chains), draws, groups, scale
+        )
     advised = judged[tuple(map(id, found))]
     shown = advised.shown or bench.shown(found)
     steps_told = [told_of(part.step) for part in found if part.step]
     return Search(
         told, steps_told, bench.withheld(found), before, shown.panel, shown.table, shown.losses, advised.row, plain,
         known, priced, bench.priced(shown.table), len(chains), draws, bench.groups(shown.released, shown.panel),
+        scale,
     )  # fmt: skip
