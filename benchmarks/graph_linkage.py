@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -135,7 +137,7 @@ def johnson(n_bits: int, weight: int, distance: int) -> nx.Graph:
     return nx.Graph([(a, b) for a, b in combinations(words, 2) if (a ^ b).bit_count() >= distance])
 
 
-def _general(graphs: dict[str, nx.Graph]) -> list[Row]:
+def _general(graphs: dict[str, nx.Graph], rivals: Sequence[Any] = (("igraph", _igraph, None),)) -> list[Row]:
     max_clique(nx.gnp_random_graph(20, 0.5, seed=0), rng=0)
     found = []
     for name, graph in graphs.items():
@@ -143,13 +145,21 @@ def _general(graphs: dict[str, nx.Graph]) -> list[Row]:
             warnings.simplefilter("ignore", SearchLimitWarning)
             ours = timed(lambda graph=graph: max_clique(graph, rng=0, time_limit_s=LIMIT_S))
         renamed = nx.convert_node_labels_to_integers(graph)
-        found += _compared(name, ours, len(renamed), np.array(renamed.edges), (("igraph", _igraph, None),))
+        found += _compared(name, ours, len(renamed), np.array(renamed.edges), rivals)
     return found
+
+
+def _dimacs() -> list[Row]:
+    """Search the graphs of the second DIMACS challenge that lie in the user's folder of data."""
+    found = sorted(Path(os.environ.get("REIDENT_DATA", "."), "dimacs").glob("*.txt.gz"))
+    graphs = {path.name.removesuffix(".txt.gz"): nx.read_edgelist(path, nodetype=int) for path in found}
+    return _general(graphs, (("igraph", _igraph, None), ("networkx", _networkx, None)))
 
 
 GROUPS = {
     "attack": _attack,
     "large": _large,
+    "dimacs": _dimacs,
     "random": lambda: _general({"random G(100, .7)": nx.gnp_random_graph(100, 0.7, seed=0)}),
     "hard": lambda: _general(
         {

@@ -14,6 +14,7 @@ from reident import (
     clustering_coefficient,
     degree_anonymise,
     degree_sequence,
+    edge_disclosure,
     find_seeds,
     implant,
     is_degree_anonymous,
@@ -28,8 +29,9 @@ from reident.data.datasets import load_graph
 from reident.data.papers import claims
 from reident.data.simulate import preferential_attachment
 from reident.kernels.networks.network import components
-from reident.networks.seeds import _cosines
+from reident.networks.seeds import _cosines, _links_in
 from reident.studies.comparison import compare
+from reident.studies.vanhoef2012_networks import crawls, drawings
 from reident.studies.vanhoef2012_networks.chapter9 import same_runs, statements
 from reident.studies.vanhoef2012_networks.figures import FIGURES
 from reident.studies.vanhoef2012_networks.graphs import public_graphs
@@ -292,3 +294,49 @@ def test_study_compares_and_draws(smoke):
     assert (about_graphs == "not comparable").all()
     for draw in FIGURES.values():
         draw(results).canvas.draw()
+
+
+def test_the_small_drawings_show_what_they_say():
+    star = nx.Graph(drawings.STAR)
+    assert edge_disclosure(star, star, certainty=1.0).true_share == 1
+    example = nx.Graph(drawings.EXAMPLE)
+    assert degree_sequence(example).tolist() == [3, 3, 3, 2, 2, 1]
+    enough = []
+    for pair in nx.non_edges(example):
+        more = example.copy()
+        more.add_edge(*pair)
+        enough += [set(pair)] if is_degree_anonymous(more, 2) else []
+    assert enough == [set(drawings.ADDED)]
+    followed = _links_in(nx.DiGraph(drawings.CRAWLED), "followed")
+    rows = np.array([followed.positions[node] for node in "AB"])
+    assert _cosines(followed, rows)[0, 1] == pytest.approx(2 / 3)
+
+
+def test_a_crawl_knows_the_links_of_the_pages_it_opened():
+    rng = np.random.default_rng(5)
+    links = crawls._follows(crawls._popularity(300, rng), crawls._groups(300, rng), rng)
+    assert len(set(zip(*map(np.ndarray.tolist, links), strict=True))) == len(links[0])
+    seen = crawls._crawl(links, 300, 40, rng)
+    opened = np.unique(seen[0])
+    assert len(opened) <= 40
+    assert len(seen[0]) == np.isin(links[0], opened).sum()
+
+
+def test_crawls_of_one_network_are_laid_upon_one_another_until_too_much_has_changed():
+    """10.5.1: a threshold, on both sides of the printed .647; directed links and in-degrees find the seeds."""
+    params = {"size": 800, "own": 0.9, "n_matched": 400, "theta": 0.3}
+    (near, far) = (
+        crawls.crawled_twice({**params, "opened": opened, "changed": changed}, np.random.default_rng(3))
+        for opened, changed in ((0.8, 0.02), (0.3, 0.3))
+    )
+    assert near["top_30"] >= 24
+    assert near["seeds_right"] >= 0.9 * near["n_seeds"] > 50
+    assert near["right"] > 0.647 > far["right"]
+    assert near["accuracy"] > 0.952
+
+
+def test_shares_of_the_people_in_two_networks_add_up():
+    params = {"size": 3000, "overlap": 0.15, "known_edges": 1.0, "n_seeds": 60}
+    found = crawls.two_networks(params, np.random.default_rng(2))
+    assert found["right"] + found["wrong"] + found["left"] == pytest.approx(1)
+    assert 0.26**2 * 3000 * 0.6 < found["n_common"] < 0.26**2 * 3000 * 1.2

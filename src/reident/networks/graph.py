@@ -25,6 +25,7 @@ __all__ = [
     "Network",
     "as_directed_network",
     "as_network",
+    "is_directed",
 ]
 
 _MOST_NODES = 2**31 - 2
@@ -309,6 +310,11 @@ def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None 
     return Network(indptr, indices, range(n) if nodes is None else nodes)
 
 
+def is_directed(graph: Any) -> bool:
+    """Tell whether a graph is directed: a `DirectedNetwork` or a `networkx.DiGraph`."""
+    return isinstance(graph, DirectedNetwork) or bool(hasattr(graph, "is_directed") and graph.is_directed())
+
+
 def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
     """Return a directed graph in the inner form; an undirected one counts as joined both ways.
 
@@ -327,7 +333,7 @@ def as_directed_network(graph: Any, name: str = "graph") -> DirectedNetwork:
     """
     if isinstance(graph, DirectedNetwork):
         return graph
-    if hasattr(graph, "is_directed") and graph.is_directed():
+    if is_directed(graph):
         nodes: Sequence[Hashable] = list(graph)
         place = dict(zip(nodes, range(len(nodes)), strict=True))
         pairs = np.array([(place[u], place[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)

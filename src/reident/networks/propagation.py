@@ -12,7 +12,7 @@ import numpy as np
 from reident._check import check_integer, check_real
 from reident._types import BoolArray, IntArray
 from reident.errors import DataError, SearchLimitWarning
-from reident.networks.graph import DirectedNetwork, as_directed_network, as_network
+from reident.networks.graph import DirectedNetwork, as_directed_network, as_network, is_directed
 from reident.options import Flag, Real, Whole, checked
 
 __all__ = ["Propagation", "propagate"]
@@ -100,8 +100,8 @@ def propagate(
     ones); nodes are visited by falling degree; an inverted index over mapped neighbours gives the same scores as
     comparing all pairs. Time per sweep: sum over the edges of the degrees of the partners.
     """
-    directed = _is_directed(release)
-    if directed != _is_directed(known):
+    directed = is_directed(release)
+    if directed != is_directed(known):
         raise DataError("`release` and `known` must be both directed or both undirected: their links would not compare")
     theta = check_real(theta, "theta", low=0)
     max_sweeps = check_integer(max_sweeps, "max_sweeps", low=1)
@@ -130,12 +130,6 @@ def propagate(
     mapped = np.flatnonzero(ahead >= 0)
     mapping = {left.nodes[u]: right.nodes[v] for u, v in zip(mapped.tolist(), ahead[mapped].tolist(), strict=True)}
     return Propagation(mapping, len(rows), len(mapping), int(n_sweeps), bool(is_converged))
-
-
-def _is_directed(graph: Any) -> bool:
-    if isinstance(graph, DirectedNetwork):
-        return True
-    return bool(hasattr(graph, "is_directed") and graph.is_directed())
 
 
 def _as(graph: Any, directed: bool, name: str) -> DirectedNetwork:

@@ -342,11 +342,11 @@ def _sampled(sweep: _Sweep, trial: TrialFunction, shared: set[str], samples: int
                 sweep.store.add(_stored(planned, row))
     if sweep.store is not None:
         sweep.store.flush()
-    # The very first trial also compiles; what it takes beyond a further one says nothing.
+    # First trials may also compile, each kind of setting its own functions: what all of them bear is the least excess.
     extra = [a - b for a, b in zip(first, further, strict=False)][1:]
     apart = {json.dumps({k: v for k, v in t.task.params.items() if k not in shared}, sort_keys=True) for t in missing}
     each = float(np.mean(further or first))
-    return each * (len(missing) - len(first) - len(further)) + len(apart) * max(0.0, float(np.mean(extra or [0.0])))
+    return each * (len(missing) - len(first) - len(further)) + len(apart) * max(0.0, min(extra, default=0.0))
 
 
 def trial_rng(seed: int, seed_key: str) -> np.random.Generator:

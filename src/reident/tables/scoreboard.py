@@ -138,8 +138,12 @@ def _fit(released: Any, told: float | None, scale: float) -> FloatArray:
     """Return how well each released number fits; 1/2 for each where nothing is told, so that the item itself counts."""
     if told is None:
         return np.full(len(released), 0.5)
-    fit: FloatArray = np.exp(-np.abs(released.astype(np.float64) - told) / scale)
-    return fit
+    # Stars and days take few values: each is weighed once, and looked up by the millions who gave it.
+    low, high = (int(released.min()), int(released.max())) if released.dtype.kind in "iu" and len(released) else (0, -1)
+    few = 0 <= high - low < len(released)
+    levels = np.arange(low, high + 1) if few else released
+    fit: FloatArray = np.exp(-np.abs(levels.astype(np.float64) - told) / scale)
+    return fit[released.astype(np.intp) - low] if few else fit
 
 
 def _named(scores: FloatArray, least: float) -> ScoreboardMatch:

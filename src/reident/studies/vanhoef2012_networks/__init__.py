@@ -22,7 +22,7 @@ from reident.options import Choice, Real, Whole
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
 
-__all__ = ["GENERATED", "METHODS", "N_SEEDS", "PROBING", "PROFILES", "REAL", "STUDY", "Profile", "run"]
+__all__ = ["ATTACKS", "GENERATED", "METHODS", "N_SEEDS", "PROBING", "PROFILES", "REAL", "STUDY", "Profile", "run"]
 
 #: Graphs that need no download.
 GENERATED = ("les_miserables", "power_law_cluster", "communities", "chung_lu", "small_world")
@@ -44,6 +44,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "simultaneous, patient swaps": {"method": "simultaneous", "patience": 1000},
     "relaxed, links bounded": {"method": "relaxed", "certainty": 0.9},
 }
+
+#: Attacks on anonymised releases: with people known and with nobody known, and by degrees alone, on people and links.
+ATTACKS = ("people known", "nobody known", "degrees", "links")
 
 #: Seeds that the seeded attacker knows, at most a tenth of the nodes.
 N_SEEDS = 50
@@ -79,9 +82,12 @@ class Profile:
     active_repetitions: int
     link_graphs: list[str]
     link_ks: list[int]
+    #: People of the simulated networks that are crawled (10.5), a half of those of which two networks are members.
+    crawl_size: int
     #: Where these are at hand they are run in place of the generated ones, as table 9.2 says.
     real: list[str] = field(default_factory=list)
     probing: Annotated[tuple[str, ...], Listed(Choice(*PROBING))] = PROBING
+    attacks: Annotated[tuple[str, ...], Listed(Choice(*ATTACKS))] = ATTACKS
     swaps: Annotated[int | None, Whole(1)] = None
     n_seeds: Annotated[int | None, Whole(1, unit="people")] = None
 
@@ -110,6 +116,7 @@ PROFILES = {
         active_repetitions=2,
         link_graphs=["communities"],
         link_ks=[10],
+        crawl_size=800,
     ),
     "quick": Profile(
         graphs=["les_miserables", "power_law_cluster", "communities"],
@@ -132,6 +139,7 @@ PROFILES = {
         active_repetitions=30,
         link_graphs=["communities", "power_law_cluster"],
         link_ks=[10, 50],
+        crawl_size=5000,
     ),
     "full": Profile(
         graphs=[*GENERATED],
@@ -154,6 +162,7 @@ PROFILES = {
         active_repetitions=200,
         link_graphs=["communities", "power_law_cluster"],
         link_ks=[10, 50, 98],
+        crawl_size=10_000,
         real=list(REAL),
     ),
 }
@@ -166,6 +175,7 @@ STUDY = Study(
     seed=2012,
     profiles=PROFILES,
     figures=(
+        "definitions",
         "figure-8-2-active-attack",
         "section-8-4-cut-attack",
         "active-attack-after-anonymity",
@@ -178,6 +188,8 @@ STUDY = Study(
         "figure-9-17-exponent",
         "figure-9-18-clustering",
         "passive-attack",
+        "section-10-3-seeds-by-clique",
+        "section-10-5-crawls",
         "passive-attack-on-releases",
         "passive-attack-on-releases-seedless",
         "passive-attack-by-spectra",

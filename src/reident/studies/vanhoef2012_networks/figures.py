@@ -15,6 +15,7 @@ from reident.plotting.rumap import plot_ru_panels
 from reident.rates import wilson_interval
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_networks import REAL
+from reident.studies.vanhoef2012_networks.drawings import definitions
 
 __all__ = ["FIGURES"]
 
@@ -264,6 +265,49 @@ def passive(results: Results) -> Figure:
     return _legend(figure, axes.flat, 4)
 
 
+def seeds_by_clique(results: Results) -> Figure:
+    """Draw how often a clique of known people is found by degrees and common friends, and what spreads from it."""
+    frame = results.frames["cliques"]
+    names = list(dict.fromkeys(frame["graph"]))
+    figure, axes = new_figure(2, len(names), size=(3.4 * max(len(names), 2), 6.0), squeeze=False)
+    shown = frame.assign(series=frame["known_edges"].map("{:.0%} of links in each copy".format))
+    for column, name in enumerate(names):
+        part = shown[shown["graph"] == name]
+        for position, (series, runs) in enumerate(part.groupby("series", sort=False)):
+            _rate(axes[0, column], runs.groupby("clique_size")["right"].agg(["mean", "count"]), str(series), position)
+        _spread(axes[1, column], part, "clique_size", "recall", "series")
+        axes[0, column].set(ylabel="cliques found and right", title=_title(name))
+        axes[1, column].set(ylabel="people then re-identified")
+    for ax in axes.flat:
+        ax.set(xlabel="people in the clique", ylim=(-0.03, 1.05), xticks=sorted(set(frame["clique_size"])))
+    return _legend(figure, axes.flat, 3)
+
+
+def section_10_5(results: Results) -> Figure:
+    """Draw the two experiments of 10.5 on simulated crawls beside the printed numbers (dotted)."""
+    crawls, overlaps = results.frames["crawls"], results.frames["overlaps"]
+    figure, axes = new_figure(1, 3, size=(11.4, 3.9))
+    series = crawls["opened"].map("release: {:.0%} of the pages opened".format)
+    shown = crawls.assign(series=series, named=1 - crawls["left"])
+    for ax, measure, label, print_ in (
+        (axes[0], "named", "people re-identified", 0.647),
+        (axes[1], "accuracy", "share of them right", 0.952),
+    ):
+        _spread(ax, shown, "changed", measure, "series", fan=0.02)
+        ax.axhline(print_, color="0.4", linestyle=":", label="printed")
+        ax.set(xlabel="links changed between the crawls", ylabel=label, ylim=(-0.03, 1.05))
+    for ax in axes[:2]:
+        ax.set_title(f"one network crawled twice\n({crawls['size'].iloc[0]:,} people)")
+    kinds = {"right": ("right", 0.308), "wrong": ("mistaken", 0.121), "left": ("not identified", 0.57)}
+    for position, (measure, (label, print_)) in enumerate(kinds.items()):
+        _spread(axes[2], overlaps.assign(series=label), "known_edges", measure, "series", at=position + 2)
+        axes[2].axhline(print_, color=COLOURS[position + 2], linestyle=":", linewidth=0.9)
+    axes[2].set(xlabel="share of links kept in each network", ylabel="share of the people in both", ylim=(-0.03, 1.05))
+    overlap, known = overlaps["overlap"].iloc[0], overlaps["n_seeds"].iloc[0]
+    axes[2].set_title(f"two networks, {overlap:.0%} in common,\n{known} seeds (dotted: printed)")
+    return _legend(figure, axes, 3)
+
+
 def _constant(ax: Axes, part: pd.DataFrame, measure: str) -> bool:
     """Say in words what is the same in all runs, in place of curves that lie on one another."""
     low, high = part[measure].quantile([0.02, 0.98])
@@ -424,6 +468,7 @@ def active_after(results: Results) -> Figure:
 
 FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
     {
+        "definitions": definitions,
         "figure-8-2-active-attack": figure_8_2,
         "section-8-4-cut-attack": section_8_4,
         "active-attack-after-anonymity": active_after,
@@ -436,6 +481,8 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "figure-9-17-exponent": _property("exponent", "power-law exponent (x_min 3)", "the power-law exponent"),
         "figure-9-18-clustering": _property("clustering", "clustering coefficient (7.1)", "the clustering coefficient"),
         "passive-attack": passive,
+        "section-10-3-seeds-by-clique": seeds_by_clique,
+        "section-10-5-crawls": section_10_5,
         "passive-attack-on-releases": _headline("recall", "some people known"),
         "passive-attack-on-releases-seedless": _headline("recall_seedless", "nobody known"),
         "passive-attack-by-spectra": spectra,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident.data.papers import published
 from reident.studies.study import Sweep
-from reident.studies.vanhoef2012_networks import Profile, summaries
+from reident.studies.vanhoef2012_networks import ATTACKS, Profile, crawls, summaries
 from reident.studies.vanhoef2012_networks import trials as work
 from reident.studies.vanhoef2012_networks.graphs import available, graph
 
@@ -30,6 +30,7 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
         **_probing(plan, real),
         "attack": _attacks(plan, real),
         "passive": _passive(plan, real),
+        **_crawls(plan, real),
         **_active(plan),
         "cut": _cuts(plan, real),
         "spectral": _spectral(plan, real),
@@ -52,6 +53,9 @@ def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[s
         "releases": of("release"),
         "attacks": trials["attack"],
         "passive": trials["passive"],
+        "cliques": trials["clique"],
+        "crawls": trials["crawls"],
+        "overlaps": trials["overlap"],
         "active": trials["active"],
         "after_anonymity": trials["after-anonymity"],
         "cuts": trials["cut"],
@@ -117,7 +121,9 @@ def _releases(plan: Profile, real: list[str]) -> dict[str, Sweep]:
 
 
 def _attacks(plan: Profile, real: list[str]) -> Sweep:
-    known = {} if plan.n_seeds is None else {"n_seeds": plan.n_seeds}
+    known: dict[str, Any] = {} if plan.n_seeds is None else {"n_seeds": plan.n_seeds}
+    if tuple(plan.attacks) != ATTACKS:
+        known["attacks"] = [*plan.attacks]
     settings = [
         {**setting, "known_edges": share, **known}
         for setting in _made(plan, real or plan.graphs, plan.attack_methods, plan.attack_ks)
@@ -146,6 +152,30 @@ def _passive(plan: Profile, real: list[str]) -> Sweep:
         if n_seeds <= graph(name).n_nodes // 4
     ]
     return {"grid": settings, "trial": work.passive, "repetitions": plan.repetitions}
+
+
+def _crawls(plan: Profile, real: list[str]) -> dict[str, Sweep]:
+    """Return seeds by cliques (10.3.1), and the experiments of 10.5 on simulated crawls."""
+    cliques = [
+        {"graph": name, "clique_size": size, "known_edges": share}
+        for name in ([one for one in real if one in ("enron", "caltech36", "bowdoin47")] or plan.link_graphs)
+        for size in (3, 4, 5, 6)
+        for share in (1.0, 0.99, 0.95)
+    ]
+    twice = [
+        {"size": plan.crawl_size, "opened": opened, "own": 0.9, "changed": changed, "n_matched": 400, "theta": 0.3}
+        for opened in (0.3, 0.6)
+        for changed in (0.02, 0.1, 0.3)
+    ]
+    members = [
+        {"size": 2 * plan.crawl_size, "overlap": 0.15, "known_edges": share, "n_seeds": 150}
+        for share in (1.0, 0.7, 0.5)
+    ]
+    return {
+        "clique": {"grid": cliques, "trial": crawls.clique, "repetitions": 4 * plan.repetitions},
+        "crawls": {"grid": twice, "trial": crawls.crawled_twice, "repetitions": plan.repetitions},
+        "overlap": {"grid": members, "trial": crawls.two_networks, "repetitions": plan.repetitions},
+    }
 
 
 def _active(plan: Profile) -> dict[str, Sweep]:

@@ -11,7 +11,7 @@ from reident.data.papers import claims, published
 from reident.networks.degree_anonymity import anonymise_degrees
 from reident.networks.properties import network_properties
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
-from reident.studies.comparison import OWN, PUBLIC, Reading, compare, exact
+from reident.studies.comparison import DRAWN, OWN, PUBLIC, Reading, compare, exact
 from reident.studies.vanhoef2012_networks import REAL, chapter9
 from reident.studies.vanhoef2012_networks.graphs import graph, public_graphs
 
@@ -38,6 +38,8 @@ def ru_map(attacks: pd.DataFrame) -> pd.DataFrame:
             ("degree_risk", f"{title}, only degrees known"),
             ("links_true", f"{title}, links by degrees"),
         ):
+            if trials[risk].isna().all():
+                continue  # An attack that was not asked for.
             for utility, analysis in (
                 ("edge_overlap", "edges in common (Jaccard)"),
                 ("clustering_kept", "1 - relative error of clustering"),
@@ -117,7 +119,38 @@ def _statements(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:
     ]
     rows += _cut_rows(frames["cuts"])
     judged = [exact(item, "holds", "holds" if holds else "does not hold", note) for item, holds, note in rows]
-    return [*judged, *chapter9.statements(frames)]
+    return [*judged, *chapter9.statements(frames), *_experiments(frames)]
+
+
+def _experiments(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:
+    """Return the numbers of 10.5 beside simulated crawls: no such network is at hand, so none is judged.
+
+    The reading is that of one setting, the same for all: .6 of the pages opened and .1 of the links changed, and .7 of
+    the links kept. The others are told.
+    """
+    crawls, overlaps = frames["crawls"], frames["overlaps"]
+    twice, members = (["opened", "changed"], (0.6, 0.1)), (["known_edges"], 0.7)
+    rows = [
+        ("10.5.1: share of the nodes re-identified", 0.647, crawls.assign(named=1 - crawls["left"]), "named", *twice),
+        ("10.5.1: share of them right", 0.952, crawls, "accuracy", *twice),
+        ("3.1.4: of the 30 nodes of largest in-degree in both crawls", 27, crawls, "top_30", *twice),
+        ("10.5.2: share of the people in both re-identified", 0.308, overlaps, "right", *members),
+        ("10.5.2: share of them mistaken", 0.121, overlaps, "wrong", *members),
+        ("10.5.2: share of them not identified", 0.57, overlaps, "left", *members),
+        ("10.5.2: share of the mistaken taken for a neighbour", 0.41, overlaps, "beside", *members),
+    ]
+    return [
+        _beside(item, print_, frame.groupby(by)[measure].mean(), at) for item, print_, frame, measure, by, at in rows
+    ]
+
+
+def _beside(item: str, published_: float, means: pd.Series, at: object) -> Reading:
+    """Return the mean at one setting, with all settings in the note."""
+    told = {"opened": "pages opened", "changed": "links changed", "known_edges": "links kept"}
+    settings = [np.atleast_1d(one) for one in means.index]
+    names = [", ".join(f"{told[b]} {v:.0%}" for b, v in zip(means.index.names, one, strict=True)) for one in settings]
+    values = "; ".join(f"{name}: {value:.3g}" for name, value in zip(names, means, strict=True))
+    return exact(item, published_, float(means.loc[at]), f"simulated; {values}", DRAWN)
 
 
 def _cut_rows(cuts: pd.DataFrame) -> list[tuple[str, bool, str]]:

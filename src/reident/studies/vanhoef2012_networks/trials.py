@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,10 @@ from reident.networks.properties import (
 )
 from reident.networks.ranking import auc
 from reident.networks.spectral import spectral_match
-from reident.studies.vanhoef2012_networks import METHODS, N_SEEDS
+from reident.studies.vanhoef2012_networks import ATTACKS, METHODS, N_SEEDS
 from reident.studies.vanhoef2012_networks.graphs import graph
+
+_NAN = float("nan")
 
 __all__ = ["active", "attacked", "cost", "cut", "links", "passive", "probing", "release", "spectral"]
 
@@ -100,29 +103,40 @@ def attacked(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]
     original = params["method"] == "original"
     released = network if original else _anonymise(params, rng).network
     before, after = (clustering_coefficient(one) for one in (network, released))
-    renamed = naive_anonymise(released, rng=rng)
-    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
-    known = sample_network(network, edges=params["known_edges"], rng=rng)
-    nodes = list(truth)
-    chosen = rng.choice(len(nodes), min(params.get("n_seeds") or N_SEEDS, len(nodes) // 10), replace=False)
-    given = {nodes[i]: truth[nodes[i]] for i in chosen}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
-        seeded, seedless = (passive_attack(renamed.network, known, seeds).mapping for seeds in (given, None))
-    links = edge_disclosure(released, network)
-    found, alone = mapping_quality(seeded, truth, ignore=given), mapping_quality(seedless, truth)
+    asked = params.get("attacks", ATTACKS)
+    links = edge_disclosure(released, network) if "links" in asked else None
     return {
         "edge_overlap": edge_overlap(network, released),
         "clustering_kept": 1 - abs(after - before) / max(before, 1e-12),
-        "degree_risk": len(np.unique(released.degrees)) / released.n_nodes,
-        "links_true": links.true_share,
-        "links_feigned": links.feigned_share,
-        "links_posterior": links.mean_posterior,
-        "recall": found.recall,
-        "precision": found.precision,
-        "recall_seedless": alone.recall,
-        "precision_seedless": alone.precision,
+        "degree_risk": len(np.unique(released.degrees)) / released.n_nodes if "degrees" in asked else _NAN,
+        "links_true": links.true_share if links else _NAN,
+        "links_feigned": links.feigned_share if links else _NAN,
+        "links_posterior": links.mean_posterior if links else _NAN,
+        **_passively(params, released, asked, rng),
     }
+
+
+def _passively(
+    params: dict[str, Any], released: Network, asked: Sequence[str], rng: np.random.Generator
+) -> dict[str, float]:
+    """Attack a release by a copy of the network, with some people known and with nobody."""
+    renamed = naive_anonymise(released, rng=rng)
+    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
+    known = sample_network(graph(params["graph"]), edges=params["known_edges"], rng=rng)
+    nodes = list(truth)
+    chosen = rng.choice(len(nodes), min(params.get("n_seeds") or N_SEEDS, len(nodes) // 10), replace=False)
+    given = {nodes[i]: truth[nodes[i]] for i in chosen}
+    measured = {}
+    for attack, suffix, seeds in (("people known", "", given), ("nobody known", "_seedless", None)):
+        quality = None
+        if attack in asked:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SearchLimitWarning)
+                mapping = passive_attack(renamed.network, known, seeds).mapping
+            quality = mapping_quality(mapping, truth, ignore=seeds or ())
+        measured[f"recall{suffix}"] = quality.recall if quality else _NAN
+        measured[f"precision{suffix}"] = quality.precision if quality else _NAN
+    return measured
 
 
 def spectral(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
