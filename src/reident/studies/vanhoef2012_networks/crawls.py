@@ -70,7 +70,7 @@ def crawled_twice(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
     release, known, truth = _released(seen[0], seen[1], n, rng)
     tops = [set(np.argsort(-np.bincount(one[1], minlength=n), kind="stable")[:30].tolist()) for one in seen]
     seeds = find_seeds(release, known, n=params["n_matched"], theta=params["theta"], rng=rng).mapping
-    right = sum(truth.get(node) == partner for node, partner in seeds.items())
+    right = sum(seeds.get(node) == partner for node, partner in truth.items())
     measured = {"top_30": len(tops[0] & tops[1]), "n_seeds": len(seeds), "seeds_right": right}
     return measured | _spread(release, known, seeds, truth)
 
@@ -119,7 +119,7 @@ def _spread(
     release: DirectedNetwork,
     known: DirectedNetwork,
     seeds: Mapping[Any, Any],
-    truth: Mapping[int, int],
+    truth: Mapping[Any, Any],
     ignore: Iterable[int] = (),
 ) -> dict[str, Any]:
     """Propagate, and say which shares of the people in both were found, mistaken and left.
@@ -159,8 +159,8 @@ def _follows(popular: np.ndarray, groups: IntArray, rng: np.random.Generator) ->
     n = len(popular)
     pairs = [np.column_stack(random_degrees((1 - _WITHIN) * popular, rng=rng).edges())]
     for start, end in zip(groups, [*groups[1:], n], strict=True):
-        u, v = random_degrees(_WITHIN * popular[start:end], rng=rng).edges()
-        pairs.append(np.column_stack([u, v]).astype(np.int64) + start)
+        inner = random_degrees(_WITHIN * popular[start:end], rng=rng).edges()
+        pairs.append(np.column_stack(inner).astype(np.int64) + start)
     joined = np.concatenate(pairs).astype(np.int64)
     keys = distinct(joined[:, 0] * n + joined[:, 1])
     u, v = keys // n, keys % n

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from reident.networks.planted_subgraph import implant
-from reident.plotting._style import COLOURS, new_figure
-from reident.studies.study import Results
 from reident.studies.vanhoef2012_networks.graphs import graph
 
-__all__ = ["ADDED", "CRAWLED", "EXAMPLE", "STAR", "definitions"]
+__all__ = ["ADDED", "CRAWLED", "EXAMPLE", "STAR", "draw_ideas"]
+
+#: The house's first two colours; only figures may read its style.
+_FILL, _ACCENT = "#0072B2", "#E69F00"
 
 Pair = tuple[str, str]
 Places = Mapping[str, tuple[float, float]]
@@ -29,9 +29,8 @@ ADDED: Pair = ("4", "6")
 CRAWLED: tuple[Pair, ...] = (("1", "A"), ("2", "A"), ("3", "A"), ("2", "B"), ("3", "B"), ("4", "B"))
 
 
-def definitions(_results: Results) -> Figure:
-    """Draw planted nodes and their targets (8.1), a link without a secret (7.2), 2-degree anonymity (9.2), cosines."""
-    figure, axes = new_figure(1, 4, size=(12.8, 3.4))
+def draw_ideas(axes: Sequence[Axes]) -> None:
+    """Draw planted nodes and their targets, a link that is no secret, 2-degree anonymity and cosines, each on an axes."""
     _planted(axes[0])
     places = {"C": (0.0, 0.0), "A": (-0.9, 0.6), "B": (0.9, 0.6), "D": (0.0, -1.0)}
     _links(axes[1], places, STAR)
@@ -39,14 +38,13 @@ def definitions(_results: Results) -> Figure:
     axes[1].set_title("7.2: A, B and D cannot be told apart;\nthat they are linked to C can")
     places = {"1": (-0.5, 0.8), "2": (0.5, 0.8), "3": (0.0, 0.1), "4": (-0.9, -0.2), "5": (0.9, -0.2), "6": (0.0, -1.0)}
     _links(axes[2], places, EXAMPLE)
-    _links(axes[2], places, [ADDED], COLOURS[1])
+    _links(axes[2], places, [ADDED], _ACCENT)
     _nodes(axes[2], places)
     axes[2].set_title("9.2: degrees 3, 3, 3, 2, 2, 1;\none edge more: 3, 3, 3, 3, 2, 2")
     places = {"A": (-0.5, 0.8), "B": (0.5, 0.8)} | {str(i + 1): (-0.9 + 0.6 * i, -0.7) for i in range(4)}
     _links(axes[3], places, CRAWLED, style="-|>")
     _nodes(axes[3], places, "23")
     axes[3].set_title("10.1: cosine of A's and B's followers\n2 / $\\sqrt{3 \\cdot 3}$ = 2/3")
-    return figure
 
 
 def _planted(ax: Axes) -> None:
@@ -64,7 +62,7 @@ def _planted(ax: Axes) -> None:
     inner = [(names[a], names[b]) for a, b in ends if a in names and b in names]
     aimed = [(names[plan.nodes[i]], targets[b]) for b, chosen in plan.links.items() for i in sorted(chosen)]
     _links(ax, places, inner)
-    _links(ax, places, aimed, COLOURS[1])
+    _links(ax, places, aimed, _ACCENT)
     _nodes(ax, places, list(targets.values()))
     ax.set_title(f"8.1: {len(names)} planted nodes, and the links\nthat single out three targets")
 
@@ -77,7 +75,7 @@ def _links(ax: Axes, places: Places, pairs: Sequence[Pair], colour: str = "0.35"
 
 def _nodes(ax: Axes, places: Places, marked: Sequence[str] = ()) -> None:
     for name, (x, y) in places.items():
-        face, text = (COLOURS[0], "white") if name in marked else ("white", "black")
+        face, text = (_FILL, "white") if name in marked else ("white", "black")
         ax.plot(x, y, "o", markersize=16, markerfacecolor=face, markeredgecolor="0.3", zorder=3, clip_on=False)
         ax.text(x, y, name, ha="center", va="center", fontsize=8, color=text, zorder=4)
     ax.set_aspect("equal")

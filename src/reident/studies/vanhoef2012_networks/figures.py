@@ -15,7 +15,7 @@ from reident.plotting.rumap import plot_ru_panels
 from reident.rates import wilson_interval
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_networks import REAL
-from reident.studies.vanhoef2012_networks.drawings import definitions
+from reident.studies.vanhoef2012_networks.drawings import draw_ideas
 
 __all__ = ["FIGURES"]
 
@@ -95,6 +95,13 @@ def _legend(figure: Figure, axes: Sequence[Axes], columns: int = 4) -> Figure:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=min(columns, 2 * len(axes)))
+    return figure
+
+
+def definitions(_results: Results) -> Figure:
+    """Draw planted nodes and their targets (8.1), a link without a secret (7.2), 2-degree anonymity (9.2), cosines."""
+    figure, axes = new_figure(1, 4, size=(12.8, 3.4))
+    draw_ideas(axes)
     return figure
 
 
