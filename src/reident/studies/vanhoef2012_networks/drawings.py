@@ -30,7 +30,7 @@ CRAWLED: tuple[Pair, ...] = (("1", "A"), ("2", "A"), ("3", "A"), ("2", "B"), ("3
 
 
 def draw_ideas(axes: Sequence[Axes]) -> None:
-    """Draw planted nodes and their targets, a link that is no secret, 2-degree anonymity and cosines, each on an axes."""
+    """Draw planted nodes and their targets, a link that is no secret, 2-degree anonymity and cosines."""
     _planted(axes[0])
     places = {"C": (0.0, 0.0), "A": (-0.9, 0.6), "B": (0.9, 0.6), "D": (0.0, -1.0)}
     _links(axes[1], places, STAR)
