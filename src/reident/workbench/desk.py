@@ -40,6 +40,7 @@ __all__ = ["Desk"]
 _MOST_BYTES = 30_000_000
 _POLL_SECONDS = 1.5
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
+_ANCHORS = (ORIGINAL, NOTHING)
 _ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
 _PROFILES = {f"{name}: {times} times each release": name for name, times in REPETITIONS.items()}
 
@@ -94,9 +95,12 @@ class Desk:
         self.protect = widgets.Button(description="Make the release and check it", layout=widgets.Layout(width="auto"))
         self.stop = widgets.Button(description="Stop", disabled=True)
         self.map = ru_map_widget()
+        self.maps: dict[str, pd.DataFrame] = {}
+        self.shown = widgets.ToggleButtons(options=[], description="map of")
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
         self.profile.observe(lambda _: self._change(), "value")
+        self.shown.observe(lambda _: self._draw(), "value")
         for control in (self.tolerate, self.limit):
             control.observe(lambda _: self._move(), "value")
         self.assess.on_click(lambda _: self.run("assess"))
@@ -108,7 +112,7 @@ class Desk:
                 _head("2. The columns"), self.columns,
                 _head("3. What is tolerable, and what is tried"), self.limit, self.tolerate, self.profile,
                 self.methods.widget, widgets.HBox([self.assess, self.stop]),
-                _head("4. What was found"), self.state, self.map, self.verdict, self.protect,
+                _head("4. What was found"), self.state, self.shown, self.map, self.verdict, self.protect,
                 _head("5. To take away"), self.taken,
                 _head("The same on the command line"), self.script,
             ]
@@ -179,7 +183,8 @@ class Desk:
     def _change(self) -> None:
         """Stop what is running and take away what was found: it is not about the choices any more."""
         self.cancel()
-        self.map.data = {}
+        self.maps, self.shown.options = {}, []
+        self._draw()
         self._move()
 
     def _move(self) -> None:
@@ -189,7 +194,7 @@ class Desk:
         self.verdict.value = self.taken.value = self.released = ""
         self.done = []
         if self.map.data and self.map.data["tolerate"] != self.tolerate.value:
-            self.map.data = {**self.map.data, "tolerate": self.tolerate.value}
+            self._draw()
         self._show()
 
     def _show(self) -> None:
@@ -334,9 +339,17 @@ class Desk:
             return
         tried = f"{n_done} of {n_all} releases tried"
         self.state.value = tried if n_done < n_all else f"{tried}; now whole chains are judged by every attack"
-        frame = main_map(frames)
-        if frame is not None and not frame["method"].isin([ORIGINAL, NOTHING]).all():
-            self.map.data = map_data(frame, risk_limit=self.limit.value, tolerate=self.tolerate.value)
+        self.maps = {kind: frame for kind, frame in frames.items() if not frame["method"].isin(_ANCHORS).all()}
+        if list(self.shown.options) != list(self.maps):
+            self.shown.options = list(self.maps)
+        self._draw()
+
+    def _draw(self) -> None:
+        """Draw the chosen map, each release under the attack that puts most persons above the limit."""
+        frame = main_map({kind: frame for kind, frame in self.maps.items() if kind == self.shown.value})
+        told = {} if frame is None else map_data(frame, risk_limit=self.limit.value, tolerate=self.tolerate.value)
+        if told != self.map.data:
+            self.map.data = told
 
     def _tell(self, said: Mapping[str, str]) -> None:
         """Show the verdict of what was run, and offer what was written."""
