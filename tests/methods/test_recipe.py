@@ -366,3 +366,11 @@ def test_an_office_file_of_5000_is_opened_assessed_released_and_checked_without_
     refused = call(tmp_path, "assess", "patienten.csv", "--out", "/proc/nowhere")
     assert refused.returncode == 2
     assert "`out` must be a folder" in refused.stderr
+
+
+def test_intervals_of_rounded_values_end_on_a_coarser_grid_than_these():
+    pay = pd.Series([1200, 5400, 100000, 87000])
+    ends = public_ends(pay, pd.Series(["[1200, 5400]"] * 2 + ["[87000, 100000]"] * 2))
+    assert ends.tolist() == ["[0, 6000]"] * 2 + ["[86000, 100000]"] * 2
+    dense = pd.Series(["[20, 25]", "[20, 25]", "[30, 40]", "[30, 40]", "[30, 40]"])
+    assert public_ends(pd.Series([20, 25, 30, 35, 40]), dense).equals(dense)

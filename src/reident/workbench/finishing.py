@@ -40,11 +40,15 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     """Return labels whose closed intervals ``[a, b]`` end on a public grid, rounded outwards.
 
     The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range or a little more, and no finer than
-    the column's own digits: of the data it tells their order of magnitude.
+    the column's own digits: of the data it tells their order of magnitude. Where values are themselves multiples of a
+    larger unit, such as rounded to hundreds, the grid is ten times that unit.
     """
     spread = float(before.max() - before.min()) if before.notna().any() else 0.0
     digits = decimals_of(before)
     step = max(_round_up(spread / _STEPS), 0.0 if digits is None else 10.0**-digits)
+    own = _apart(before, digits)
+    if own >= step and before.nunique() < spread / own / 2:  # few of the grid's points are values, and every end one
+        step = _round_up(10 * own)
     if step <= 0:
         return after
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
@@ -56,6 +60,16 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
 
     labels = {label: _CLOSED.sub(outwards, label) for label in pd.unique(after.dropna()) if isinstance(label, str)}
     return after.map(lambda label: labels.get(label, label)) if labels else after
+
+
+def _apart(values: pd.Series, digits: int | None) -> float:
+    """Return the unit of which all differences of the values are multiples, if it is larger than their last digit."""
+    known = values.dropna().to_numpy(np.float64)
+    if digits is None or not known.size or np.abs(known).max() * 10.0**digits >= 2**53:
+        return 0.0
+    whole = np.rint(known * 10.0**digits).astype(np.int64)
+    unit = int(np.gcd.reduce(whole - whole[0]))
+    return unit * 10.0**-digits if unit > 1 else 0.0
 
 
 def _round_up(value: float) -> float:
