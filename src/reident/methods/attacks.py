@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reident._check import check_listed
 from reident._rng import trial_seed
 from reident.errors import ParameterError
 from reident.methods.catalogue import entries, find
@@ -23,11 +24,13 @@ def attack_names() -> list[str]:
 
 def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
     """Return names of attacks, each of which there is; None for all."""
-    known = attack_names()
-    for name in names or ():
+    if names is None:
+        return None
+    known, listed = attack_names(), check_listed(names, "attacks")
+    for name in listed:
         if name not in known:
             raise ParameterError(f"`attacks` must name registered attacks, got {name!r}: there are {', '.join(known)}")
-    return names
+    return listed
 
 
 def run_attack(

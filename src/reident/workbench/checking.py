@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident._check import check_integer, check_real
+from reident._check import check_instance, check_integer, check_listed, check_path, check_real, check_text
 from reident.errors import DataError, ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
@@ -129,9 +129,9 @@ class Verdict:
 
     def save(self, out: str | Path) -> Path:
         """Write ``verdict.json`` into a folder and return its path."""
+        path = check_path(out, "out") / "verdict.json"
         try:
-            Path(out).mkdir(parents=True, exist_ok=True)
-            path = Path(out) / "verdict.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
         except OSError as error:
             raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from error
@@ -230,15 +230,20 @@ def check(
     (False, 2, 0.5)
     """
     if recipe is not None:
-        from reident.workbench.recipe import read_recipe
+        from reident.workbench.recipe import Recipe, read_recipe
 
         recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
+        check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
+    if out is not None:
+        check_path(out, "out")
     limit = (0.25 if recipe is None else recipe.limit) if limit is None else limit
     tolerate = (0.0 if recipe is None else recipe.tolerate) if tolerate is None else tolerate
     limit = check_real(limit, "limit", low=0, high=1, why=_percent(limit))
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
     check_integer(seed, "seed", low=0)
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
+    check_text(household, "household")
+    check_text(weight, "weight")
     household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
     weight = weight or (None if recipe is None else next(iter(recipe.named("weight")), None))
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
@@ -252,7 +257,8 @@ def check(
         data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], household=household, weight=weight,
         hierarchies=hierarchies, network=network,
         register=None if register is None else _read(register),
-        earlier=[_read_release(one, named) for one in earlier], told=isinstance(release, Release), **named,
+        earlier=[_read_release(one, named) for one in check_listed(earlier, "earlier")],
+        told=isinstance(release, Release), **named,
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None

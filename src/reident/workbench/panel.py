@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_integer, check_real, check_table
+from reident._check import check_columns, check_integer, check_mapping, check_real, check_table
 from reident._types import IntArray
 from reident.errors import DataError, ParameterError
 from reident.methods import find
@@ -329,7 +329,7 @@ def knowledge_of(
         households=None if household is None else table[household],
         weights=None if weight is None else table[weight],
         file=table[[*listed, *secret]],
-        hierarchies=hierarchies or {},
+        hierarchies=check_mapping(hierarchies, "hierarchies", optional=True),
         network=relations,
         windows=_windows(table, release, truth) if places and truth is not None else None,
         earlier=earlier,

@@ -116,7 +116,7 @@ STUDY = Study(
         "ru-map-maskings",
     ),
     module=__name__,
-    quick_minutes=1.7,
+    quick_minutes=1.9,
     result="trials",
 )
 run = STUDY.run

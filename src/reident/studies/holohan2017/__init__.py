@@ -84,6 +84,7 @@ STUDY = Study(
         "ru-map",
     ),
     module=__name__,
+    quick_minutes=1.1,
     result="noise",
 )
 run = STUDY.run

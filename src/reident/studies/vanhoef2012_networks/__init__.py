@@ -199,6 +199,7 @@ STUDY = Study(
         "link-prediction",
     ),
     module=__name__,
+    quick_minutes=2.8,
     result="attacks",
 )
 run = STUDY.run

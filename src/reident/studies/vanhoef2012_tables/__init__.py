@@ -125,6 +125,7 @@ STUDY = Study(
         "ru-map-mechanisms",
     ),
     module=__name__,
+    quick_minutes=1.1,
     result="intersection",
 )
 run = STUDY.run
