@@ -13,6 +13,7 @@ from reident import (
     mask_by_grid_sets,
     perturb_distances,
 )
+from reident.places import shape as shapes
 from reident.places.certificate import chance_of_agreement, regional_halves
 from reident.places.homes import HomeMap
 from reident.places.shape import fit_shape, gaps_km, procrustes, recover_shape, unit_vectors
@@ -233,3 +234,18 @@ def test_missing_distances_are_bridged_by_chains(longest_km):
     found = locate_by_population((homes[[]], d), places, COUNTRY)
     assert np.median(errors_km(found, homes)) < 6
     assert list(found.positions.index) == list(homes.index)
+
+
+@pytest.mark.parametrize("sigma_km", [0.0, 20.0])
+def test_landmarks_give_the_shape_of_many_records(monkeypatch, sigma_km):
+    homes = people(towns(), 300)
+    d = perturb_distances(distances(homes), sigma_km=sigma_km, rng=0)
+    truth = unit_vectors(homes["lat_deg"], homes["lon_deg"])
+
+    def error_km(x):
+        return np.median(gaps_km(x @ procrustes(x, truth).T, truth))
+
+    whole = error_km(recover_shape(d))
+    monkeypatch.setattr(shapes, "_MANY", 200)
+    monkeypatch.setattr(shapes, "_LANDMARKS", 150)
+    assert error_km(recover_shape(d)) < 2 * whole + 1e-3

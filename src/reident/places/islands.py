@@ -8,22 +8,26 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
 from reident._types import FloatArray, IntArray
-from reident.kernels.places import circles, cones
+from reident.kernels.places import circles, cones, guesses
 from reident.places.shape import RADIUS_KM, gaps_km, procrustes
 
 __all__ = ["Island"]
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
-# Tolerance, km, up to which the values are taken for exact.
-_EXACT_KM = 1e-3
+# Tolerances, km, up to which the values are taken for exact, and up to which so exact that two circles and a third that
+# passes their crossing are no accident: such records stay where a fourth value confirms them later.
+_EXACT_KM, _SUREST_KM = 1e-3, 1e-5
 # Values that must agree before a record, a reference is believed, and located neighbours from which a record is tried:
 # the careful rules first, the others where these find nothing more. The wider the tolerance, km, the more values agree
 # by chance, and the more are asked for.
-LEVELS = {_EXACT_KM: ((5, 4, 1), (4, 4, 4), (4, 3, 8)), 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
+_EXACT = ((5, 4, 1), (4, 4, 4), (4, 3, 8))
+LEVELS = {_SUREST_KM: (*_EXACT, (3, 3, 12)), _EXACT_KM: _EXACT, 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
 _WIDEST = ((8, 6, 1), (7, 5, 4), (6, 4, 8))
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
+# Secret points that are guessed at once.
+_GUESSES = 20_000
 # Unknowns up to which equations are solved as a full matrix.
 _DENSE = 400
 
@@ -107,11 +111,23 @@ class Island:
             added += circles.add_references(self.f, *known, references, self._reference_tried)
             added += self._orient_columns()
             self.adjust()
+            if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:
+                added = self._add_by_guesses()
             if added == 0:
                 level += 1
                 self._forget()
-            elif level and added > 5:
+            elif level and (added > 5 or level == len(levels) - 1):
                 level = 0
+
+    def _add_by_guesses(self, needed: int = 4) -> int:
+        """Place records by secret points that nothing confirms yet; return how many."""
+        guessed, sets = np.empty((_GUESSES, 3)), np.empty(_GUESSES, dtype=np.int64)
+        known = (self.f, self.x, self.located, self.references, self.counts, self.tol)
+        m = guesses.guess_references(*known, guessed, sets)
+        added = guesses.add_by_guesses(self.distances, *known, needed, guessed[:m], sets[:m])
+        if added:
+            self._forget()
+        return int(added)
 
     def forget_contradicted(self, slack_km: float) -> None:
         """Give up the records whose places lie nearer together than the released distances allow, the worst first."""
@@ -121,6 +137,11 @@ class Island:
             worst = short.sum(axis=1).argmax()
             self.located[rows[worst]] = False
             short[worst], short[:, worst] = False, False
+
+    def forget_unconfirmed(self, needed: int = 4) -> None:
+        """Give up the records that fewer values than needed agree with."""
+        deviation, _ = self.deviations()
+        self.located &= (np.abs(deviation) < self.tol).sum(axis=0) >= needed
 
     def _orient_columns(self, needed: int = 6) -> int:
         """Find sign, shift and a first reference of columns that the seed left open; returns how many."""
@@ -178,7 +199,7 @@ class Island:
         shared = self.located & other.located
         mine, theirs = self._shared_references(other)
         here, there = np.concatenate([self.x[shared], mine]), np.concatenate([other.x[shared], theirs])
-        if len(here) < 4:
+        if len(here) < (3 if self.tol <= _SUREST_KM else 4):
             return False
         motion = procrustes(there, here)
         if np.median(gaps_km(there @ motion.T, here)) > 20 * self.tol:

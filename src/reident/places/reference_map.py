@@ -26,6 +26,8 @@ __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 
 # Deviation, km, up to which an equation between unrounded numbers holds; with a step, its share up to which one does.
 _EXACT_KM, _OF_STEP = 1e-6, 0.2
+# Tolerance, km, above which no map is begun: with noise of 20 km one was, wrong and yet sure of itself.
+_COARSEST_KM = 1.0
 # How far a place may contradict a released distance, which is never longer than the true one, in steps.
 _SLACK = 3.0
 # Share of the recovered values that the map does not see, and ranks of the records, by how close their neighbours lie,
@@ -128,7 +130,8 @@ def locate_by_reference_sets(
         Columns that both tables share, for the links; the release must then be a table with distances. Without any,
         exact places link by themselves, with no certificate.
     step_km : float, optional
-        Step to which the distances are rounded, as for `recover_coordinates`. Default: the numbers are exact.
+        Step to which the distances are rounded, as for `recover_coordinates`. Above 5 km nobody is placed. Default: the
+        numbers are exact.
     rng : Generator, int or None
         Drives which values are held out, the outline's walk, and the registration.
 
@@ -147,11 +150,11 @@ def locate_by_reference_sets(
     -----
     Neither the number nor the size of the sets is used. A record is placed by four equations at least, two more than
     its unknowns, to a millimetre; unrelated ones agree so closely with a probability of about 1e-13. What shares no
-    reference with what is located stays unlocated or becomes an island of its own. Islands that share four records or
-    secret points are laid on one another, and an island whose signs and shifts contradict the largest one's is
-    dropped: these belong to the release, not to a frame. Rounded or noisy distances have no exact equalities and give
-    nothing without `step_km`; with it, more equations are asked for, and a record whose place contradicts released
-    distances, which are never longer than the true ones, is given up.
+    reference with what is located stays unlocated or becomes an island of its own. Islands that share three records or
+    secret points (with a step four) are laid on one another, and an island whose signs and shifts contradict the
+    largest one's is dropped: these belong to the release, not to a frame. Rounded or noisy distances have no exact
+    equalities and give nothing without `step_km`; with it, more equations are asked for, and a record whose place
+    contradicts released distances, which are never longer than the true ones, is given up.
 
     Beyond Kroll and Schnell (2016), whose recommended setting (20 sets of 30 places) it opens.
 
@@ -182,12 +185,14 @@ def locate_by_reference_sets(
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
     hidden = np.isfinite(values) & (generator.random(values.shape) < _HELD_OUT)
-    islands = _grown(np.where(hidden, np.nan, values), distances, tol)
+    islands = _grown(np.where(hidden, np.nan, values), distances, tol) if tol <= _COARSEST_KM else []
     certificate = _certificate(islands[0], values, hidden, generator) if islands else (np.nan, 0, 1.0)
     for island in islands:
         island.values = values
         island.grow()
-        if step_km is not None:
+        if step_km is None:
+            island.forget_unconfirmed()
+        else:
             island.forget_contradicted(_SLACK * step_km)
     islands = sorted((each for each in islands if len(each) >= _FEWEST), key=lambda each: -len(each))
 
@@ -259,8 +264,8 @@ def _certificate(
 ) -> tuple[float, int, float]:
     """Return the share of hidden values that an island explains, their number, and how probable chance makes that.
 
-    Chance is what the values of other records of the same set come to: the share of these within a kilometre, scaled
-    down to the tolerance.
+    Chance is what the values of other records of the same set come to: the share of these within the tolerance, or,
+    where that is below a kilometre, within a kilometre, scaled down.
     """
     deviation, _ = island.deviations(np.where(hidden, values, np.nan))
     asked = np.isfinite(deviation)
@@ -270,7 +275,8 @@ def _certificate(
     if not asked.any() or not control.size:
         return np.nan, 0, 1.0
     right, n_asked = int((np.abs(deviation[asked]) < island.tol).sum()), int(asked.sum())
-    chance = max(float((np.abs(control) < 1.0).mean()), 1 / control.size) * min(island.tol, 1.0)
+    within_km = max(island.tol, 1.0)
+    chance = max(float((np.abs(control) < within_km).mean()), 1 / control.size) * island.tol / within_km
     p_value = float(bdtrc(right - 1, n_asked, chance)) if right else 1.0
     return right / n_asked, n_asked, p_value
 

@@ -30,6 +30,10 @@ _LADDER = (1.6, 4.0, 8.0, 16.0, 32.0)
 # The rung that leaves parts where none reaches this share of the records.
 _PARTS, _NEARLY_ALL = 4.0, 0.9
 
+# Records above which, where all distances count alike, so many of them fix the frame and the others are placed by their
+# distances to these; records placed at once, and steps that each takes at most.
+_MANY, _LANDMARKS, _AT_ONCE, _STEPS = 3000, 1500, 500, 20
+
 RADIUS_KM = sphere.EARTH_RADIUS_KM
 
 
@@ -92,9 +96,13 @@ def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, swee
 
     Scaling on the sphere (the three leading eigenvectors of the cosines of the angles), then Gauss-Newton steps point
     by point under robust weights. With standard deviations, the sure distances are chained first, and a chain stands
-    in for a distance that is less sure than the chain.
+    in for a distance that is less sure than the chain. Of more than 3,000 records whose distances count alike, half of
+    that many fix the frame; the others are placed by their distances to these.
     """
     n = len(distances_km)
+    if sd_km is None and n > _MANY:
+        x = _by_landmarks(distances_km, sweeps)
+        return Shape(x, distances_km, None, np.zeros(n, dtype=np.int64), float("nan"))
     if sd_km is None:
         return Shape(
             refit(_scaled(distances_km), distances_km, np.ones((n, n)), sweeps=sweeps),
@@ -106,6 +114,37 @@ def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, swee
     fitted = RADIUS_KM * np.arccos(np.clip(x @ x.T, -1, 1))
     misfit = float(np.median(np.abs(fitted - distances_km)[usable] / sd_km[usable]))
     return Shape(x, chained, sd, part, misfit)
+
+
+def _by_landmarks(distances_km: FloatArray, sweeps: int) -> FloatArray:
+    n = len(distances_km)
+    chosen = np.unique(np.linspace(0, n - 1, _LANDMARKS).astype(np.int64))
+    fixed = fit_shape(distances_km[np.ix_(chosen, chosen)], sweeps=sweeps).x
+    x = np.empty((n, 3))
+    for first in range(0, n, _AT_ONCE):
+        rows = slice(first, first + _AT_ONCE)
+        x[rows] = _placed(fixed, distances_km[rows, chosen] / RADIUS_KM)
+    x[chosen] = fixed
+    return x
+
+
+def _placed(fixed: FloatArray, angle: FloatArray) -> FloatArray:
+    """Return points at given angles, shape (m, k), from fixed ones: the best linear guess, then robust Gauss-Newton."""
+    x = np.cos(angle) @ np.linalg.pinv(fixed).T
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    for _ in range(_STEPS):
+        cosine = np.clip(x @ fixed.T, -1, 1)
+        off = np.arccos(cosine) - angle
+        slope = (cosine[:, :, None] * x[:, None] - fixed) / np.sqrt(np.maximum(1 - cosine**2, 1e-18))[:, :, None]
+        scale = 25 * np.maximum(np.median(off**2, axis=1, keepdims=True), 1e-16)
+        pull = (slope * (1 / (1 + off**2 / scale) ** 2)[:, :, None]).swapaxes(1, 2)
+        # A step along x itself changes no angle.
+        step = np.linalg.solve(pull @ slope + x[:, :, None] * x[:, None], pull @ off[:, :, None])[:, :, 0]
+        x -= step
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        if np.abs(step).max() < 1e-3 / RADIUS_KM:
+            break
+    return x
 
 
 def _scaled(distances_km: FloatArray) -> FloatArray:

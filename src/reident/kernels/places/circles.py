@@ -13,7 +13,7 @@ from reident.kernels.places.tangents import cross_circles, dot, km_between, lead
 
 
 @jit
-def _nearest(p, references, count):
+def nearest_reference(p, references, count):
     """Return the nearest of the first `count` references, and its distance, km."""
     best, which = np.inf, -1
     for j in range(count):
@@ -27,7 +27,7 @@ def _nearest(p, references, count):
 
 
 @jit
-def _fit(p, anchors, km, m, scale, steps):
+def fit_to(p, anchors, km, m, scale, steps):
     """Move p, in place, to where its distances to the first m anchors are `km`; what is `scale` km off loses weight."""
     east, north, away = np.empty(3), np.empty(3), np.empty(3)
     for _ in range(steps):
@@ -56,17 +56,17 @@ def _fit_record(p, f, references, counts, tol, anchors, km):
         m = 0
         for i in range(f.shape[0]):
             if not np.isnan(f[i]) and counts[i] > 0:
-                anchors[m] = references[i, _nearest(p, references[i], counts[i])[0]]
+                anchors[m] = references[i, nearest_reference(p, references[i], counts[i])[0]]
                 km[m] = f[i]
                 m += 1
-        _fit(p, anchors, km, m, scale * tol, 6)
+        fit_to(p, anchors, km, m, scale * tol, 6)
 
 
 @jit
 def _fit_reference(r, x, f, members, tol):
     """Move r, in place, to where its distances to the members are `f`."""
     for scale in (20.0, 5.0, 2.0):
-        _fit(r, x[members], f[members], members.size, scale * tol, 6)
+        fit_to(r, x[members], f[members], members.size, scale * tol, 6)
 
 
 @jit
@@ -80,7 +80,7 @@ def judge_place(p, f, references, counts, tol):
         if np.isnan(f[i]) or counts[i] == 0:
             continue
         asked += 1
-        e = _nearest(p, references[i], counts[i])[1] - f[i]
+        e = nearest_reference(p, references[i], counts[i])[1] - f[i]
         right += abs(e) < tol
         wrong += e < -5 * tol
     return right, wrong, asked
@@ -106,7 +106,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
             i = (step + z) % d
             if np.isnan(fz[i]) or counts[i] == 0 or m >= most:
                 continue
-            which, away_km = _nearest(x[y], references[i], counts[i])
+            which, away_km = nearest_reference(x[y], references[i], counts[i])
             if abs(away_km - fz[i]) <= reach:
                 circles[m], radii[m] = references[i, which], fz[i]
                 m += 1
@@ -209,7 +209,7 @@ def add_references(f, x, located, references, counts, tol, needed, tried):
         fi = f[i]
         open_ = np.zeros(n, dtype=np.bool_)
         for y in records:
-            open_[y] = _nearest(x[y], references[i], counts[i])[1] - fi[y] > 5 * tol
+            open_[y] = nearest_reference(x[y], references[i], counts[i])[1] - fi[y] > 5 * tol
         for a in records[np.argsort(fi[records])]:
             if not open_[a] or tried[i, a] > records.size - 3 or counts[i] >= references.shape[1]:
                 continue
@@ -254,7 +254,7 @@ def deviations(f, x, located, references, counts, which):
             continue
         for y in range(n):
             if located[y] and not np.isnan(f[i, y]):
-                j, km = _nearest(x[y], references[i], counts[i])
+                j, km = nearest_reference(x[y], references[i], counts[i])
                 which[i, y] = j
                 out[i, y] = km - f[i, y]
     return out
