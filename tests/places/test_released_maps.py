@@ -46,6 +46,16 @@ def test_the_recommended_embedding_is_opened_on_twenty_fresh_data_sets():
     assert (runs.loc[(runs["rounding_km"] == 0) & (runs["noise_km"] == 0), "wrong"] == 0).all()
 
 
+def test_small_files_lack_search_at_200_records_and_information_at_50():
+    runs = example.measured()
+    share = (runs["determined"] / runs["n"]).groupby([runs["n"], runs["k"]]).agg(["min", "median", "count"])
+    for k in (10, 30):
+        assert share.loc[(200, k), "min"] == 1
+        assert share.loc[(200, k), "count"] == share.loc[(50, k), "count"] == 3
+    assert share.loc[(50, 30), "median"] < 0.3
+    assert (runs["located"] + runs["in_other_islands"] <= runs["determined"].fillna(np.inf)).all()
+
+
 def test_six_records_are_opened_by_hand():
     hidden, released = example.six_records()
     rows = example.equal_differences(released, "A", "B").loc["A - B"]
@@ -102,6 +112,22 @@ def test_the_note_says_what_was_measured():
     note = (Path(__file__).parents[2] / "paper" / "distances-are-a-map.md").read_text(encoding="utf-8")
     for row in note_rows():
         assert row in note, row
+
+
+def test_the_guide_tells_custodians_what_was_measured():
+    guide = " ".join((Path(__file__).parents[2] / "GUIDE.md").read_text(encoding="utf-8").split())
+    found = example.summary().set_index(["d", "k", "n", "rounding_km", "noise_km", "missing"])
+
+    def share(*setting):
+        return f"{found.loc[setting, 'located, median share']:.0%}".replace("%", " %")
+
+    recommended = found.loc[(20, 30, 500, 0, 0, 0)]
+    sets = f"{recommended['sets with 95 % located']:.0f} of {recommended['data sets']:.0f} data sets"
+    assert f"at least 95 % of 500 records back to the metre on {sets}" in guide
+    assert (
+        f"Rounded to .1 km, 20 sets of 10 give {share(20, 10, 500, 0.1, 0, 0)} back, rounded to 1 km "
+        f"{share(20, 10, 500, 1, 0, 0)}, with 1 km of noise on each distance {share(20, 10, 500, 0, 1, 0)}."
+    ) in guide
 
 
 def test_the_protection_figure_shows_every_candidate_that_was_judged():
