@@ -76,8 +76,9 @@ class Panel:
         return f"{measure}: {told}{scale.name}"
 
     def at(self, row: Any) -> tuple[float, float]:
-        """Where a release is drawn, in raw units."""
-        return float(self.xs.clip(row["utility"])), float(self.ys.clip(row["risk"]))
+        """Where a release is drawn, in raw units; one of infinite utility at the edge."""
+        x, y = float(self.xs.clip(row["utility"])), float(self.ys.clip(row["risk"]))
+        return (x if np.isfinite(x) else float(self.xs.back(self.box[0][1]))), y
 
 
 def layout(frame: pd.DataFrame, risk_limit: float | None) -> tuple[Panel, dict[str, Look]]:

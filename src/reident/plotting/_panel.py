@@ -112,6 +112,8 @@ def _draw_spread(ax: Axes, panel: Panel, row: pd.Series, colour: str) -> None:
         np.array([float(scale.place(row[f"{measure}{end}"])) for scale, measure in scales])
         for end in ("", "_low", "_high")
     )
+    if not np.isfinite([centre, low, high]).all():
+        return
     turn = np.linspace(0, 2 * np.pi, 49)
     wave = np.stack([np.cos(turn), np.sin(turn)])
     least = np.array([np.ptp(end) for end in panel.box])[:, None] * 0.008  # a spread of nothing stays visible
