@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reident._types import FloatArray, IntArray
 from reident.errors import ParameterError
-from reident.tables.labels import LabelReader
+from reident.tables.labels import LabelReader, ancestors, text_of
 
 __all__ = ["Bins", "Cells", "bins_of", "cells_of", "numbers_of", "shares_of", "values_of"]
 
@@ -56,8 +56,20 @@ def values_of(data: Any, table: pd.DataFrame) -> FloatArray:
 def _covered(domain: pd.Index, values: pd.Series, hierarchy: Any, *, missing: bool = False) -> tuple[FloatArray, Any]:
     """Return the share of each value of a domain in each distinct label, and the label of each record."""
     codes, labels = pd.factorize(values, use_na_sentinel=not missing)
+    place = domain.get_indexer(pd.Index(labels))
+    if (place >= 0).all() and domain.is_unique and _plain(domain, hierarchy):
+        return np.eye(len(domain))[:, place], codes
     covered = LabelReader(domain, pd.Index(labels), hierarchy).cover().astype(float)
     return covered / np.maximum(covered.sum(axis=0), 1.0), codes
+
+
+def _plain(domain: pd.Index, hierarchy: Any) -> bool:
+    """Tell whether values of a domain stand for themselves alone: no label of a hierarchy, interval, list or mask."""
+    if pd.api.types.is_numeric_dtype(domain) or domain.isna().any():
+        return False
+    own = {text_of(value) for value in domain}
+    above = set().union(*ancestors(hierarchy).values())
+    return not own & above and not any(sign in text for text in own for sign in "[]{}()*")
 
 
 @dataclass(frozen=True, eq=False)

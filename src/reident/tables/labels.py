@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident._types import BoolArray, FloatArray
 
-__all__ = ["LabelReader"]
+__all__ = ["LabelReader", "ancestors", "text_of"]
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
@@ -72,7 +72,7 @@ class LabelReader:
         self.numbers: FloatArray = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
         self._texts = [text_of(value) for value in values]
         self._missing = np.asarray(values.isna())
-        self._ancestors = _ancestors(hierarchy)
+        self._ancestors = ancestors(hierarchy)
         intervals = [interval_of(label) for label in labels]
         self._others = [place for place, interval in enumerate(intervals) if interval is None]
         self._low, self._high, self._with_low, self._with_high = (
@@ -111,7 +111,8 @@ class LabelReader:
         return np.where(covered, 0.0, np.where(np.isfinite(gap), np.clip(gap, 0, None), 1.0))
 
 
-def _ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:
+def ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:
+    """Return the labels above each value of a hierarchy, as texts."""
     if hierarchy is None:
         return {}
     frame = hierarchy if isinstance(hierarchy, pd.DataFrame) else hierarchy.to_frame()
