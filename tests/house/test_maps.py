@@ -195,7 +195,7 @@ def test_the_widget_tells_python_what_was_clicked():
 
 
 def test_a_label_without_text_takes_no_place():
-    ax = new_figure(3, 3)[1]
+    ax = new_figure(size=(3, 3))[1]
     place_labels(ax, [Label([(0.5, 0.5)], text, "black") for text in ("", "\n", "k = 2")])
     assert [text.get_text() for text in ax.texts] == ["k = 2"]
 
