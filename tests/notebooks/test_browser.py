@@ -59,6 +59,8 @@ def _served(command, tmp_path, **kws):
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+        if server.stdout is not None:
+            server.stdout.close()
 
 
 @contextmanager
@@ -149,18 +151,18 @@ def test_explorer_in_the_browser(lab, tmp_path):
         run.click()
         releases = page.locator("svg [role=button]")
         releases.nth(1).wait_for()
-        page.get_by_role("button", name="Stop").click()
+        page.locator("button.widget-button", has_text="Stop").click()
         page.get_by_text("Stopped after").or_(page.get_by_text("9 of 9 releases")).wait_for()
-        advice = page.locator("svg > text[font-weight=bold]").first
+        advice = page.locator("svg[role=group] > text[font-weight=bold]").first
         before = advice.text_content()
-        limit = page.get_by_role("slider", name="tolerable risk").last
+        limit = page.locator("svg[role=group] [role=slider]")
         limit.focus()
         for _ in range(3):
             limit.press("ArrowUp")
         sync_api.expect(advice).not_to_have_text(before)
-        releases.first.click()
-        page.get_by_text("import reident as rd").first.wait_for()
-        map_box, run_box = (page.locator(one).first.bounding_box() for one in ("svg[role=group]", "text=Draw the map"))
+        releases.first.click(force=True)
+        page.get_by_text("rd.protect(data").first.wait_for()
+        map_box, run_box = page.locator("svg[role=group]").bounding_box(), run.bounding_box()
         assert map_box["x"] + map_box["width"] <= run_box["x"], "the map is not beside its controls"
         _picture(page, "explorer", tmp_path)
         assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
@@ -259,9 +261,11 @@ def _answer(address: str) -> int:
             return None
 
     try:
-        return urllib.request.build_opener(_Stay).open(address, timeout=60).status
+        with urllib.request.build_opener(_Stay).open(address, timeout=60) as answer:
+            return answer.status
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 @pytest.mark.slow
