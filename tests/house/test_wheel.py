@@ -1,0 +1,55 @@
+"""The wheel, installed in an empty environment, does what the checkout does: the checkout is not needed."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import frozen
+from reident.studies.study import Results
+
+pytest.importorskip("hatchling")
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments, cwd):
+    """Run a program that sees nothing of this one; return what it said on its output stream."""
+    ours = ("PYTHON", "REIDENT", "VIRTUAL_ENV", "JUPYTER", "MPLBACKEND")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    done = subprocess.run([*map(str, arguments)], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def reident(tmp_path_factory):
+    """Give the command `reident` of an environment that has the wheel, and borrows the libraries below it."""
+    home = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", home, cwd=ROOT)
+    (wheel,) = home.glob("*.whl")
+    run(sys.executable, "-m", "venv", "--without-pip", home / "env", cwd=home)
+    python = home / "env" / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=home)
+    (own,) = (home / "env").glob("lib/python*/site-packages")
+    # Lines of a path file add folders, and what these hold of path files is not read: no editable installation is seen.
+    (own / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    (home / "env" / "share").mkdir(exist_ok=True)
+    (home / "env" / "share" / "jupyter").symlink_to(Path(sys.prefix) / "share" / "jupyter")
+    where = run(python, "-c", "import reident; print(reident.__file__)", cwd=home)
+    assert where.startswith(str(own))
+    return home / "env" / "bin" / "reident"
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_the_wheel_reproduces_a_study(reident, tmp_path):
+    run(reident, "reproduce", "kroll2015", "--profile", "smoke", "--jobs", 1, "--out", "out", "--quiet", cwd=tmp_path)
+    assert json.loads((tmp_path / "out" / "kroll2015" / "record.json").read_text())["status"] == "ok"
+    told = json.loads(frozen.FRAMES.read_text())["kroll2015"]
+    assert frozen.frames(Results.load(tmp_path / "out" / "kroll2015")) == told
+    assert "figure-8-ru-map" in (tmp_path / "out" / "index.html").read_text()
