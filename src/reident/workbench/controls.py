@@ -101,7 +101,8 @@ class MethodChoice:
 
 def _range(entry: Entry, parameter: Parameter, usual: Sequence[Any]) -> widgets.SelectionRangeSlider:
     steps = _steps(parameter, usual)
-    unit = f", {parameter.unit}" if parameter.unit else ""
+    named = parameter.name.endswith(("_m", "_km", "_deg"))
+    unit = f", {parameter.unit}" if parameter.unit and not named else ""
     return widgets.SelectionRangeSlider(
         options=[(f"{value:g}", value) for value in steps],
         index=(steps.index(min(usual)), steps.index(max(usual))),

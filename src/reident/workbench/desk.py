@@ -92,7 +92,8 @@ class Desk:
         self.profile = widgets.Dropdown(options=_PROFILES, value=profile, description="profile", **WIDE)
         self.methods = MethodChoice(self._change)
         self.assess = widgets.Button(description="Assess", button_style="primary")
-        self.protect = widgets.Button(description="Make the release and check it", layout=widgets.Layout(width="auto"))
+        self.protect = widgets.Button(description="Make the release and check it")
+        self.protect.layout = widgets.Layout(width="auto", align_self="flex-start")
         self.stop = widgets.Button(description="Stop", disabled=True)
         self.map = ru_map_widget()
         self.maps: dict[str, pd.DataFrame] = {}
