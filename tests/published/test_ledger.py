@@ -34,6 +34,10 @@ LISTED = [
 ]
 
 
+def test_every_study_has_a_ledger():
+    assert list(STUDIES.values()) == LISTED
+
+
 def stored(study):
     return read_comparison(FIGURES / study.stem / f"{study.name}.csv")
 
