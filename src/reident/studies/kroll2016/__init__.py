@@ -222,6 +222,7 @@ STUDY = Study(
         "figure-12-germany-first-alpha-0.9",
         "figure-13-germany-second-alpha-0.1",
         "figure-14-germany-second-alpha-0.5",
+        "reference-areas",
         "locating",
         "ru-map",
     ),

@@ -15,6 +15,7 @@ from reident.data.datasets import load_boundary
 from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
+from reident.studies.together import confidence
 
 __all__ = ["FIGURES"]
 
@@ -254,6 +255,38 @@ def locating(results: Results) -> Figure:
     return figure
 
 
+def areas(results: Results) -> Figure:
+    """Draw what reference places of other areas protect and cost: England at d = 20, alpha .5, by the area."""
+    frame = results.frames["areas"]
+    by = frame.groupby(["area", "reference_set_size", "dataset"], sort=False).mean(numeric_only=True)
+    order = by["effective_k"].groupby(level="area").mean().sort_values(ascending=False).index
+    rows = np.arange(len(order))[::-1]
+    figure, axes = new_figure(1, 3, size=(9.5, 0.42 * len(order) + 1.6), sharey=True)
+    shown = {
+        "effective_k": "places of a set nearest to somebody",
+        "precision": "precision of the attack",
+        "nearest_neighbour": "right nearest neighbours",
+    }
+    for i, k in enumerate(sorted(frame["reference_set_size"].unique())):
+        for ax, (measure, name) in zip(axes, shown.items(), strict=True):
+            drawn = by[measure].xs(k, level="reference_set_size").groupby(level="area")
+            middle = drawn.mean()[order].to_numpy()
+            spread = np.array([confidence(drawn.get_group(area)) for area in order])
+            bars = np.nan_to_num(np.clip(np.stack([middle - spread[:, 0], spread[:, 1] - middle]), 0, None))
+            ax.errorbar(middle, rows + (0.12, -0.12)[i % 2], xerr=bars, fmt=MARKERS[i], color=COLOURS[i], markersize=5,
+                        elinewidth=0.8, label=f"k = {k}")  # fmt: skip
+            ax.set_xlabel(name)
+            ax.set_xlim(left=0)
+    axes[0].set_yticks(rows, [name.replace("_", " ") for name in order])
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    figure.suptitle(
+        f"hospitals in England ({_source(results, 'england')}); mean and 95 % interval over "
+        f"{frame['dataset'].nunique()} data sets",
+        fontsize=8,
+    )
+    return figure
+
+
 def ru_map(results: Results) -> Figure:
     """Draw risk against utility for every method that releases distances."""
     return plot_ru_panels(results.frames["ru_map"], risk_limit=_RISK_LIMIT)
@@ -280,6 +313,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "figure-3-england-files": partial(files, scenario="england"),
         "figure-4-germany-files": partial(files, scenario="germany"),
         **_panels(),
+        "reference-areas": areas,
         "locating": locating,
         "ru-map": ru_map,
     }
