@@ -276,7 +276,9 @@ def areas(results: Results) -> Figure:
             ax.errorbar(middle, rows + (0.12, -0.12)[i % 2], xerr=bars, fmt=MARKERS[i], color=COLOURS[i], markersize=5,
                         elinewidth=0.8, label=f"k = {k}")  # fmt: skip
             ax.set_xlabel(name)
-            ax.set_xlim(left=0)
+    for ax in axes[:2]:
+        ax.set_xlim(left=0)
+    axes[2].locator_params(axis="x", nbins=4)
     axes[0].set_yticks(rows, [name.replace("_", " ") for name in order])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     figure.suptitle(
