@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,10 @@ class _System:
         # The C struct bitgen_t: a state and four functions.
         fields = [("state", pointer), *((f"call_{i}", type(call)) for i, call in enumerate(calls))]
         self._struct = type("bitgen_t", (ctypes.Structure,), {"_fields_": fields})(None, *calls)
+        # Where kernels look for the same functions; each takes the interpreter's lock when it is called.
+        self.ctypes = SimpleNamespace(
+            state_address=0, state=ctypes.c_size_t(0), next_uint64=calls[0], next_uint32=calls[1], next_double=calls[2]
+        )
         self._name = ctypes.c_char_p(b"BitGenerator")
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, (pointer, ctypes.c_char_p, pointer)

@@ -20,6 +20,7 @@ from reident import (
     degree_anonymise,
     is_degree_anonymous,
 )
+from reident._rng import system_rng
 from reident.kernels.networks.degrees import is_realisable, may_extend
 from reident.kernels.networks.edits import patch_rows
 from reident.kernels.networks.realise import realise
@@ -268,3 +269,11 @@ def test_isolated_nodes_and_components_are_welcome():
 def test_empty_graph_without_edges_needs_nothing():
     release = degree_anonymise(nx.empty_graph(5), 5, rng=1)
     assert (release.edits, release.l1, release.lower_bound) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("method", ["direct", "supergraph", "relaxed", "simultaneous"])
+def test_kernels_draw_from_the_generator_of_releases(method):
+    """Releases draw from the operating system: a source of bits without numpy's own parts, which kernels must take."""
+    graph = nx.gnp_random_graph(60, 0.1, seed=1)
+    made = degree_anonymise(graph, k=3, method=method, rng=system_rng())
+    assert is_degree_anonymous(made.network, 3)

@@ -90,3 +90,9 @@ def test_population_estimates_meet_a_population_that_is_known():
     assert whole == pytest.approx(truth)
     with pytest.raises(DataError, match="needs some unique records and some that are not"):
         population_uniques(pd.DataFrame({"q": range(9)}), "q", sampling_fraction=0.5)
+
+
+def test_the_risk_of_a_large_class_is_a_number_near_one_over_the_population():
+    people = pd.DataFrame({"sex": ["f"] * 2000, "stands_for": 500.0})
+    risk = individual_risk(people, "sex", weights="stands_for")["risk"]
+    assert risk.to_numpy() == pytest.approx(1 / (2000 * 500), rel=0.01)

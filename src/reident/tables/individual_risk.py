@@ -79,7 +79,7 @@ def individual_risk(
         population = np.bincount(ids, weights=kept * stood_for)[ids].astype(np.float64)
     share = np.divide(sample, population, out=np.ones(len(table)), where=kept)
     f = np.where(kept, sample, 1.0)
-    risk = share**f / f * hyp2f1(f, f, f + 1, 1 - share)
+    risk = share / f * hyp2f1(1, 1, f + 1, 1 - share)  # by Euler's transformation: no power underflows
     frame = pd.DataFrame({"sample": sample, "population": population, "risk": risk}, index=table.index)
     return frame.where(pd.Series(kept, index=table.index))
 
