@@ -15,6 +15,9 @@ from reident.tables.classes import class_ids, encode_column, missing_rows, wildc
 
 __all__ = ["individual_risk", "special_uniques"]
 
+# From which sizes of a class on a series is summed, and how many of its terms: all others are below rounding.
+_LARGE, _TERMS = 50, 25
+
 
 def individual_risk(
     table: pd.DataFrame, quasi: str | Sequence[str], weights: str | None = None, *, missing: str = "value"
@@ -59,8 +62,6 @@ def individual_risk(
     >>> individual_risk(table, "age", "weight")["risk"].round(4).tolist()
     [0.0443, 0.0443, 0.1771]
     """
-    from scipy.special import hyp2f1
-
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     check_choice(missing, "missing", ("value", "drop", "raise", "wildcard"))
     stood_for: FloatArray = np.ones(len(table))
@@ -79,9 +80,21 @@ def individual_risk(
         population = np.bincount(ids, weights=kept * stood_for)[ids].astype(np.float64)
     share = np.divide(sample, population, out=np.ones(len(table)), where=kept)
     f = np.where(kept, sample, 1.0)
-    risk = share / f * hyp2f1(1, 1, f + 1, 1 - share)  # by Euler's transformation: no power underflows
+    risk = share / f * _series(f, 1 - share)  # by Euler's transformation: no power underflows
     frame = pd.DataFrame({"sample": sample, "population": population, "risk": risk}, index=table.index)
     return frame.where(pd.Series(kept, index=table.index))
+
+
+def _series(f: FloatArray, z: FloatArray) -> FloatArray:
+    """Return the hypergeometric function of (1, 1; f + 1; z); scipy's has no number where f is large."""
+    from scipy.special import hyp2f1
+
+    large = np.maximum(f, _LARGE)
+    term, total = np.ones(len(f)), np.ones(len(f))
+    for k in range(_TERMS):  # the k-th is at most one over the binomial coefficient of f + k and k
+        term = term * z * (k + 1) / (large + k + 1)
+        total += term
+    return np.where(f < _LARGE, hyp2f1(1, 1, np.minimum(f, _LARGE) + 1, z), total)
 
 
 def special_uniques(
