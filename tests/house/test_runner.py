@@ -1,8 +1,11 @@
 """The runner: strict parameters, nothing run twice, failures kept, pages that stand alone."""
 
 import ast
+import asyncio
 import errno
+import gc
 import json
+import logging
 import os
 import re
 import subprocess
@@ -314,3 +317,32 @@ def test_our_environment_is_left_as_it_was(tmp_path):
     with _kernel_environment(tmp_path):
         assert Path(os.environ["REIDENT_PROGRESS_FILE"]).parent == tmp_path
     assert dict(os.environ) == before
+
+
+def test_a_kernel_that_died_after_an_interrupt_is_no_traceback(capfd):
+    """Nobody waits for its task any more; the task of anybody else that fails unheard is still told."""
+    from nbclient.exceptions import DeadKernelError
+
+    from reident.runner._execute import _is_news
+
+    async def dies(error):
+        raise error
+
+    async def unheard(error):
+        task = asyncio.ensure_future(dies(error))
+        await asyncio.sleep(0)
+        del task
+
+    logger = logging.getLogger("asyncio")
+    seen = []
+    handler = logging.Handler()
+    handler.emit = seen.append
+    logger.addFilter(_is_news)
+    logger.addHandler(handler)
+    try:
+        for error in (DeadKernelError("Kernel died"), ValueError("another")):
+            asyncio.run(unheard(error))
+            gc.collect()
+    finally:
+        logger.removeHandler(handler)
+    assert [type(record.exc_info[1]) for record in seen] == [ValueError]

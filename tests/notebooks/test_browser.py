@@ -171,9 +171,6 @@ def test_explorer_in_the_browser(lab, tmp_path):
 @pytest.mark.slow
 @pytest.mark.notebook
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-@pytest.mark.xfail(
-    run=False, reason="a fault that is open: after Assess nothing runs and no map is drawn in the browser"
-)
 def test_the_page_for_own_data_does_what_the_commands_do(tmp_path):
     """From an office file to the checked release by clicks; the script that the page hands out writes the same."""
     pytest.importorskip("voila", reason="voila is not installed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import re
 import time
@@ -103,6 +104,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
+    logging.getLogger("asyncio").addFilter(_is_news)
     source = Path(spec["notebook"])
     begun = False
 
@@ -147,6 +149,13 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                 continue  # a kernel now and then fails to start on a busy machine
             return {"type": type(error).__name__, "message": str(error), "traceback": ""}
     raise AssertionError("unreachable")
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Hold back what asyncio says of a kernel that died after an interrupt: nobody waits for its task any more."""
+    from nbclient.exceptions import DeadKernelError
+
+    return record.exc_info is None or not isinstance(record.exc_info[1], DeadKernelError)
 
 
 _KERNEL = {"transport": "ipc", "shutdown_wait_time": 2.0}

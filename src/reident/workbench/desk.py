@@ -342,7 +342,9 @@ class Desk:
         self.state.value = tried if n_done < n_all else f"{tried}; now whole chains are judged by every attack"
         self.maps = {kind: frame for kind, frame in frames.items() if not frame["method"].isin(_ANCHORS).all()}
         if list(self.shown.options) != list(self.maps):
+            chosen = self.shown.value
             self.shown.options = list(self.maps)
+            self.shown.value = chosen if chosen in self.maps else next(iter(self.maps), None)
         self._draw()
 
     def _draw(self) -> None:
