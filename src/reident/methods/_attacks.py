@@ -27,7 +27,7 @@ def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
 
 _table, _value = _of("table", "tables"), _of("table", "values", "sensitive")
 _place, _network, _query = _of("places", "places"), _of("network", "networks"), _of("queries", "answers", "sensitive")
-_link = _of("network", "links")
+_distance, _link = _of("places", "distances"), _of("network", "links")
 
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
@@ -60,28 +60,28 @@ ATTACKS: tuple[Entry, ...] = (
     _place("place_assignment", "places assigned one to one", "global linkage of places"),
     _place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
     _place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)"),
-    _place(
+    _distance(
         "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision", usual="places",
         needs="labels",
     ),
-    _place(
+    _distance(
         "common_subgraph", "linkage by labels and distances",
         "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision", usual="places",
         by_pairs=True,
     ),
-    _place(
+    _distance(
         "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision",
         by_pairs=True,
     ),
-    _place(
+    _distance(
         "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",
     ),
-    _place("registration", "location of all by their shape", "registration of point clouds", measure="precision"),
-    _place(
+    _distance("registration", "location of all by their shape", "registration of point clouds", measure="precision"),
+    _distance(
         "multilateration", "location of records by distances to linked ones", "multilateration from linked records",
         measure="precision",
     ),
-    _place("population", "location by where people live", "beyond Kroll and Schnell (2016)"),
+    _distance("population", "location by where people live", "beyond Kroll and Schnell (2016)"),
     _network("degree", "number of relations known", "Liu and Terzi (2008)", usual="network"),
     _network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)", usual="network"),
     _network("planted_subgraph", "active attack by planted nodes", "Backstrom et al. (2007); Vanhoef (2012), ch. 8"),

@@ -1,40 +1,29 @@
-"""Attack. The attacks on places and on distances by name: each takes a release and what the intruder knows."""
+"""Attack. The attacks on places by name: each takes a release and what the intruder knows."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident._types import FloatArray, IntArray
 from reident.methods.forms import law_of
 from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import LAT, LON, Release
-from reident.options import Choice, PublicPlaces, Real, Whole
-from reident.places.distances import great_circle_km
-from reident.places.tolerance import RULES
 
 __all__ = [
-    "common_subgraph",
+    "claims_by_row",
     "known_mask",
-    "label_linkage",
-    "multilateration",
     "nearest_place",
+    "nearest_to",
     "place_assignment",
-    "population",
-    "quasi_clique",
-    "reference_sets",
-    "registration",
     "repeated_masks",
     "spatial_k",
+    "told",
 ]
-
-_SHARE = Real(0, 1, unit="share of deviations tolerated", open_low=True, open_high=True)
 
 
 def _needs_places(release: Release, knowledge: Knowledge) -> None:
@@ -44,12 +33,13 @@ def _needs_places(release: Release, knowledge: Knowledge) -> None:
         raise NotApplicable("the intruder is not said to know places")
 
 
-def _said(knowledge: Knowledge, release: Release) -> str:
+def told(knowledge: Knowledge, release: Release) -> str:
+    """Say what the intruder knows: the places, and the labels that the release kept."""
     labels = ", ".join(map(str, knowledge.kept(release)))
     return f"the intruder knows the place{f' and {labels}' if labels else ''} of each person exactly"
 
 
-def _about(
+def claims_by_row(
     release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any
 ) -> pd.DataFrame:
     """Build claims of records by their row, -1 for none; `right` None compares with the truth."""
@@ -71,8 +61,8 @@ def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
     _needs_places(release, knowledge)
     near = near_places(release, knowledge, knowledge.sample(rng))
     claim, confidence, right = near.judged(posterior(near, 2), knowledge.truth)
-    said = f"{_said(knowledge, release)}, not the method, and takes the nearest place of the same labels"
-    return Outcome(_about(release, knowledge, near.persons, claim, confidence, right), "identity", said)
+    said = f"{told(knowledge, release)}, not the method, and takes the nearest place of the same labels"
+    return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", said)
 
 
 def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -83,8 +73,8 @@ def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.G
     taken = assign(near, weights)
     chosen = np.arange(len(taken)), np.maximum(taken, 0)
     rows = np.where(taken >= 0, near.rows[chosen], -1)
-    said = f"{_said(knowledge, release)} of everybody, and assigns the places one to one"
-    return Outcome(_about(release, knowledge, near.persons, rows, weights[chosen], None), "identity", said)
+    said = f"{told(knowledge, release)} of everybody, and assigns the places one to one"
+    return Outcome(claims_by_row(release, knowledge, near.persons, rows, weights[chosen], None), "identity", said)
 
 
 def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -94,8 +84,8 @@ def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         raise NotApplicable(f"the law by which {release.method!r} moves places is not known")
     near = near_places(release, knowledge, knowledge.sample(rng), k=256)
     claim, confidence, right = near.judged(_law(release, near, knowledge), knowledge.truth)
-    said = f"{_said(knowledge, release)}, and the method with its parameters"
-    return Outcome(_about(release, knowledge, near.persons, claim, confidence, right), "identity", said)
+    said = f"{told(knowledge, release)}, and the method with its parameters"
+    return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", said)
 
 
 #: Places closer than this are one, km.
@@ -172,8 +162,8 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
         tree = cKDTree(homes[groups == group])
         counts[own] = tree.query_ball_point(theirs[rows[own]], chord[own], return_length=True)
     confidence = 1 / np.maximum(counts, 1)
-    said = f"{_said(knowledge, release)}, and is left with all who live as near to a released place as its own person"
-    claims = _about(release, knowledge, persons, rows, confidence, confidence)
+    said = f"{told(knowledge, release)}, and is left with all who live as near to a released place as its own person"
+    claims = claims_by_row(release, knowledge, persons, rows, confidence, confidence)
     return Outcome(claims, "identity", said, proven=True)
 
 
@@ -197,12 +187,12 @@ def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     if len(common) < 3:
         raise NotApplicable("fewer than 3 records can be followed from one release to the next")
     mean = sum(table.loc[common, [LAT, LON]].to_numpy(float) for table in tables) / len(tables)
-    found = _placed(release, knowledge, common, mean, rng)
-    said = f"{_said(knowledge, release)}, and follows records through {len(tables)} releases"
+    found = nearest_to(release, knowledge, common, mean, rng)
+    said = f"{told(knowledge, release)}, and follows records through {len(tables)} releases"
     return Outcome(found.claims, "identity", said)
 
 
-def _placed(
+def nearest_to(
     release: Release, knowledge: Knowledge, labels: pd.Index, places: FloatArray, rng: np.random.Generator
 ) -> Outcome:
     """Take the person nearest to where records, told by their labels, were found to be: latitudes and longitudes."""
@@ -215,255 +205,3 @@ def _placed(
     return nearest_place(
         Release("points", table, "unknown", {}, release.n_original), replace(knowledge, truth=truth), rng=rng
     )
-
-
-def label_linkage(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    ties: Annotated[str, Choice("all", "unique", "random")] = "random",
-    rng: np.random.Generator,
-) -> Outcome:
-    """Link by labels alone; see `reident.classical_linkage`."""
-    if not release.has_distances:
-        raise NotApplicable("no places are released: exact_join links tables by labels")
-    kept = _labels(release, knowledge)
-    if not kept:
-        raise NotApplicable("no label is released as it was")
-    from reident.places.common_subgraph import classical_linkage
-
-    links = classical_linkage(release.table, knowledge.known, quasi=kept, ties=ties, rng=rng).links
-    # Which of the records that agree is linked is a draw: it is as sure as they are few.
-    alike = knowledge.agreement(release).counts()[knowledge.known.index.get_indexer(links["known"])]
-    links = links.assign(confidence=1.0 if ties == "all" else 1 / np.maximum(alike, 1))
-    return _linked(release, knowledge, links, "and links by labels alone", confidence="confidence")
-
-
-def _labels(release: Release, knowledge: Knowledge) -> list[str]:
-    """Return the kept columns that are the same in both files: what the attacks by distances compare."""
-    return [c for c in knowledge.kept(release) if knowledge.compared(release)[c].label_of is not None]
-
-
-def _linked(
-    release: Release, knowledge: Knowledge, links: pd.DataFrame, said: str, *, complete: bool = True,
-    confidence: str | None = None,
-) -> Outcome:  # fmt: skip
-    """Turn links into claims: everybody else is without one; several claims about a person share."""
-    if confidence is None and knowledge.truth is None:
-        raise NotApplicable("how often such links are right cannot be told without true pairs")
-    persons = np.arange(len(knowledge.known))
-    rows = np.full(len(persons), -1)
-    sure, right = np.zeros(len(persons)), np.full(len(persons), np.nan if knowledge.truth is None else 0.0)
-    who = knowledge.known.index.get_indexer(links["known"])
-    what = release.table.index.get_indexer(links["release"])
-    count = np.bincount(who, minlength=len(persons))
-    rows[who[::-1]] = what[::-1]
-    sure[who] = (links[confidence].to_numpy(float) if confidence else 1.0) / count[who]
-    if knowledge.truth is not None:
-        np.add.at(right, who, (knowledge.truth[who] == what) / count[who])
-    claims = _about(release, knowledge, persons, rows, sure, right)
-    return Outcome(claims, "identity", f"{_said(knowledge, release)}, {said}", complete=complete)
-
-
-#: Pairs of a person and a record with the same labels, records, and persons that attacks by all distances can bear.
-_PAIRS, _RECORDS, _PERSONS = 5000, 3000, 500
-
-
-def _distances(
-    release: Release, knowledge: Knowledge, rng: np.random.Generator, pairs: float = np.inf
-) -> tuple[list[str], tuple[Any, Any], tuple[Any, Any], Knowledge]:
-    """Return labels and both files as the attacks by distances take them, and whom they are about.
-
-    Where the files are larger than such an attack can bear, persons are drawn.
-    """
-    if not release.has_distances or not knowledge.has_places:
-        raise NotApplicable("no distances are released, or the intruder knows no places")
-    kept = _labels(release, knowledge)
-    drawn = rng.permutation(len(knowledge.known))
-    partners = knowledge.agreement(release).counts() if kept else np.full(len(drawn), len(release.table))
-    several = np.searchsorted(np.cumsum(partners[drawn]), pairs, side="right")
-    persons = np.sort(drawn[: min(int(several), _PERSONS)])
-    fewer = knowledge.of(persons)
-    rows = np.flatnonzero(_shared(release, fewer, kept))
-    if len(rows) < 4 or len(persons) < 4 or len(rows) > _RECORDS:
-        raise NotApplicable(
-            f"attacks by all distances compare at least 4 persons with 4 to {_RECORDS} records of their labels, here "
-            f"{len(persons)} with {len(rows)}"
-        )
-    table = release.table.iloc[rows]
-    between = release.between(rows)
-    mine = great_circle_km(fewer.known[LAT].to_numpy(float), fewer.known[LON].to_numpy(float))
-    return kept, (table[kept], between), (fewer.known[kept], mine), fewer
-
-
-def _shared(release: Release, knowledge: Knowledge, kept: list[str]) -> BoolArray:
-    if not kept:
-        return np.ones(len(release.table), dtype=bool)
-    mine = pd.MultiIndex.from_frame(knowledge.known[kept])
-    return np.asarray(pd.MultiIndex.from_frame(release.table[kept]).isin(mine))
-
-
-def common_subgraph(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    alpha: Annotated[float, _SHARE] = 0.5,
-    n_simulations: Annotated[int, Whole(2, unit="releases the intruder simulates")] = 100,
-    window: Annotated[str | None, Choice(None, *RULES)] = None,
-    ties: Annotated[str, Choice("first", "random", "all")] = "first",
-    gamma: Annotated[float, Real(0, 1, open_low=True)] = 1.0,
-    search: Annotated[str, Choice("strong", "published")] = "strong",
-    limit: Annotated[int, Whole(1, unit="cliques")] = 100_000,
-    time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = None,
-    node_limit: Annotated[int | None, Whole(1, unit="nodes")] = 200_000,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Link by the largest set of pairs whose distances agree; see `reident.common_subgraph_attack`."""
-    from reident.places.common_subgraph import common_subgraph_attack
-
-    kept, theirs, mine, knowledge = _distances(release, knowledge, rng, _PAIRS)
-    if knowledge.windows is None:
-        raise NotApplicable("how far released distances deviate is not known: neither the method nor true pairs are")
-    tolerated = knowledge.windows(alpha, n_simulations, rng, window)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
-        found = common_subgraph_attack(
-            theirs, mine, quasi=kept, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
-            time_limit_s=time_limit_s, node_limit=node_limit, progress=False, **tolerated,
-        )  # fmt: skip
-    said = "and how far released distances deviate, and takes the largest consistent match"
-    return _linked(release, knowledge, found.links, said, complete=found.is_optimal)
-
-
-def quasi_clique(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    alpha: Annotated[float, _SHARE] = 0.5,
-    gamma: Annotated[float, Real(0, 1, open_low=True)] = 0.9,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Link by a large set of pairs most of whose distances agree."""
-    return common_subgraph(release, knowledge, alpha=alpha, gamma=gamma, rng=rng)
-
-
-def registration(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    n_pairs: Annotated[int, Whole(1, unit="pairs")] = 4000,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Lay the shape of the released distances on the known places; see `reident.registration_attack`."""
-    from reident.places.registration import registration_attack
-
-    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
-    try:
-        found = registration_attack(theirs, knowledge.known, quasi=kept, n_pairs=n_pairs, rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
-    said = "and lays the shape of the released distances on the map"
-    return _linked(release, knowledge, found.links, said, confidence="probability")
-
-
-#: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
-#: that differences of the coordinates recovered from rounded ones explain; records up to which these are attacked here.
-_EQUAL, _EXPLAINED, _ROUNDED = 0.01, 0.5, 600
-
-
-def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Read hidden coordinates off the equalities of a matrix, rounded or not; see `reident.locate_by_reference_sets`.
-
-    Notes
-    -----
-    The step of rounding is read off the matrix. Whoever adds noise tells nobody its size: that is not guessed here.
-    """
-    from reident.places.reference_map import locate_by_reference_sets
-    from reident.places.reference_sets import rounding_step
-
-    if release.matrix_km is None:
-        raise NotApplicable("no distances are released")
-    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
-    step = rounding_step(theirs[1])
-    counted = _differences(theirs[1], step)
-    found = locate_by_reference_sets(theirs, known=knowledge.known, quasi=kept, step_km=step, rng=rng)
-    if found.linkage is None:
-        raise NotApplicable(f"{counted}, but they place nobody")
-    said = f"and reads places off the released numbers, of which {counted}"
-    return _linked(release, knowledge, found.linkage.links, said, confidence="probability")
-
-
-def _differences(distances: FloatArray, step: float | None) -> str:
-    """Say how many distances are differences of hidden coordinates; refuse where too few are."""
-    from reident.places.reference_sets import exact_equalities, recover_coordinates
-
-    if step is None:
-        equal = exact_equalities(distances)
-        share, enough = equal.share, _EQUAL
-        counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
-    else:
-        if len(distances) > _ROUNDED:
-            raise NotApplicable(
-                f"the distances are rounded to {step:g} km, and {len(distances)} records, more than {_ROUNDED}, take "
-                "minutes: see locate_by_reference_sets"
-            )
-        share, enough = recover_coordinates(distances, step_km=step).explained, _EXPLAINED
-        counted = f"{share:.0%}, rounded to {step:g} km, are differences of coordinates that were found"
-    if not share > enough:
-        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
-    return counted
-
-
-def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Locate all records from matches of unique labels; see `reident.multilateration_attack`."""
-    from reident.places.common_subgraph import classical_linkage
-    from reident.places.multilateration import multilateration_attack
-
-    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
-    if not kept:
-        raise NotApplicable("without labels there is no first match")
-    links = classical_linkage(theirs[0], knowledge.known, quasi=kept, ties="unique", rng=rng).links
-    if len(links) < 3:
-        links = classical_linkage(theirs[0], knowledge.known, quasi=kept, ties="random", rng=rng).links
-    if len(links) < 3:
-        raise NotApplicable("fewer than 3 labels are alike in both files")
-    try:
-        found = multilateration_attack(theirs, links, knowledge.known, quasi=kept, rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
-    said = "starts from matches of labels, and places everybody by distances"
-    return _linked(release, knowledge, found.links, said, confidence="probability")
-
-
-def population(
-    release: Release,
-    knowledge: Knowledge,
-    towns: Annotated[Any, PublicPlaces("a list of towns and how many live there", ("population",))] = None,
-    *,
-    coverage: Annotated[str, Choice("whole", "part")] = "whole",
-    scatter_km: Annotated[float, Real(0, unit="km", open_low=True)] = 11.0,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Lay the shape of the released distances on a map of where people live, and take the nearest person's record.
-
-    Notes
-    -----
-    See `reident.locate_by_population`. The map is laid without any known person. Where no list of towns is given, the
-    places of the intruder's own file tell where people live, without their labels.
-    """
-    from reident.places.population_location import locate_by_population
-
-    _, theirs, _, fewer = _distances(release, knowledge, rng)
-    lived = knowledge.known[[LAT, LON]] if towns is None else towns
-    try:
-        found = locate_by_population(theirs, lived, coverage=coverage, scatter_km=scatter_km)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
-    places = found.positions[[LAT, LON]].to_numpy(float)
-    there = np.isfinite(places).all(axis=1)
-    if not there.any():
-        raise NotApplicable("no record could be placed")
-    made = _placed(release, fewer, theirs[0].index[there], places[there], rng)
-    said = "lays the shape of the released distances on where people live"
-    source = "the places of that file" if towns is None else "a list of towns"
-    return Outcome(made.claims, "identity", f"{_said(knowledge, release)}, and {said}: {source}")
