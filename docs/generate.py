@@ -12,6 +12,9 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
+
+import lectures
 
 import reident
 from reident.data.papers import PAPERS, errata
@@ -45,7 +48,10 @@ def write(folder: Path, results: Path) -> None:
 
 
 def as_page(text: str) -> str:
-    """Return a page of the repository with its pictures where the site has them, and links to files as plain text."""
+    """Return a page of the repository for the site: its pictures and cells are there, other files are plain text."""
+    text = re.sub(
+        r"\[([^\]]+)\]\(\.\./docs/lectures/([\w-]+)\.md#([\w.-]+)\)", r'<a href="notebooks/\2.html#\3">\1</a>', text
+    )
     text = re.sub(r"!\[([^\]]*)\]\((?!http)(?:figures/)?([\w/.-]+\.png)\)", r"![\1](figures/\2)", text)
     return re.sub(r"(?<!!)\[([^\]]+)\]\((?!http|#)[^)]+\)", r"\1", text)
 
@@ -156,7 +162,16 @@ def write_notebooks(folder: Path, results: Path) -> None:
             cell["outputs"] = [out for out in cell.get("outputs", []) if out["output_type"] != "stream"]
             if cell["cell_type"] != "code":
                 del cell["outputs"]
+        stem = next((study.stem for study in STUDIES.values() if study.notebook == path.stem), "none")
+        cells = [(lectures.drawn("".join(cell["source"]), stem), cell) for cell in notebook["cells"]]
+        notebook["cells"] = [one for names, cell in cells for one in (*_anchors(names), cell)]
         (folder / path.name).write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def _anchors(names: list[str]) -> list[dict[str, Any]]:
+    """Return the cell before one that draws figures: the page of all figures points here."""
+    text = "\n".join(f'<a id="{name}"></a>' for name in names)
+    return [{"cell_type": "markdown", "metadata": {}, "source": text}] if names else []
 
 
 if __name__ == "__main__":

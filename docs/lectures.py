@@ -53,6 +53,18 @@ def injected(cell: dict[str, Any]) -> bool:
     return "injected-parameters" in cell.get("metadata", {}).get("tags", [])
 
 
+def drawn(source: str, stem: str) -> list[str]:
+    """Return the names of the committed figures that a cell shows: one by one, or all with a part in their names."""
+    there = sorted((path.stem for path in (ROOT / "figures" / stem).glob("*.png")), key=_in_order)
+    named = re.findall(r'figures\["([\w.-]+)"\]', source)
+    parts = re.findall(r'if "([\w.-]+)" in name\b', source)
+    return [name for name in there if name in named or any(part in name for part in parts)]
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    return [(int(part or 0), other) for part, other in re.findall(r"(\d*)(\D*)", name)]
+
+
 def lecture(cells: list[dict[str, Any]], stem: str) -> Iterator[str]:
     """Yield text, code and what it gave; a figure of the study is the committed one."""
     for cell in cells:
@@ -60,10 +72,10 @@ def lecture(cells: list[dict[str, Any]], stem: str) -> Iterator[str]:
         if cell["cell_type"] == "markdown":
             yield source
         elif not injected(cell):
+            named = drawn(source, stem)
+            yield from (f'<a id="{name}"></a>' for name in named)
             yield f"```python\n{source}\n```"
-            named = re.findall(r'figures\["([\w.-]+)"\]', source)
-            pictures = [name for name in named if (ROOT / "figures" / stem / f"{name}.png").is_file()]
-            yield from (f"![{name.replace('-', ' ')}](../../figures/{stem}/{name}.png)" for name in pictures)
+            yield from (f"![{name.replace('-', ' ')}](../../figures/{stem}/{name}.png)" for name in named)
             for output in cell["outputs"]:
                 told = "".join(output.get("data", {}).get("text/plain", ""))
                 if told and not told.startswith("<Figure"):

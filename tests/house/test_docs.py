@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -11,8 +12,10 @@ import pytest
 
 import reident
 from reident.methods.catalogue import entries
+from reident.studies.catalogue import STUDIES
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "docs"))  # where the scripts find each other
 
 
 def script(name):
@@ -75,6 +78,24 @@ def test_a_lecture_is_that_of_its_notebook():
         if not marked or marked[1] != lectures.mark(ROOT / "notebooks" / f"{page.stem}.ipynb"):
             stale.append(page.stem)
     assert not stale, f"stale, run `make reproduce` and `make lectures`: {', '.join(stale)}"
+
+
+def test_every_figure_is_linked_to_the_cell_that_drew_it(pages):
+    """In the repository the executed copy, on the site the notebook; what no cell shows has none."""
+    shown = (ROOT / "figures" / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(\.\./docs/lectures/([\w-]+)\.md#([\w.-]+)\)", shown)
+    drawn, drawings = script("lectures").drawn, {}
+    for study in STUDIES.values():
+        cells = json.loads((ROOT / "notebooks" / f"{study.notebook}.ipynb").read_text())["cells"]
+        drawings |= {(study.notebook, name): 1 for one in cells for name in drawn("".join(one["source"]), study.stem)}
+    assert set(links) == set(drawings)
+    assert len(links) >= 0.95 * len(list(ROOT.glob("figures/*/*.png")))
+    for stem, name in links:
+        anchor = f'<a id="{name}"></a>'
+        assert anchor in (ROOT / "docs" / "lectures" / f"{stem}.md").read_text(encoding="utf-8")
+        made = json.loads((pages / "notebooks" / f"{stem}.ipynb").read_text(encoding="utf-8"))["cells"]
+        assert any(anchor in cell["source"] for cell in made if cell["cell_type"] == "markdown")
+        assert f'<a href="notebooks/{stem}.html#{name}">' in (pages / "figures.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

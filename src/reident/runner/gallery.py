@@ -48,7 +48,7 @@ def gallery(folder: str | Path) -> str:
                 f"[{study.notebook[:2]}](../notebooks/{study.notebook}.ipynb).",
                 *_provenance(study, folder),
                 f"```console\nreident figures {study.name}\n```",
-                *(_entry(path, text, folder) for path, text in entries),
+                *(_entry(path, text, folder, _cell(study, path, folder)) for path, text in entries),
             ]
     strangers = sorted(set(folder.glob("*/*.png")) - shown)
     if strangers:
@@ -111,9 +111,17 @@ def _caption(kept: Path, draw: Callable[..., Any]) -> str:
     return kept.read_text(encoding="utf-8").strip() if kept.is_file() else title(draw)
 
 
-def _entry(path: Path, text: str, folder: Path) -> str:
+def _entry(path: Path, text: str, folder: Path, cell: str) -> str:
     place = path.relative_to(folder).as_posix()
-    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg))\n\n![{text}]({place})"
+    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg){cell})\n\n![{text}]({place})"
+
+
+def _cell(study: Study, path: Path, folder: Path) -> str:
+    """Return the link to the cell that drew a figure, in the executed copy of the study's notebook."""
+    lecture = folder.resolve().parent / "docs" / "lectures" / f"{study.notebook}.md"
+    if not lecture.is_file() or f'<a id="{path.stem}">' not in lecture.read_text(encoding="utf-8"):
+        return ""
+    return f", [the cell that drew it](../docs/lectures/{study.notebook}.md#{path.stem})"
 
 
 #: Between these lines a README beside the folder of figures holds the matrix of the ledgers.
