@@ -130,6 +130,17 @@ def test_changed_code_is_computed_again(tmp_path, monkeypatch):
     assert len(list(tmp_path.rglob("part-*.parquet"))) == 2 * parts
 
 
+def test_what_only_draws_changes_no_digest_of_trials(tmp_path, monkeypatch):
+    monkeypatch.setattr(grid._code, "_PACKAGE", tmp_path)
+    study = tmp_path / "studies" / "some"
+    study.mkdir(parents=True)
+    digests = []
+    for name in ("trials.py", "figures.py", "figures_more.py", "graphs.py"):
+        (study / name).write_text("")
+        digests.append(grid._code.package_digest(trials_only=True))
+    assert digests[0] == digests[1] == digests[2] != digests[3]
+
+
 def test_sources_edited_while_running_are_matched_with_nothing(tmp_path, monkeypatch, caplog):
     ledger = tmp_path / "ledger"
     ledger.mkdir()

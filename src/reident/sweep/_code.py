@@ -32,7 +32,7 @@ def _digest(files: Iterable[Path], root: Path) -> str:
 
 
 def _draws(path: Path) -> bool:
-    return path.parts[0].removesuffix(".py") in _ABOVE or path.name == "figures.py"
+    return path.parts[0].removesuffix(".py") in _ABOVE or path.name.startswith("figures")
 
 
 def package_digest(*, trials_only: bool = False) -> str:
