@@ -22,7 +22,7 @@ from reident.errors import DataError
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, publish, told, workplace
 from reident.sweep._progress import RELAY
-from reident.sweep.grid import SCHEDULER
+from reident.sweep._workers import SCHEDULER
 
 #: What a run leaves in its folder beside what the notebook itself writes.
 NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = (

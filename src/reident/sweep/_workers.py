@@ -32,6 +32,9 @@ TrialFunction = Callable[[dict[str, Any], np.random.Generator], Mapping[str, Any
 #: What a worker calls before its first trial of a sweep, and after the last.
 Prepare = tuple[Callable[[], Any], Callable[[], Any]]
 
+#: The address of a dask scheduler named here is used by sweeps that are given none.
+SCHEDULER = "REIDENT_SCHEDULER"
+
 #: A batch comes back after about this long, finished or not: short enough to be saved soon and to share the work
 #: out evenly at the end, long enough that dask's overhead (about a millisecond) does not count.
 BATCH_SECONDS = 0.5
