@@ -20,8 +20,8 @@ from reident.methods.reading import cells_of
 from reident.networks.graph import as_network
 from reident.networks.perturbation import rewire_edges, swap_edges
 from reident.queries import counting
-from reident.workbench.mapping import plan
 from reident.workbench.microdata import microdata
+from reident.workbench.planning import plan
 from reident.workbench.release_trial import run_release
 
 GRAPH = nx.barabasi_albert_graph(70, 3, seed=1)

@@ -18,8 +18,8 @@ from reident.errors import ParameterError
 from reident.methods import Entry, catalogue, entries, find
 from reident.methods.forms import release
 from reident.options import Real
-from reident.workbench.mapping import plan
 from reident.workbench.microdata import microdata
+from reident.workbench.planning import plan
 
 pytestmark = pytest.mark.whole
 

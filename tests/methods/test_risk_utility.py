@@ -8,8 +8,9 @@ import pytest
 import reident as rd
 from reident.errors import DataError, ParameterError
 from reident.methods.forms import code_for
-from reident.workbench.mapping import claims, plan
+from reident.workbench.mapping import claims
 from reident.workbench.microdata import microdata
+from reident.workbench.planning import plan
 
 pytestmark = pytest.mark.whole
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident.methods import find
 from reident.workbench.making import Roles, Step
-from reident.workbench.mapping import Plan
+from reident.workbench.map_plan import Plan
 from reident.workbench.searching import Search
 
 __all__ = ["slots_of", "slots_of_chain", "verdict"]

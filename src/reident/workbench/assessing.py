@@ -19,9 +19,10 @@ from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.advising import slots_of, slots_of_chain, verdict
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Roles
-from reident.workbench.mapping import Plan, plan, worst_attack
+from reident.workbench.map_plan import Plan, worst_attack
 from reident.workbench.microdata import LAT, LON, microdata
 from reident.workbench.opening import OpenedFile
+from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe
 from reident.workbench.searching import DRAWS, Search, search_release

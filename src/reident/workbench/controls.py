@@ -11,7 +11,7 @@ import numpy as np
 
 from reident.errors import ParameterError
 from reident.methods import Entry, Parameter
-from reident.workbench.mapping import Plan
+from reident.workbench.map_plan import Plan
 
 __all__ = ["WIDE", "MethodChoice", "bold", "usual_values", "varied"]
 

@@ -28,7 +28,7 @@ from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.assessing import REPETITIONS, arguments_of, prepare
 from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
-from reident.workbench.mapping import Plan
+from reident.workbench.map_plan import Plan
 from reident.workbench.opening import KINDS, OpenedFile, file_kind, open_file
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.report import main_map

@@ -24,8 +24,10 @@ from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.checking import check
 from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
 from reident.workbench.examples import example_places, example_table
-from reident.workbench.mapping import Plan, claims, plan
+from reident.workbench.map_plan import Plan
+from reident.workbench.mapping import claims
 from reident.workbench.microdata import LAT, LON, Microdata, microdata
+from reident.workbench.planning import plan
 
 __all__ = ["Example", "Explorer", "examples"]
 

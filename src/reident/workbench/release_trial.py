@@ -101,7 +101,7 @@ def attack(
 
 
 def release_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Run one trial with the parameters that `reident.workbench.mapping.Plan.run` gives.
+    """Run one trial with the parameters that `reident.workbench.map_plan.Plan.run` gives.
 
     Attacks and utilities are lists of ``[name, settings]``. Where an attack says nothing about the releases of a method
     its measures are None.

@@ -21,7 +21,7 @@ from reident.plotting import new_figure, save_figure
 from reident.plotting.interactive import ru_map_part
 from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import frontier
-from reident.workbench.mapping import worst_attack
+from reident.workbench.map_plan import worst_attack
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.panel import Panel
 
