@@ -7,23 +7,21 @@ from typing import Annotated
 
 import typer
 
+from reident.workbench.command_options import Lat, Limit, Lon, Quasi, Sensitive, Tolerate, listed
+
 __all__ = ["check"]
 
 #: Exit code of a release that does not pass; 0 passed, 2 is an error.
 REFUSED = 3
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def check(
     release: Annotated[Path, typer.Argument(help="The released file, or a folder that `reident protect` wrote.")],
     against: Annotated[Path, typer.Option(help="The original file.")],
-    quasi: Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")] = "",
-    sensitive: Annotated[str, typer.Option(help="Columns whose value must not become known, by commas.")] = "",
-    lat: Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")] = None,
-    lon: Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")] = None,
+    quasi: Quasi = "",
+    sensitive: Sensitive = "",
+    lat: Lat = None,
+    lon: Lon = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of both files that tells who is who.")] = None,  # noqa: A002
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
@@ -32,12 +30,8 @@ def check(
     earlier: Annotated[
         list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")
     ] = None,
-    limit: Annotated[
-        float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")
-    ] = None,
-    tolerate: Annotated[
-        float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")
-    ] = None,
+    limit: Limit = None,
+    tolerate: Tolerate = None,
     seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
     out: Annotated[Path | None, typer.Option(help="The folder for verdict.json.")] = None,
 ) -> None:
@@ -47,8 +41,8 @@ def check(
     found = run(
         release,
         against,
-        quasi=_names(quasi),
-        sensitive=_names(sensitive),
+        quasi=listed(quasi),
+        sensitive=listed(sensitive),
         lat=lat,
         lon=lon,
         recipe=recipe,

@@ -1,4 +1,4 @@
-"""The commands for one's own data: assess and protect. Everything heavy is imported inside them."""
+"""The commands for one's own data. Everything heavy is imported inside them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,32 @@ from typing import Annotated, Any
 import typer
 
 from reident.workbench.check_command import check
+from reident.workbench.command_options import (
+    Area,
+    Candidates,
+    Crs,
+    Epsilon,
+    Lat,
+    Limit,
+    Lon,
+    Public,
+    Quasi,
+    Sensitive,
+    Tolerate,
+    listed,
+    open_or_recipe,
+    public_inputs,
+)
+from reident.workbench.protect_command import protect
 
 __all__ = ["add_commands"]
 
 File = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage, GeoJSON or shapefile.")]
-Quasi = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
-Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
-Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
-Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
-Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
-Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
-Public = Annotated[
-    list[str] | None, typer.Option("--public", help="Another public input, such as density=FILE; repeatable.")
-]
-Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
 Sep = Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")]
 Decimal = Annotated[str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")]
 Layer = Annotated[str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")]
-Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
 Missing = Annotated[str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")]
 Text = Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")]
 
@@ -67,10 +73,6 @@ def app_(
     from reident.workbench.serving import serve
 
     serve(file, port=port, browser=not no_browser, profile=profile, jobs=jobs)
-
-
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def open_(
@@ -113,7 +115,7 @@ def open_(
         )
     reading = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
-        "missing": None if missing is None else _listed(missing), "text": _listed(text),
+        "missing": None if missing is None else listed(missing), "text": listed(text),
     }  # fmt: skip
     found = open_file(file, **reading)  # type: ignore[arg-type]
     print(found)
@@ -135,12 +137,8 @@ def assess(
     sensitive: Sensitive = "",
     epsilon_quasi: Epsilon = "",
     network: Annotated[Path | None, typer.Option(help="Edge list of the persons' relations (columns u, v).")] = None,
-    limit: Annotated[
-        float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")
-    ] = None,
-    tolerate: Annotated[
-        float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")
-    ] = None,
+    limit: Limit = None,
+    tolerate: Tolerate = None,
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
     known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
     area: Area = None,
@@ -162,16 +160,16 @@ def assess(
     from reident.workbench.assessing import assess as run
 
     began = time.monotonic()
-    opened, told = _opened(file, recipe)
+    opened, told = open_or_recipe(file, recipe)
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
         data, said = arguments_of(opened, told)
         if quasi or lat or lon or epsilon_quasi:
             data = opened.data
-            said |= {"quasi": _listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": _listed(epsilon_quasi)}
+            said |= {"quasi": listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": listed(epsilon_quasi)}
             said["sensitive"] = []
-        said["sensitive"] = _listed(sensitive) or said["sensitive"]
+        said["sensitive"] = listed(sensitive) or said["sensitive"]
         said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name not in said["sensitive"]]
         said |= {"limit": limit, "tolerate": tolerate}
         known_columns = ", ".join(said["quasi"]) or "places alone"
@@ -182,7 +180,7 @@ def assess(
             network=None if network is None else str(network),
             overlap=overlap,
             n_known=known or None,
-            public=_public(area, candidates, public, lat, lon),
+            public=public_inputs(area, candidates, public, lat, lon),
             profile=profile,
             seed=seed,
             jobs=processors(jobs),
@@ -230,20 +228,6 @@ def _tried(text: str) -> dict[str, Any]:
     return {"method": entry.name, **({"parameters": parameters} if parameters else {})}
 
 
-def _opened(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
-    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given."""
-    from reident.errors import ParameterError
-    from reident.workbench.opening import open_file
-    from reident.workbench.recipe import read_recipe, recipe_of
-
-    told = None if recipe is None else read_recipe(recipe)
-    if file is None and (told is None or not told.file):
-        raise ParameterError("`file` or a `recipe` that names one must be given")
-    path = file or Path(recipe or "").parent / str(told and told.file)
-    opened = open_file(path, **({} if told is None else dict(told.reading)))
-    return opened, told or recipe_of(opened, str(path))
-
-
 @contextmanager
 def _workplace(out: Path) -> Iterator[Path]:
     """Give a folder for what is under way, before any work is done that a bad one would lose, to one process only."""
@@ -273,129 +257,6 @@ def _published(made: Path, out: Path) -> Path:
     return out / "report.html"
 
 
-def protect(
-    file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
-    out: Annotated[Path, typer.Option(help="The folder to create: the release and its public manifest.")] = Path(
-        "release"
-    ),
-    method: Annotated[str | None, typer.Option(help="A method's name; reident methods lists them.")] = None,
-    recipe: Annotated[Path | None, typer.Option(help="A recipe with a chain of methods, instead of a method.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the method, such as sigma_deg=0.05; repeatable.")
-    ] = None,
-    quasi: Quasi = "",
-    lat: Lat = None,
-    lon: Lon = None,
-    sensitive: Sensitive = "",
-    epsilon_quasi: Epsilon = "",
-    keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
-    area: Area = None,
-    candidates: Candidates = None,
-    public: Public = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(help="How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable."),
-    ] = None,
-    missing_values: Annotated[
-        str | None, typer.Option(help="What becomes of gaps: label (default), wildcard, drop or suppress.")
-    ] = None,
-    household: Annotated[str | None, typer.Option(help="Column of households: moved together.")] = None,
-    crs: Crs = None,
-    keep_identifiers: Annotated[
-        bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
-    ] = False,
-) -> None:
-    """Make a release of your own data: protected, shuffled, with a manifest that may be published.
-
-    Columns that no option names are left out. Random numbers come from the operating system and are not kept.
-    """
-    from reident.methods import find
-    from reident.workbench.files import WRITTEN
-    from reident.workbench.hierarchies import read_form
-    from reident.workbench.protecting import protect as run
-
-    opened, told = _opened(file, recipe)
-    options = dict(_option(find(method, "anonymiser"), text) for text in option or []) if method else None
-    suffix = f".{opened.source['kind']}" if f".{opened.source['kind']}" in WRITTEN else ".csv"
-    made = run(
-        opened,
-        out,
-        method=method,
-        recipe=None if recipe is None else told,
-        options=options,
-        hierarchies=dict(map(read_form, hierarchy or [])),
-        missing=missing_values,
-        household=household,
-        crs=crs,
-        keep_identifiers=keep_identifiers,
-        quasi=_listed(quasi),
-        lat=lat,
-        lon=lon,
-        sensitive=_listed(sensitive),
-        epsilon_quasi=_listed(epsilon_quasi),
-        keep=_listed(keep),
-        public=_public(area, candidates, public, lat, lon),
-        suffix=suffix,
-    )
-    _tell(made, opened)
-    print(f"release: {made.resolve()}: {', '.join(sorted(path.name for path in made.iterdir()))}")
-
-
-def _tell(made: Path, opened: Any) -> None:
-    """Print what a release did, what it dropped, and what each column lost."""
-    manifest = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
-    for step in manifest.get("chain") or [manifest]:
-        given = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
-        print(f"{step['method']}: {given}")
-    print(f"{manifest['records_released']} of {len(opened.data)} records released")
-    for step in manifest["left_out_because"]:
-        if step["records_left_out"]:
-            place = (
-                f", {step['records_without_place']} for want of a place" if step.get("records_without_place") else ""
-            )
-            print(f"  {step['records_left_out']} left out by {step['method']}{place}")
-    dropped = [name for name in opened.columns["column"] if name not in manifest["columns"]]
-    print(f"columns left out: {', '.join(dropped) or 'none'}")
-    print("lost of each column (0 nothing, 1 all):")
-    for name, lost in manifest["column_loss"].items():
-        unchanged = "  as it was" if name in manifest["columns_released_unchanged"] else ""
-        print(f"  {name:<24} {lost:.2f}{unchanged}")
-    for name in ("neighbours_kept", "distances_kept"):
-        if name in manifest["loss"]:
-            print(f"  {name.replace('_', ' ')}: {manifest['loss'][name]}")
-    for receipt in manifest["receipts"]:
-        print(f"  changed: {receipt}")
-
-
-def _public(
-    area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
-) -> dict[str, Any]:
-    """Read the files of public inputs; their coordinate columns may be called as those of the data."""
-    from reident.errors import ParameterError
-    from reident.workbench.files import read_file, with_places
-
-    named = {"area": area, "candidates": candidates}
-    for text in others or []:
-        name, sign, path = text.partition("=")
-        if not sign:
-            raise ParameterError(f"`--public` must have the form name=file, got {text!r}")
-        named[name] = Path(path)
-    read = {name: read_file(path) for name, path in named.items() if path is not None}
-    return {
-        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in read.items()
-    }
-
-
-def _option(entry: Any, text: str) -> tuple[str, Any]:
-    """Read ``name=value`` by the type that the registry gives the parameter."""
-    from reident.errors import ParameterError
-
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise ParameterError(f"`--set` must have the form name=value, got {text!r}")
-    return name, None if value.lower() == "none" else entry.parameter(name).read(value)
-
-
 def methods(
     which: Annotated[
         str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
@@ -404,8 +265,6 @@ def methods(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that is known, as JSON.")] = False,
 ) -> None:
     """List the anonymisers, attacks and metrics by name, with their parameters, ranges, units and defaults."""
-    import json
-
     from reident.methods import ROLES, entries, find, told
 
     one = which is not None and which not in ROLES

@@ -1,0 +1,78 @@
+"""What several commands for one's own data ask for, and how it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = [
+    "Area",
+    "Candidates",
+    "Crs",
+    "Epsilon",
+    "Lat",
+    "Limit",
+    "Lon",
+    "Public",
+    "Quasi",
+    "Sensitive",
+    "Tolerate",
+    "listed",
+    "open_or_recipe",
+    "public_inputs",
+]
+
+Quasi = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
+Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
+Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
+Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
+Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
+Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
+Public = Annotated[
+    list[str] | None, typer.Option("--public", help="Another public input, such as density=FILE; repeatable.")
+]
+Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
+Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
+
+Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
+Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
+
+
+def listed(names: str) -> list[str]:
+    """Return names that commas separate."""
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
+    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given."""
+    from reident.errors import ParameterError
+    from reident.workbench.opening import open_file
+    from reident.workbench.recipe import read_recipe, recipe_of
+
+    told = None if recipe is None else read_recipe(recipe)
+    if file is None and (told is None or not told.file):
+        raise ParameterError("`file` or a `recipe` that names one must be given")
+    path = file or Path(recipe or "").parent / str(told and told.file)
+    opened = open_file(path, **({} if told is None else dict(told.reading)))
+    return opened, told or recipe_of(opened, str(path))
+
+
+def public_inputs(
+    area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
+) -> dict[str, Any]:
+    """Read the files of public inputs; their coordinate columns may be called as those of the data."""
+    from reident.errors import ParameterError
+    from reident.workbench.files import read_file, with_places
+
+    named = {"area": area, "candidates": candidates}
+    for text in others or []:
+        name, sign, path = text.partition("=")
+        if not sign:
+            raise ParameterError(f"`--public` must have the form name=file, got {text!r}")
+        named[name] = Path(path)
+    read = {name: read_file(path) for name, path in named.items() if path is not None}
+    return {
+        name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in read.items()
+    }
