@@ -359,6 +359,7 @@ class Desk:
         if "assess" in said:
             before = said["assess"].partition("\nreport: ")[0].splitlines()
             self.verdict.value = f"{bold(before[-1])}<p><small>{html.escape(before[0])}</small></p>"
+            self._show_advised()
         else:
             lines = [said["check"].splitlines()[0], *said["protect"].splitlines()]
             self.verdict.value = f"{bold(lines[0])}<pre>{html.escape(chr(10).join(lines[1:]))}</pre>"
@@ -369,6 +370,13 @@ class Desk:
         self.taken.value = f"<p>In {html.escape(str(place))}:</p>" + "".join(
             f"<p>{_offered(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
         )
+
+    def _show_advised(self) -> None:
+        """Choose the map on which the advised release lies."""
+        steps = {step["method"] for step in read_recipe(self._advised).chain} if self._advised.is_file() else set()
+        kinds = [kind for kind, frame in self.maps.items() if steps & set(frame["method"])]
+        if kinds and self.shown.value not in kinds:
+            self.shown.value = kinds[0]
 
 
 def _head(text: str) -> widgets.HTML:
