@@ -8,6 +8,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 from reident.kernels.cliques.clique_climb import random_number
+from reident.kernels.networks.network import has_edge
 
 
 @jit
@@ -15,19 +16,6 @@ def shift(indptr, indices, v, counts, by):
     """Add `by` to the number of inside neighbours of each neighbour of v."""
     for p in range(indptr[v], indptr[v + 1]):
         counts[indices[p]] += by
-
-
-@jit
-def _adjacent(indptr, indices, u, v):
-    low = indptr[u]
-    high = indptr[u + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if indices[middle] < v:
-            low = middle + 1
-        else:
-            high = middle
-    return low < indptr[u + 1] and indices[low] == v
 
 
 @jit
@@ -60,7 +48,7 @@ def grow(indptr, indices, release, known, gamma, counts, used_release, used_know
                 continue
             fits = True
             for k in range(n_critical):
-                if counts[critical[k]] < need - 1 or not _adjacent(indptr, indices, critical[k], v):
+                if counts[critical[k]] < need - 1 or not has_edge(indptr, indices, critical[k], v):
                     fits = False
                     break
             if not fits:

@@ -202,10 +202,8 @@ def distances_from(indptr, indices, sources):
 
 
 @jit
-def breadth_first(indptr, indices, source, distance, queue):
-    """Fill `distance` (-1 where not reached) from one source; return the number of nodes reached and the last one."""
-    distance[:] = -1
-    distance[source] = 0
+def _flood(indptr, indices, source, label, step, queue):
+    """Label what is not yet (-1) and reached from a labelled source, `step` more an edge; return as `breadth_first`."""
     queue[0] = source
     head = 0
     tail = 1
@@ -214,11 +212,19 @@ def breadth_first(indptr, indices, source, distance, queue):
         head += 1
         for p in range(indptr[u], indptr[u + 1]):
             v = indices[p]
-            if distance[v] < 0:
-                distance[v] = distance[u] + 1
+            if label[v] < 0:
+                label[v] = label[u] + step
                 queue[tail] = v
                 tail += 1
     return tail, queue[tail - 1]
+
+
+@jit
+def breadth_first(indptr, indices, source, distance, queue):
+    """Fill `distance` (-1 where not reached) from one source; return the number of nodes reached and the last one."""
+    distance[:] = -1
+    distance[source] = 0
+    return _flood(indptr, indices, source, distance, 1, queue)
 
 
 @jit
@@ -232,18 +238,7 @@ def components(indptr, indices):
         if label[start] >= 0:
             continue
         label[start] = count
-        queue[0] = start
-        head = 0
-        tail = 1
-        while head < tail:
-            u = queue[head]
-            head += 1
-            for p in range(indptr[u], indptr[u + 1]):
-                v = indices[p]
-                if label[v] < 0:
-                    label[v] = count
-                    queue[tail] = v
-                    tail += 1
+        _flood(indptr, indices, start, label, 0, queue)
         count += 1
     return label
 

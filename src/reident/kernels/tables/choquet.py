@@ -12,16 +12,22 @@ from reident.kernels._jit import jit
 
 
 @jit
-def choquet_one(values, mu):
-    """Choquet integral of one vector, sorted by insertion: n is small."""
-    n = values.size
-    order = np.empty(n, np.int64)
-    for i in range(n):
+def sort_few(values, order):
+    """Write the order of few values into `order`, by insertion; equal values stay as they are."""
+    for i in range(values.size):
         place = i
         while place > 0 and values[order[place - 1]] > values[i]:
             order[place] = order[place - 1]
             place -= 1
         order[place] = i
+
+
+@jit
+def choquet_one(values, mu):
+    """Choquet integral of one vector of few values."""
+    n = values.size
+    order = np.empty(n, np.int64)
+    sort_few(values, order)
     mask = (1 << n) - 1
     total = 0.0
     below = 0.0

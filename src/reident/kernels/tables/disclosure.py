@@ -10,29 +10,24 @@ __all__ = ["ordered_distances", "sort_by_class"]
 
 
 @jit
+def _counting_sort(records, keys, n_keys):
+    """Return the records by their keys, those of one key in the order they came in."""
+    starts = np.zeros(n_keys + 1, dtype=np.int64)
+    for i in records:
+        starts[keys[i] + 1] += 1
+    for key in range(n_keys):
+        starts[key + 1] += starts[key]
+    order = np.empty(records.size, dtype=np.int64)
+    for i in records:
+        order[starts[keys[i]]] = i
+        starts[keys[i]] += 1
+    return order
+
+
+@jit
 def sort_by_class(classes, n_classes, codes, n_codes):
     """Return the order of records by class and, inside a class, by code (two counting sorts)."""
-    n = classes.size
-    first = np.empty(n, dtype=np.int64)
-    starts = np.zeros(n_codes + 1, dtype=np.int64)
-    for i in range(n):
-        starts[codes[i] + 1] += 1
-    for c in range(n_codes):
-        starts[c + 1] += starts[c]
-    for i in range(n):
-        first[starts[codes[i]]] = i
-        starts[codes[i]] += 1
-    order = np.empty(n, dtype=np.int64)
-    starts = np.zeros(n_classes + 1, dtype=np.int64)
-    for i in range(n):
-        starts[classes[i] + 1] += 1
-    for c in range(n_classes):
-        starts[c + 1] += starts[c]
-    for position in range(n):
-        i = first[position]
-        order[starts[classes[i]]] = i
-        starts[classes[i]] += 1
-    return order
+    return _counting_sort(_counting_sort(np.arange(classes.size), codes, n_codes), classes, n_classes)
 
 
 @jit

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels.tables.choquet import sort_few
 
 
 @jit
@@ -120,14 +121,9 @@ def _scale(value, low, high, r):
 
 @jit
 def _sorted_chain(values, order, masks):
-    """Sort `values` by insertion into `order`; masks[k] is the set of the variables from the k-th smallest up."""
+    """Sort `values` into `order`; masks[k] is the set of the variables from the k-th smallest up."""
     n = values.size
-    for i in range(n):
-        place = i
-        while place > 0 and values[order[place - 1]] > values[i]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = i
+    sort_few(values, order)
     mask = (1 << n) - 1
     for k in range(n):
         masks[k] = mask
