@@ -9,7 +9,6 @@ from reident.kernels._jit import jit
 __all__ = ["best_cut", "by_width", "mondrian", "passes"]
 
 # What a part must satisfy beside its size: codes of `rule`.
-NO_RULE = 0
 DISTINCT = 1
 ENTROPY = 2
 RECURSIVE = 3

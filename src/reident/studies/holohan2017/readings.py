@@ -17,8 +17,6 @@ __all__ = ["comparison"]
 #: What the paper calls small values of epsilon, read as those of its figures up to one half.
 SMALL_EPSILON = 0.5
 
-_INFERRED = "inferred: no persons of 80 and older, discernibility of the kept classes"
-
 _SHOWN = {"adult": "Adult", "florida": "Florida", "michigan": "Michigan"}
 
 
