@@ -65,8 +65,12 @@ def settle(rows, owner, costs):
             lost += costs[block]
         elif count > first:
             undecided += costs[block]
-    chosen = kept[:count]
-    return rows[chosen], owner[chosen], lost, undecided
+    left, of = np.empty((count, p)), np.empty(count, np.int64)
+    for i in range(count):
+        of[i] = owner[kept[i]]
+        for v in range(p):
+            left[i, v] = rows[kept[i], v]
+    return left, of, lost, undecided
 
 
 @jit
@@ -107,7 +111,8 @@ def held_at_most(rows, owner, costs, enough):
         value, holds = _envelope(rows, lows, owner, costs, place, planes[k])
         if holds > held:
             held = holds
-            seen[:] = place
+            for v in range(p):
+                seen[v] = place[v]
         if bound - value < _CLOSE:
             break
         bound = min(bound, matrix_game(planes[: k + 1], place))
@@ -118,8 +123,9 @@ def held_at_most(rows, owner, costs, enough):
 
 @jit
 def _lows(rows):
-    lows = rows[:, 0].copy()
+    lows = np.empty(rows.shape[0])
     for r in range(lows.size):
+        lows[r] = rows[r, 0]
         for v in range(1, rows.shape[1]):
             lows[r] = min(lows[r], rows[r, v])
     return lows
@@ -128,7 +134,8 @@ def _lows(rows):
 @jit
 def _envelope(rows, lows, owner, costs, place, plane):
     """Return the envelopes' sum and the cost held at `place`; write the plane that touches the sum there."""
-    plane[:] = 0.0
+    for v in range(place.size):
+        plane[v] = 0.0
     value, holds = 0.0, 0
     r = 0
     while r < owner.size:
@@ -140,7 +147,8 @@ def _envelope(rows, lows, owner, costs, place, plane):
         else:
             for v in range(place.size):
                 plane[v] += cost * (1.0 - rows[binding, v] / lows[binding])
-    plane += holds
+    for v in range(place.size):
+        plane[v] += holds
     return value, holds
 
 
@@ -177,7 +185,11 @@ def matrix_game(gains, place):
         The value seen from the rows: an upper bound even where rounding stopped the method early.
     """
     k, p = gains.shape
-    shift = 1.0 - gains.min()
+    least = gains[0, 0]
+    for row in range(k):
+        for v in range(p):
+            least = min(least, gains[row, v])
+    shift = 1.0 - least
     # the row player's programme: maximise the sum of y >= 0 with (gains + shift)' y <= 1
     table = np.zeros((p + 1, k + p + 1))
     for v in range(p):
@@ -185,10 +197,16 @@ def matrix_game(gains, place):
             table[v, row] = gains[row, v] + shift
         table[v, k + v] = 1.0
         table[v, k + p] = 1.0
-    table[p, :k] = -1.0
-    basis = k + np.arange(p)
+    for row in range(k):
+        table[p, row] = -1.0
+    basis = np.empty(p, np.int64)
+    for v in range(p):
+        basis[v] = k + v
     for _ in range(50 * p):
-        enter = int(np.argmin(table[p, : k + p]))
+        enter = 0
+        for column in range(1, k + p):
+            if table[p, column] < table[p, enter]:
+                enter = column
         if table[p, enter] > -1e-11:
             break
         leave, best = -1, np.inf
@@ -197,19 +215,16 @@ def matrix_game(gains, place):
                 leave, best = v, table[v, k + p] / table[v, enter]
         if leave < 0:
             break
-        table[leave] /= table[leave, enter]
-        for v in range(p + 1):
-            if v != leave and table[v, enter] != 0.0:
-                table[v] -= table[v, enter] * table[leave]
+        _pivot(table, leave, enter)
         basis[leave] = enter
     for v in range(p):
         place[v] = max(table[p, k + v], 0.0)
-    place /= place.sum()
+    _to_shares(place)
     mixture = np.zeros(k)
     for v in range(p):
         if basis[v] < k:
             mixture[basis[v]] = max(table[v, k + p], 0.0)
-    mixture /= mixture.sum()
+    _to_shares(mixture)
     best = -np.inf
     for v in range(p):
         total = 0.0
@@ -217,6 +232,27 @@ def matrix_game(gains, place):
             total += mixture[row] * gains[row, v]
         best = max(best, total)
     return best
+
+
+@jit
+def _pivot(table, leave, enter):
+    scale = table[leave, enter]
+    for column in range(table.shape[1]):
+        table[leave, column] /= scale
+    for v in range(table.shape[0]):
+        factor = table[v, enter]
+        if v != leave and factor != 0.0:
+            for column in range(table.shape[1]):
+                table[v, column] -= factor * table[leave, column]
+
+
+@jit
+def _to_shares(values):
+    total = 0.0
+    for value in values:
+        total += value
+    for i in range(values.size):
+        values[i] /= total
 
 
 @jit
