@@ -1,14 +1,20 @@
 """Settings for the whole suite, and the one run of each study's smallest profile that its tests share."""
 
 import os
-import pickle
-from pathlib import Path
+
+# Worker processes of the tests share the processors among them: a second thread of each, which waits for its turn by
+# spinning, would take from the others what a small input takes a hundred times over. Set before numba is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for threads in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(threads, "1")
 
 import pytest
 from hypothesis import settings
 
 from reident._lock import hold
+from reident.runner import NotebookRun, run_notebooks
 from reident.studies.catalogue import STUDIES
+from reident.studies.study import Results
 
 # The first call of a kernel compiles it, so a deadline would fail at random. Every run has the same inputs; the
 # fuzzing profile looks for new ones.
@@ -30,20 +36,21 @@ def pytest_itemcollected(item):
 
 @pytest.fixture(scope="session")
 def smoke(tmp_path_factory):
-    """Give a function that returns a study's smoke run on data that come with the package, and the run's folder.
+    """Give a function that returns a study's smallest results, on data that come with the package, and their folder.
 
-    The first test to ask runs it, the others, also those of other worker processes, wait and read it.
+    They are those of its notebook: the first test to ask executes it, the others, also those of other worker processes,
+    wait and read what it left.
     """
     base = tmp_path_factory.getbasetemp()
     home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "smoke"
     home.mkdir(exist_ok=True)
 
     def of(name):
-        folder, kept = home / name, home / f"{name}.pickle"
+        run = NotebookRun(name, STUDIES[name].notebook_path, {"profile": "smoke"})
         with (home / f"{name}.lock").open("ab") as file, hold(file), pytest.MonkeyPatch.context() as patch:
             patch.delenv("REIDENT_DATA", raising=False)
-            if not kept.exists():
-                kept.write_bytes(pickle.dumps(STUDIES[name].run("smoke", folder=folder, progress=False)))
-            return pickle.loads(kept.read_bytes()), Path(folder)
+            (record,) = run_notebooks([run], home / name, progress=False)
+        assert record["status"] == "ok", record
+        return Results.load(home / name / name), home / name / name
 
     return of

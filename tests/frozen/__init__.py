@@ -65,13 +65,18 @@ def _measured(column: str) -> bool:
 
 
 def digest(frame: pd.DataFrame) -> str:
-    """Hash a frame: names, order, values; floats to six digits, and no column that holds measured seconds."""
+    """Hash a frame: names, order, values; floats to six digits, and no column that holds measured seconds.
+
+    What is missing is the same in memory (None) and read back from a file (nan).
+    """
     kept = frame.loc[:, [column for column in frame.columns if not _measured(str(column))]]
     text = kept.map(_plain).to_csv(index=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain(value: object) -> object:
+    if value is None:
+        return "nan"
     if isinstance(value, float | np.floating):
         return "nan" if np.isnan(value) else f"{value + 0.0:.5e}"
     if isinstance(value, np.ndarray | list):

@@ -9,6 +9,7 @@ import time
 import pytest
 
 import reident
+from reident.cli import main
 from reident.studies.catalogue import GROUP
 from reident.studies.study import Results
 
@@ -55,12 +56,18 @@ def test_list_shows_studies_notebooks_and_figures():
         (["reproduce", "--nonsense"], "No such option"),
     ],
 )
-def test_a_wrong_call_is_one_clear_line_and_code_2(tmp_path, arguments, message):
+def test_a_wrong_call_is_one_clear_line_and_code_2(tmp_path, arguments, message, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    done = reident_command(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys, "argv", ["reident", *arguments])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

@@ -217,7 +217,7 @@ def test_limit_is_told():
 
 
 @pytest.mark.parametrize("search", ["strong", "published"])
-@pytest.mark.parametrize("n", [14, 45])
+@pytest.mark.parametrize("n", [14, pytest.param(45, marks=pytest.mark.whole)])
 def test_records_that_nothing_tells_apart_are_matched_at_once(n, search):
     # Every permutation is a maximum clique: 45 records make a graph too large for one branch and bound.
     table, d = pd.DataFrame({"sex": ["f"] * n}), np.zeros((n, n))

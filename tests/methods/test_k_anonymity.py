@@ -131,7 +131,7 @@ def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(TABLES, st.integers(1, 3), st.sampled_from([0.0, 0.2, 0.5]), st.sampled_from(["distinct", "entropy", "t"]))
 def test_lattice_with_further_rules_is_that_of_brute_force(table, k, limit, rule):
     naive_rules, rules = {

@@ -37,9 +37,8 @@ def call(folder, *arguments):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig"])
-def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path, encoding):
-    office().to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding=encoding)
+def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path):
+    office(1000).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="utf-8-sig")
     done = call(tmp_path, "open", "patienten.csv")
     assert done.returncode == 0, done.stderr
     recipe = rd.read_recipe(tmp_path / "recipe.yaml")
@@ -55,7 +54,7 @@ def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path, encod
     for told in (
         "mondrian: k=5",
         "columns left out: Fall-Nr",
-        "5000 of 5000 records released",
+        "1000 of 1000 records released",
         "Diagnose",
         "as it was",
     ):
@@ -68,7 +67,7 @@ def test_an_office_file_from_open_to_release_on_the_command_line(tmp_path, encod
     assert released["Einkommen"].isna().sum() == original["Einkommen"].isna().sum()
     quasi = recipe.named("quasi-identifier")
     assert released[quasi].astype(str).value_counts().min() >= 5
-    assert (tmp_path / "release" / "release.csv").read_bytes().decode(encoding).startswith("Geschlecht;Alter")
+    assert (tmp_path / "release" / "release.csv").read_bytes().decode("utf-8-sig").startswith("Geschlecht;Alter")
 
 
 @pytest.fixture(scope="module")
@@ -334,16 +333,16 @@ def test_fifty_thousand_places_need_no_matrix(tmp_path):
 
 
 @pytest.mark.slow
-def test_an_office_file_of_5000_is_opened_assessed_released_and_checked_without_an_option(tmp_path):
+def test_an_office_file_of_250_is_opened_assessed_released_and_checked_without_an_option(tmp_path):
     """What a person types who knows the name of the file: then what each command says is next."""
-    office(5000).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1")
+    office(250).to_csv(tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1")
     done = call(tmp_path, "open", "patienten.csv")
     assert done.returncode == 0, done.stderr
     done = call(tmp_path, "assess", "--recipe", "recipe.yaml")
     assert done.returncode == 0, done.stderr
     known = "an intruder may know: Geschlecht, Alter, PLZ, Beruf, Aufnahme; sensitive: Einkommen, Diagnose"
     assert known in done.stdout
-    assert "0 of 5000 persons above a risk of 25%, against 5000 in the data as they are" in done.stdout
+    assert "0 of 250 persons above a risk of 25%, against 250 in the data as they are" in done.stdout
     assert list((tmp_path / "report" / ".work").glob("data-*")) == [], "a copy of the data was left behind"
     next_ones = {
         what: shlex.split(line.partition("reident ")[2])
@@ -358,9 +357,10 @@ def test_an_office_file_of_5000_is_opened_assessed_released_and_checked_without_
     assert [step["method"] for step in manifest.get("chain") or [manifest]] == [step["method"] for step in chain]
     done = call(tmp_path, *next_ones["its check: "], "--out", "verdict")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "release" / "release.csv").read_bytes().decode("latin-1").startswith("Geschlecht;Alter")
     verdict = json.loads((tmp_path / "verdict" / "verdict.json").read_text())
     assert verdict["passed"]
-    assert verdict["n"] > 4500
+    assert verdict["n"] > 220
     assert verdict["findings"] == []
     assert {"homogeneity of Diagnose", "homogeneity of Einkommen"} <= {one["name"] for one in verdict["attacks"]}
     refused = call(tmp_path, "assess", "patienten.csv", "--out", "/proc/nowhere")

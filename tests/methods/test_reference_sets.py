@@ -54,7 +54,7 @@ def test_six_records_by_hand():
     assert not found.is_complete()
 
 
-@pytest.mark.parametrize(("n", "d", "k"), [(30, 4, 2), (60, 8, 4), (120, 20, 10)])
+@pytest.mark.parametrize(("n", "d", "k"), [(30, 4, 2), (60, 8, 4), pytest.param(120, 20, 10, marks=pytest.mark.whole)])
 def test_no_value_is_ever_wrong(n, d, k):
     for seed in range(3):
         released, coordinates = embedding(n, d, k, seed)
@@ -126,6 +126,7 @@ def test_a_table_with_distances_serves_as_well():
     )
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("step", [0.1, 1.0])
 def test_rounded_distances_give_coordinates_to_a_fraction_of_their_step(step):
     released, coordinates = embedding(200, 6, 4, 1)
@@ -138,6 +139,7 @@ def test_rounded_distances_give_coordinates_to_a_fraction_of_their_step(step):
     assert found.explained > 0.8
 
 
+@pytest.mark.whole
 def test_a_rounded_matrix_of_other_distances_is_hardly_explained():
     lat, lon = points_in_area(AREA, 150, rng=3)
     # The distance from a far record is a coordinate, active for the pairs in its direction.

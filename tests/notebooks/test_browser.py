@@ -63,9 +63,11 @@ def _served(command, tmp_path, **kws):
             server.stdout.close()
 
 
-@contextmanager
-def _browser():
-    """Give a chromium and the module that drives it."""
+@pytest.fixture(scope="module")
+def chromium():
+    """Give a chromium, one for all tests, and the module that drives it."""
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -138,51 +140,50 @@ def _picture(page, name, tmp_path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.notebook
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-def test_explorer_in_the_browser(lab, tmp_path):
+def test_explorer_in_the_browser(lab, chromium, tmp_path):
     """The map fills and stands beside its controls, a limit moves the advice, a click gives code, Stop stops."""
-    with _browser() as (browser, sync_api):
-        page = browser.new_page(viewport={"width": 1500, "height": 1200})
-        page.set_default_timeout(PATIENCE)
-        page.goto(lab)
-        page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
-        run = page.get_by_role("button", name="Draw the map")
-        _run_all_cells(page, run, sync_api.TimeoutError)
-        run.click()
-        releases = page.locator("svg [role=button]")
-        releases.nth(1).wait_for()
-        page.locator("button.widget-button", has_text="Stop").click()
-        page.get_by_text("Stopped after").or_(page.get_by_text("9 of 9 releases")).wait_for()
-        advice = page.locator("svg[role=group] > text[font-weight=bold]").first
-        before = advice.text_content()
-        limit = page.locator("svg[role=group] [role=slider]")
-        limit.focus()
-        for _ in range(3):
-            limit.press("ArrowUp")
-        sync_api.expect(advice).not_to_have_text(before)
-        releases.first.click(force=True)
-        page.get_by_text("rd.protect(data").first.wait_for()
-        map_box, run_box = page.locator("svg[role=group]").bounding_box(), run.bounding_box()
-        assert map_box["x"] + map_box["width"] <= run_box["x"], "the map is not beside its controls"
-        _picture(page, "explorer", tmp_path)
-        assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    browser, sync_api = chromium
+    page = browser.new_page(viewport={"width": 1500, "height": 1200})
+    page.set_default_timeout(PATIENCE)
+    page.goto(lab)
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+    run = page.get_by_role("button", name="Draw the map")
+    _run_all_cells(page, run, sync_api.TimeoutError)
+    run.click()
+    releases = page.locator("svg [role=button]")
+    releases.nth(1).wait_for()
+    page.locator("button.widget-button", has_text="Stop").click()
+    page.get_by_text("Stopped after").or_(page.get_by_text("9 of 9 releases")).wait_for()
+    advice = page.locator("svg[role=group] > text[font-weight=bold]").first
+    before = advice.text_content()
+    limit = page.locator("svg[role=group] [role=slider]")
+    limit.focus()
+    for _ in range(3):
+        limit.press("ArrowUp")
+    sync_api.expect(advice).not_to_have_text(before)
+    releases.first.click(force=True)
+    page.get_by_text("rd.protect(data").first.wait_for()
+    map_box, run_box = page.locator("svg[role=group]").bounding_box(), run.bounding_box()
+    assert map_box["x"] + map_box["width"] <= run_box["x"], "the map is not beside its controls"
+    _picture(page, "explorer", tmp_path)
+    assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    page.close()
 
 
 @pytest.mark.slow
 @pytest.mark.notebook
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-def test_the_page_for_own_data_does_what_the_commands_do(tmp_path):
+def test_the_page_for_own_data_does_what_the_commands_do(chromium, tmp_path):
     """From an office file to the checked release by clicks; the script that the page hands out writes the same."""
     pytest.importorskip("voila", reason="voila is not installed")
     here, there = tmp_path / "here", tmp_path / "there"
     for folder in (here, there):
         folder.mkdir()
         office(150).to_csv(folder / "patienten.csv", sep=";", index=False, encoding="latin-1")
+    browser, sync_api = chromium
     command = ["reident.cli", "app", "patienten.csv", "--no-browser", "--profile", "smoke", "--jobs", "1"]
     with (
         (tmp_path / "app.log").open("wb") as log,
         _served(command, tmp_path, cwd=here, stdout=subprocess.PIPE, stderr=log, text=True) as server,
-        _browser() as (browser, sync_api),
     ):
         address = server.stdout.readline().strip()
         page = browser.new_page(viewport={"width": 1500, "height": 1200})
@@ -212,6 +213,7 @@ def test_the_page_for_own_data_does_what_the_commands_do(tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth") <= 600
         _picture(page, "app-600", tmp_path)
         assert {one for one in asked if one} == {urllib.parse.urlsplit(address).netloc}
+        page.close()
     shim = tmp_path / "bin" / "reident"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m reident.cli "$@"\n')
@@ -269,9 +271,8 @@ def _answer(address: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 @pytest.mark.parametrize("width", [1500, 700])
-def test_interactive_map_in_the_browser(tmp_path, width):
+def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     """Hover tells a release, arrow keys move the limit and with it the advice, a click shows the code; offline.
 
     Where the shares of persons above each limit are told, these decide, not the mean risk.
@@ -292,32 +293,32 @@ def test_interactive_map_in_the_browser(tmp_path, width):
     shares = [[float(limit < last) for limit in LIMITS] for last in (0.9, 0.8, 0.7, 0.5)]
     judged = frame.assign(above_at=[json.dumps([0.3 * one for one in told]) for told in shares])
     (tmp_path / "judged.html").write_text(reident.ru_map_page(judged, risk_limit=0.49))
-    with _browser() as (browser, sync_api):
-        page = browser.new_page(viewport={"width": width, "height": 900}, offline=True)
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(file.as_uri())
-        advice = page.locator("svg > text[font-weight=bold]").first
-        sync_api.expect(advice).to_have_text("Most useful with risk up to 0.35: noise, size 2 (risk 0.3, utility 0.6)")
-        releases = page.get_by_role("button")
-        assert releases.count() == 4
-        releases.nth(0).hover()
-        page.get_by_text("noise, size 1: risk 0.8").wait_for()
-        slider = page.get_by_role("slider")
-        slider.focus()
-        for _ in range(10):
-            slider.press("ArrowDown")
-        sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
-        releases.nth(3).click()
-        page.get_by_text("reident.mask_grid(points)").wait_for()
-        boxes = [text.bounding_box() for text in page.locator("svg text").all()]
-        assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes if box)
-        page.goto((tmp_path / "judged.html").as_uri())
-        sync_api.expect(advice).to_have_text("No release has at most 0 % of persons above 0.49.")
-        releases.nth(3).hover()
-        page.get_by_text("30 % of persons above 0.49").wait_for()
-        slider.focus()
-        slider.press("ArrowUp")
-        sync_api.expect(advice).to_contain_text("at most 0 % of persons above 0.5")
-        sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
-        assert not errors
+    browser, sync_api = chromium
+    page = browser.new_page(viewport={"width": width, "height": 900}, offline=True)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(file.as_uri())
+    advice = page.locator("svg > text[font-weight=bold]").first
+    sync_api.expect(advice).to_have_text("Most useful with risk up to 0.35: noise, size 2 (risk 0.3, utility 0.6)")
+    releases = page.get_by_role("button")
+    assert releases.count() == 4
+    releases.nth(0).hover()
+    page.get_by_text("noise, size 1: risk 0.8").wait_for()
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(10):
+        slider.press("ArrowDown")
+    sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
+    releases.nth(3).click()
+    page.get_by_text("reident.mask_grid(points)").wait_for()
+    boxes = [text.bounding_box() for text in page.locator("svg text").all()]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes if box)
+    page.goto((tmp_path / "judged.html").as_uri())
+    sync_api.expect(advice).to_have_text("No release has at most 0 % of persons above 0.49.")
+    releases.nth(3).hover()
+    page.get_by_text("30 % of persons above 0.49").wait_for()
+    slider.focus()
+    slider.press("ArrowUp")
+    sync_api.expect(advice).to_contain_text("at most 0 % of persons above 0.5")
+    sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
+    assert not errors

@@ -79,8 +79,7 @@ def test_study_runs_and_compares_every_printed_number_of_its_profile(smoke):
     assert len(exact) == 12
     profile = study.PROFILES["smoke"]
     n_cells = len(profile.sigmas_deg) * len(profile.alphas)
-    read = comparison[comparison["reproduced"].astype(str) != ""]
-    cells = read[read["row"].ne("")]
+    cells = comparison[comparison["reproduced"].notna() & comparison["row"].notna()]
     assert cells["kind"].str.startswith("number").sum() == 6 + 8 * len(profile.sigmas_deg) + 2 * n_cells
     predicted = sum(alpha < 0.5 for alpha in profile.alphas)
     assert (cells["kind"] == "level").sum() == 3 * predicted  # one a rule for ties
@@ -88,7 +87,7 @@ def test_study_runs_and_compares_every_printed_number_of_its_profile(smoke):
     deviations = results.frames["deviations"]
     assert deviations["reproduced"].between(deviations["low"], deviations["high"]).all()
     assert set(comparison.loc[comparison.index.str.startswith("Table 3"), "verdict"]) <= {"agrees", "cannot tell"}
-    calibrated = comparison[comparison["kind"].str.endswith("calibrated") & comparison["row"].ne("")]
+    calibrated = comparison[comparison["kind"].str.endswith("calibrated") & comparison["row"].notna()]
     assert set(calibrated["verdict"]) == {"cannot tell"}  # two data sets are too few
 
 
