@@ -10,6 +10,7 @@ from reident.data import datasets
 from reident.data.datasets import registry
 from reident.data.papers import published
 from reident.places.common_subgraph import common_subgraph_attack
+from reident.studies.kroll2016 import frames as study_frames
 from reident.studies.kroll2016 import scenarios, trials, uses
 from reident.studies.kroll2016.figures import FIGURES
 
@@ -169,3 +170,25 @@ def test_every_reference_area_is_where_its_name_says():
     inside = scenarios.reference_area("population", "england")
     assert inside.area < england.area / 10
     assert inside.contains(MultiPoint(largest[["lon_deg", "lat_deg"]].to_numpy()))
+
+
+@pytest.mark.slow
+def test_an_embedding_that_the_clique_attack_calls_safe_is_opened_by_its_equal_differences():
+    """What the notebook says of the map: few true claims by the paper's attack, and everybody located by the other."""
+    setting = {"n_reference_sets": 20, "reference_set_size": 10}
+    found = trials.equalities_trial({"dataset": 3, "rounding_km": 0.0, **setting}, np.random.default_rng(3))
+    assert found["equalities_certified"]
+    assert found["equalities_within_1m"] >= 0.95
+    assert found["equalities_wrong"] == 0
+    located = pd.DataFrame(
+        {
+            "label": ["embedding"] * 2 + ["noise"],
+            "size": ["a", "a", "b"],
+            "multilateration_within_1km": [0.1, 0.2, 0.3],
+            "registration_within_1km": [0.2, 0.1, 0.4],
+            "equalities_within_1km": [found["equalities_within_1km"], np.nan, np.nan],
+        }
+    )
+    worst = study_frames._worst(located)
+    assert (worst >= located[["multilateration_within_1km", "registration_within_1km"]].max(axis=1)).all()
+    assert worst.tolist() == [found["equalities_within_1km"]] * 2 + [0.4]

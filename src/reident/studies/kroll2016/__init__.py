@@ -58,6 +58,9 @@ class Profile:
     published_steps: int
     methods: dict[str, list[dict[str, Any]]]
     locating_repetitions: int
+    equalities_datasets: int
+    rounding_km: list[float]
+    rounded_datasets: int
     n_pairs: int
     arrangement_repetitions: int
     n_sweeps: int
@@ -131,6 +134,9 @@ _FULL = Profile(
     published_steps=5_000_000,
     methods=_METHODS,
     locating_repetitions=1,
+    equalities_datasets=10,
+    rounding_km=[1.0],
+    rounded_datasets=3,
     n_pairs=4000,
     arrangement_repetitions=1,
     n_sweeps=400,
@@ -158,8 +164,10 @@ PROFILES = {
         published={**_DENSE, "scenario": ["england"], "n_reference_sets": [20], "reference_set_size": [10]},
         published_repetitions=1,
         published_steps=1_000,
-        methods={"original": [{}], "lipschitz_embedding": _EMBEDDINGS[:1]},
+        methods={"original": [{}], "lipschitz_embedding": _EMBEDDINGS[3:4]},
         locating_repetitions=1,
+        equalities_datasets=1,
+        rounding_km=[],
         n_pairs=200,
         arrangement_repetitions=1,
         n_sweeps=5,
@@ -186,9 +194,11 @@ PROFILES = {
             **_METHODS,
             **_FEWER,
             "coordinate_noise": _METHODS["coordinate_noise"][::2],
-            "lipschitz_embedding": [_EMBEDDINGS[i] for i in (0, 4)],
+            "lipschitz_embedding": [_EMBEDDINGS[i] for i in (1, 4)],
         },
         locating_repetitions=1,
+        equalities_datasets=1,
+        rounding_km=[],
         n_pairs=300,
         arrangement_repetitions=1,
         n_sweeps=100,

@@ -228,15 +228,21 @@ def locating(results: Results) -> Figure:
     names = [tuple(row) for row in order]
     figure, axes = new_figure(1, 3, size=(11.5, 0.34 * len(names) + 1.6), sharey=True)
     rows = np.arange(len(names))[::-1]
-    for i, attack in enumerate(("multilateration", "registration")):
+    attacks = {
+        "multilateration": "from the clique attack's matches",
+        "registration": "without any match",
+        "equalities": "from equal differences of released numbers",
+    }
+    for i, (attack, label) in enumerate(attacks.items()):
         for ax, measure in zip(axes, ("median_km", "within_5km", "precision"), strict=True):
+            if f"{attack}_{measure}" not in located:
+                continue
             part = located.groupby(by, sort=False)[f"{attack}_{measure}"]
             middle, low, high = part.median(), part.quantile(0.05), part.quantile(0.95)
-            floor = 1e-3 if measure == "median_km" else 0.0
-            y = rows + (0.14 if i == 0 else -0.14)
+            floor = 1e-6 if measure == "median_km" else 0.0
+            y = rows + 0.22 * (1 - i)
             at = np.maximum(middle.loc[names].to_numpy(), floor)
             bars = np.stack([at - np.maximum(low.loc[names].to_numpy(), floor), high.loc[names].to_numpy() - at])
-            label = ("from the clique attack's matches", "without any match")[i]
             look = {"fmt": MARKERS[i], "color": COLOURS[i], "markersize": 5, "elinewidth": 0.8}
             ax.errorbar(at, y, xerr=np.clip(bars, 0, None), label=label, **look)
     axes[0].set_xscale("log")
@@ -249,7 +255,7 @@ def locating(results: Results) -> Figure:
         ax.set_axisbelow(True)
     for ax in axes[1:]:
         ax.set_xlim(-0.03, 1.03)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     n = int(located.groupby(by).size().min())
     figure.suptitle(f"simulated persons in Germany; median and 5-95 % of {n} releases", fontsize=8)
     return figure

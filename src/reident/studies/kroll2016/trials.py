@@ -36,6 +36,7 @@ from reident.places.lipschitz_embedding import embed_distances
 from reident.places.localisation import Localisation
 from reident.places.multilateration import multilateration_attack
 from reident.places.neighbours import Neighbours
+from reident.places.reference_map import locate_by_reference_sets
 from reident.places.registration import registration_attack
 from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
 from reident.places.tolerance_intervals import ToleranceIntervals
@@ -220,6 +221,35 @@ def locating_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str
     return row | utility | {"n_released": len(made.table)}
 
 
+def equalities_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Embed, round or not, and read the hidden coordinates and with them all places off the released numbers alone.
+
+    The intruder's file only lays the finished map on the country. A record without a place counts as lost: half round
+    the earth.
+    """
+    files, step = scenario("germany", params["dataset"]), params["rounding_km"] or None
+    distances = release(files, params["n_reference_sets"], params["reference_set_size"], rng)
+    if step is not None:
+        distances = (distances / step).round() * step
+    found = locate_by_reference_sets(
+        (files.original[files.quasi], distances), known=files.known, quasi=files.quasi, step_km=step, rng=rng
+    )
+    placed = (found.positions["island"] == 0).to_numpy() & (found.linkage is not None)
+    there, truth = found.positions[placed], files.original[placed]
+    error = np.full(len(placed), 20_015.0)
+    error[placed] = great_circle_pairs_km(there["lat_deg"], there["lon_deg"], truth["lat_deg"], truth["lon_deg"])
+    error = error.round(6)  # to the millimetre: what is below it is of floating point
+    row = {
+        "equalities_within_1m": float((error <= 1e-3).mean()),
+        "equalities_wrong": float((placed & (error > 1)).mean()),
+        "equalities_certified": found.is_certified(),
+        **_errors(error, "equalities"),
+        "equalities_precision": 0.0,
+        "equalities_recall": 0.0,
+    }
+    return row if found.linkage is None else row | _links(found.linkage, files, "equalities")
+
+
 def described(files: Scenario, file: str, method: str) -> Microdata:
     """Return the "original" or the "known" file as data of the workbench, with the public inputs of a method."""
     needed = {} if method == NONE else find(method, "anonymiser").public
@@ -384,14 +414,26 @@ def _located(found: Localisation, files: Scenario, attack: str) -> dict[str, Any
         error = great_circle_pairs_km(
             found.positions["lat_deg"], found.positions["lon_deg"], places["lat_deg"], places["lon_deg"]
         )
-    quality = linkage_quality(found.links, files.truth)
     return {
-        f"{attack}_median_km": float(np.median(error)),
-        f"{attack}_p90_km": float(np.quantile(error, 0.9)),
-        f"{attack}_within_1km": float((error <= 1).mean()),
-        f"{attack}_within_5km": float((error <= 5).mean()),
-        f"{attack}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
-        f"{attack}_recall": 0.0 if np.isnan(quality.recall) else quality.recall,
+        **_errors(error, attack),
+        **_links(found, files, attack),
         f"{attack}_z": float(np.nan_to_num(found.z_score)),
         f"{attack}_p_value": found.p_value,
+    }
+
+
+def _errors(error_km: FloatArray, attack: str) -> dict[str, float]:
+    return {
+        f"{attack}_median_km": float(np.median(error_km)),
+        f"{attack}_p90_km": float(np.quantile(error_km, 0.9)),
+        f"{attack}_within_1km": float((error_km <= 1).mean()),
+        f"{attack}_within_5km": float((error_km <= 5).mean()),
+    }
+
+
+def _links(found: Localisation, files: Scenario, attack: str) -> dict[str, float]:
+    quality = linkage_quality(found.links, files.truth)
+    return {
+        f"{attack}_precision": 0.0 if np.isnan(quality.precision) else quality.precision,
+        f"{attack}_recall": 0.0 if np.isnan(quality.recall) else quality.recall,
     }
