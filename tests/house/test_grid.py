@@ -315,6 +315,23 @@ def test_a_full_disk_is_a_clear_error_and_earlier_rows_are_safe(tmp_path, monkey
     pd.testing.assert_frame_equal(sweep(folder=tmp_path), sweep())
 
 
+def test_one_process_at_a_time_computes_a_sweep_in_a_folder_and_others_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(_parts, "FLUSH_SECONDS", 0.0)
+    read = []
+
+    def looks(params, rng):
+        read.append(len(grid.finished({"mu": [0, 1]}, sweep_trials.noisy, folder=tmp_path, stem="test")))
+        other = {"grid": {"mu": [0, 1, 2]}, "trial": sweep_trials.noisy, "stem": "test"}
+        for again in (lambda: grid.run(**other, folder=tmp_path), lambda: grid.forecast([other], folder=tmp_path)):
+            with pytest.raises(DataError, match=rf"`folder` must be .* another reident \(pid {os.getpid()}, since 20"):
+                again()
+        return sweep_trials.noisy(params, rng)
+
+    sweep({"mu": [0, 1]}, looks, repetitions=1, folder=tmp_path)
+    assert read == [0, 0]  # rows of another trial's code
+    assert len(sweep({"mu": [0, 1]}, folder=tmp_path)) == 8
+
+
 def test_summary_is_that_of_scipy():
     frame = sweep(repetitions=12)
     frame.loc[3, "mean_km"] = np.nan

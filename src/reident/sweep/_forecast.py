@@ -15,7 +15,7 @@ import numpy as np
 from reident._check import check_integer
 from reident.sweep import _workers
 from reident.sweep._measures import Kinds
-from reident.sweep._planning import Sweep, prepare_sweep, stored
+from reident.sweep._planning import Sweep, Trial, prepare_sweep, stored
 from reident.sweep._progress import Progress, duration, expect
 from reident.sweep._workers import SCHEDULER, TrialFunction
 
@@ -65,7 +65,9 @@ def forecast(
                 arguments["grid"], arguments["trial"], arguments.get("repetitions", 1), seed, arguments.get("stem"),
                 arguments.get("shared", ()), folder,
             )  # fmt: skip
-            seconds += _sampled(sweep, arguments["trial"], set(arguments.get("shared", ())), samples)
+            if sweep.missing():
+                with sweep.alone() as missing:
+                    seconds += _sampled(missing, sweep, arguments["trial"], set(arguments.get("shared", ())), samples)
             bar.advance()
     seconds /= jobs
     if progress:
@@ -77,9 +79,8 @@ def forecast(
     return seconds
 
 
-def _sampled(sweep: Sweep, trial: TrialFunction, shared: set[str], samples: int) -> float:
+def _sampled(missing: list[Trial], sweep: Sweep, trial: TrialFunction, shared: set[str], samples: int) -> float:
     """Run a few missing trials of a sweep, keep them, and return the seconds that the others will take."""
-    missing = sweep.missing()
     if not missing:
         return 0.0
     firsts = np.unique(np.linspace(0, len(missing) - 1, 2 * samples + 1).round().astype(int)[1::2])

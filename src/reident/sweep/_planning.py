@@ -7,7 +7,8 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 
 from reident._check import check_integer
 from reident._cost import afford
+from reident._lock import occupied
 from reident._rng import stable_hash
 from reident.errors import ParameterError
 from reident.sweep import _code
@@ -50,6 +52,25 @@ class Sweep:
 
     def missing(self) -> list[Trial]:
         return [planned for planned, row in zip(self.plan, self.measures, strict=True) if row is None]
+
+    @contextmanager
+    def alone(self) -> Iterator[list[Trial]]:
+        """Keep others from computing this sweep in its folder; give the trials that nobody has finished by now.
+
+        Raises
+        ------
+        DataError
+            If another process computes it there; a process that was killed does no more.
+        """
+        if self.store is None:
+            yield self.missing()
+            return
+        with occupied(self.store.folder, "folder"):
+            found = self.store.load({planned.key for planned in self.missing()})
+            for position, planned in enumerate(self.plan):
+                if planned.key in found:
+                    self.measures[position] = found[planned.key]
+            yield self.missing()
 
 
 def prepare_sweep(

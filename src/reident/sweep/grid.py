@@ -7,7 +7,8 @@ number of workers gives the same rows, and a larger grid repeats the rows of the
 With a `folder`, finished trials are on disk within seconds, and a sweep that was interrupted in whatever way goes on
 where it was. A stored row is used again only if everything it depends on is the same: settings, repetition, seed, stem,
 the sources of the package up to this layer, the registry of its data, the trial's own module, and the versions of the
-numerical libraries. Results of older code stay on disk and are simply not matched.
+numerical libraries. Results of older code stay on disk and are simply not matched. One process at a time computes a
+sweep in a folder; others may read there what has finished.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def run(
     ParameterError
         If an argument breaks its rule; nothing has run then.
     DataError
-        If `folder` cannot be written; rows finished earlier are safe.
+        If `folder` cannot be written, or another process computes this sweep there: rows finished earlier are safe,
+        and the lock goes with its process, however that ends.
     TrialError
         If a trial raises, kills its workers, or returns other measures than the first; it names the setting, and
         what had finished is kept.
@@ -115,10 +117,10 @@ def run(
     if scheduler is not None and not isinstance(scheduler, str):
         raise ParameterError(f"`scheduler` must be an address such as 'tcp://host:8786' or None, got {scheduler!r}")
     sweep = prepare_sweep(grid, trial, repetitions, seed, stem, shared, folder)
-    missing = sweep.missing()
-    if missing:
-        where = _where(jobs, scheduler, sweep.digest, len(missing))
-        _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress, prepare)
+    if sweep.missing():
+        with sweep.alone() as missing:
+            where = _where(jobs, scheduler, sweep.digest, len(missing))
+            _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress, prepare)
     return _frame(sweep.settings, sweep.plan, sweep.measures)
 
 
@@ -173,6 +175,8 @@ def _compute(
     prepare: _workers.Prepare | None = None,
 ) -> None:
     """Run the missing trials, check and keep each, fill `measures` (modified in place)."""
+    if not missing:
+        return
     names = {name for planned in plan for name in planned.task.params}
     kinds = Kinds(names, [row for row in measures if row is not None])
     done = len(plan) - len(missing)
