@@ -207,6 +207,37 @@ def test_rounding_does_not_prevent_it_and_records_that_contradict_distances_are_
     assert "rounded to 0.05 km, are differences of coordinates" in row["assumption"]
 
 
+def test_finely_rounded_distances_give_as_much_away_as_coarse_ones_and_nearly_as_much_as_exact_ones():
+    released, true = draw(120, 12, 3, 1)
+    located = {}
+    for step in (1e-6, 1e-3, 0.1):
+        found = locate_by_reference_sets(np.round(released / step) * step, rng=0, step_km=step)
+        located[step] = len(found)
+        assert errors_km(found, true).max() < step
+        assert found.is_certified(1e-6)
+    exact = len(locate_by_reference_sets(released, rng=0))
+    assert min(located[1e-6], located[1e-3]) >= max(located[0.1], 0.95 * exact)
+    assert exact > 100
+
+
+def test_the_judge_opens_a_release_of_six_decimals():
+    released, true = draw(80, 15, 3, 1)
+    row = judged(np.round(released, 6), *degrees(true))
+    assert row["risk"] > 0.95
+    assert "rounded to 1e-06 km, are differences of coordinates" in row["assumption"]
+
+
+def test_fine_noise_and_other_distances_rounded_finely_locate_nobody():
+    released, true = draw(80, 15, 3, 1)
+    lat, lon = degrees(true)
+    noise = np.random.default_rng(0).normal(0, 0.1, released.shape)
+    for matrix in (great_circle_km(lat, lon), np.abs(released + np.triu(noise, 1) + np.triu(noise, 1).T)):
+        for step in (1e-6, 1e-3, 0.01):
+            found = locate_by_reference_sets(np.round(matrix / step) * step, rng=0, step_km=step)
+            assert len(found) == 0
+            assert not found.is_certified()
+
+
 def test_a_place_nearer_to_others_than_released_distances_allow_is_given_up():
     released, true = draw(80, 15, 3, 1)
     island = Island(np.empty((0, 80)), released, 1e-3)

@@ -140,6 +140,17 @@ def test_rounded_distances_give_coordinates_to_a_fraction_of_their_step(step):
 
 
 @pytest.mark.whole
+@pytest.mark.parametrize("step", [1e-6, 1e-3, 0.01])
+def test_fine_steps_give_nearly_the_values_that_exact_distances_give(step):
+    released, coordinates = embedding(120, 20, 10, 1)
+    _, exact = naive.right_values(recover_coordinates(released).values_km, coordinates)
+    found = recover_coordinates(np.round(released / step) * step, step_km=step)
+    right, total = naive.right_values(found.values_km, coordinates, 2 * step)
+    assert right > 0.98 * total
+    assert right > 0.8 * exact
+
+
+@pytest.mark.whole
 def test_a_rounded_matrix_of_other_distances_is_hardly_explained():
     lat, lon = points_in_area(AREA, 150, rng=3)
     # The distance from a far record is a coordinate, active for the pairs in its direction.

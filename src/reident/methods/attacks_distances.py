@@ -180,8 +180,9 @@ def registration(
 
 
 #: Share of equal differences from which a matrix is made of differences of hidden coordinates; share of the distances
-#: that differences of the coordinates recovered from rounded ones explain; records up to which these are attacked here.
-_EQUAL, _EXPLAINED, _ROUNDED = 0.01, 0.5, 600
+#: that differences of the coordinates recovered from rounded ones explain; records up to which these are attacked here,
+#: where the steps are coarse and fine.
+_EQUAL, _EXPLAINED, _ROUNDED, _FINE = 0.01, 0.5, 600, 1500
 
 
 def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -198,33 +199,45 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
         raise NotApplicable("no distances are released")
     kept, theirs, _, knowledge = _distances(release, knowledge, rng)
     step = rounding_step(theirs[1])
-    counted = _differences(theirs[1], step)
+    counted = _differences(theirs[1]) if step is None else ""
+    if step is not None:
+        _needs_few(len(theirs[1]), step)
     found = locate_by_reference_sets(theirs, known=knowledge.known, quasi=kept, step_km=step, rng=rng)
+    if step is not None:
+        share = found.coordinates.explained
+        counted = f"{share:.0%}, rounded to {step:g} km, are differences of coordinates that were found"
+        _refuse_unless(share > _EXPLAINED, counted)
     if found.linkage is None:
         raise NotApplicable(f"{counted}, but they place nobody")
     said = f"and reads places off the released numbers, of which {counted}"
     return _linked(release, knowledge, found.linkage.links, said, confidence="probability")
 
 
-def _differences(distances: FloatArray, step: float | None) -> str:
-    """Say how many distances are differences of hidden coordinates; refuse where too few are."""
-    from reident.places.reference_sets import exact_equalities, recover_coordinates
+def _differences(distances: FloatArray) -> str:
+    """Say how many exact distances are differences of hidden coordinates; refuse where too few are."""
+    from reident.places.reference_sets import exact_equalities
 
-    if step is None:
-        equal = exact_equalities(distances)
-        share, enough = equal.share, _EQUAL
-        counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
-    else:
-        if len(distances) > _ROUNDED:
-            raise NotApplicable(
-                f"the distances are rounded to {step:g} km, and {len(distances)} records, more than {_ROUNDED}, take "
-                "minutes: see locate_by_reference_sets"
-            )
-        share, enough = recover_coordinates(distances, step_km=step).explained, _EXPLAINED
-        counted = f"{share:.0%}, rounded to {step:g} km, are differences of coordinates that were found"
-    if not share > enough:
-        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
+    equal = exact_equalities(distances)
+    counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
+    _refuse_unless(equal.share > _EQUAL, counted)
     return counted
+
+
+def _refuse_unless(enough: bool, counted: str) -> None:
+    if not enough:
+        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
+
+
+def _needs_few(n: int, step: float) -> None:
+    """Refuse rounded releases that would take minutes."""
+    from reident.places.rounded_coordinates import is_fine
+
+    most = _FINE if is_fine(step, n) else _ROUNDED
+    if n > most:
+        raise NotApplicable(
+            f"the distances are rounded to {step:g} km, and {n} records, more than {most}, take minutes: see "
+            "locate_by_reference_sets"
+        )
 
 
 def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

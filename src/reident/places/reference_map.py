@@ -20,12 +20,15 @@ from reident.places.localisation import Localisation, check_known_places
 from reident.places.outline import lay_inside
 from reident.places.reference_sets import HiddenCoordinates, check_release, recover_coordinates
 from reident.places.registration import registration_attack
+from reident.places.rounded_coordinates import is_fine
 from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
 
 __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 
 # Deviation, km, up to which an equation between unrounded numbers holds; with a step, its share up to which one does.
 _EXACT_KM, _OF_STEP = 1e-6, 0.2
+# With fine steps, whose values rest on fewer distances: the share; up to so many km the whole step; km at least.
+_OF_FINE_STEP, _WHOLE_STEP_KM, _FINEST_KM = 0.5, 0.01, 3e-6
 # Tolerance, km, above which no map is begun: with noise of 20 km one was, wrong and yet sure of itself.
 _COARSEST_KM = 1.0
 # How far a place may contradict a released distance, which is never longer than the true one, in steps.
@@ -179,7 +182,7 @@ def locate_by_reference_sets(
         check_known_places(known)
     generator = check_rng(rng)
     coordinates = recover_coordinates(distances, step_km)
-    tol = _EXACT_KM if step_km is None else _OF_STEP * step_km
+    tol = _tolerance_km(step_km, len(distances))
 
     filled = np.isfinite(coordinates.values_km).sum(axis=0)
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
@@ -206,6 +209,15 @@ def locate_by_reference_sets(
     positions, references = _frames(islands, table.index, columns)
     seconds = time.perf_counter() - began
     return ReferenceMap(positions, references, frame, coordinates, *certificate, spread, linkage, seconds)
+
+
+def _tolerance_km(step_km: float | None, n: int) -> float:
+    """Return the deviation, km, up to which an equation between recovered values holds."""
+    if step_km is None:
+        return _EXACT_KM
+    if is_fine(step_km, n):
+        return max(min(step_km, max(_WHOLE_STEP_KM, _OF_FINE_STEP * step_km)), _FINEST_KM)
+    return _OF_STEP * step_km
 
 
 def _table(release: Any, n: int) -> pd.DataFrame:

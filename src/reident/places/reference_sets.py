@@ -142,8 +142,8 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     -------
     HiddenCoordinates
         Without columns where the matrix is no matrix of largest differences. Exact numbers give no wrong value; with a
-        step single values may be wrong (fewer than one in fifty up to a step of 1 km). Ordinary distances, rounded, may
-        give a few columns, distances from single records, that explain little.
+        step single values may be wrong (up to one in thirty, as measured, up to a step of 1 km). Ordinary distances,
+        rounded, may give a few columns, distances from single records, that explain little.
 
     Raises
     ------
@@ -161,8 +161,9 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     With a step, the two rows in which most differences fall into one window begin a column. What is known of it bounds
     it for every other record, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active the extreme bounds coincide.
     The distances that the column explains are set aside, the next column comes from the rest; a least-squares fit of
-    all columns to all distances averages the rounding away. A tenth of the distances is hidden from the search: a
-    column that they do not confirm is left out.
+    all columns to all distances averages the rounding away. The finer the step, the fewer bounds must coincide: two up
+    to 25 km over the number of records, four up to .2 km, six above. A tenth of the distances is hidden from the
+    search: a column that they do not confirm is left out.
 
     Beyond Kroll and Schnell (2016), who take the coordinates for lost once the largest difference is formed.
 

@@ -6,21 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsmr
 from scipy.special import bdtrc
 
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.kernels.places import rounded as kernel
 
-__all__ = ["Rounded", "recover_rounded"]
+__all__ = ["Rounded", "is_fine", "recover_rounded"]
 
 # Share of the distances that the search does not see. A column stays only if these speak for it at this level: of its
-# own distances, more lie within a step than chance, counted beside it in so many windows, would put there.
-_HELD_OUT, _LEVEL, _WINDOWS = 0.1, 1e-6, 4
+# own distances, more lie within a step than chance, counted beside it in so many windows, would put there; with fine
+# steps beside it up to so many km.
+_HELD_OUT, _LEVEL, _WINDOWS, _WINDOWS_KM = 0.1, 1e-6, 4, 0.5
 # Pairs of rows tried for each column, the best of them that are followed, and columns in a row that may fail.
 _PAIRS, _FOLLOWED, _FAILURES = 6000, 8, 5
-# Rounds in which one column settles, and bounds that must coincide: with few values known, and later.
+# Rounds in which one column settles, and bounds that must coincide: with few values known, and later, with steps up to
+# so many km and above.
 _ROUNDS, _FIRST_BOUNDS, _FEW = 12, 3, 30
+_BOUNDS, _COARSE_KM, _COARSE_BOUNDS = 4, 0.2, 6
+# Steps are fine up to so many km over the number of records: two bounds then hardly coincide by chance.
+_FINE_KM, _FINE_BOUNDS = 25.0, 2
 # Rounds of the fit of all columns at once, and fitted distances without which a value is not believed; rounds in which
 # values are added to fitted columns, and how narrow, in steps, bounds are then taken to coincide.
 _FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
@@ -34,93 +40,140 @@ class Rounded(NamedTuple):
     n_refused: int
 
 
+def is_fine(step: float, n: int) -> bool:
+    """Tell whether bounds of a value in a release of n records hardly coincide to a step by chance."""
+    return step * n <= _FINE_KM
+
+
 def recover_rounded(distances: FloatArray, step: float) -> Rounded:
     """Recover coordinates column by column, each from the entries that those before leave over, then fit all at once.
 
     The draws are fixed: the same matrix gives the same values.
     """
     n = len(distances)
-    rng = np.random.default_rng(0)
-    pairs = np.column_stack(np.triu_indices(n, 1))
-    pairs = pairs[np.isfinite(distances[pairs[:, 0], pairs[:, 1]])]
-    hidden = pairs[rng.random(len(pairs)) < _HELD_OUT]
-    seen = distances.copy()
-    seen[hidden[:, 0], hidden[:, 1]] = seen[hidden[:, 1], hidden[:, 0]] = np.nan
-
+    search = _Search(distances, step)
     columns: list[FloatArray] = []
-    open_ = ~np.isnan(seen)
     failures = n_refused = 0
     while failures < _FAILURES and n >= _FEW:
-        found = _next_column(seen, open_, pairs, step, rng)
+        found = search.next_column()
         if found is None:
             failures += 1
             continue
         f, explained = found
-        if _is_refused(distances, f, hidden, step):
+        if search.refuses(f):
             failures += 1
             n_refused += 1
             continue
         failures = 0
-        open_ &= ~explained
+        search.open &= ~explained
         columns = _joined(columns, f, step)
     values = np.array(columns).reshape(-1, n)
-    values, _ = _fitted(distances, values, pairs, step)
+    values, _ = _fitted(distances, values, search.pairs, step)
     for _ in range(_FILLS):
-        values, n_fitted = _fitted(distances, _filled(distances, values, step), pairs, step)
+        filled = _filled(distances, values, step, min(search.bounds, _FIRST_BOUNDS))
+        values, n_fitted = _fitted(distances, filled, search.pairs, step)
     keep = np.isfinite(values).sum(axis=1) >= 8
     return Rounded(values[keep], n_fitted, n_refused)
 
 
-def _next_column(
-    seen: FloatArray, open_: BoolArray, pairs: IntArray, step: float, rng: np.random.Generator
-) -> tuple[FloatArray, BoolArray] | None:
-    """Return the column that explains most of the open entries, and which it explains; None if there is none."""
-    tried = pairs[rng.choice(len(pairs), min(_PAIRS, len(pairs)), replace=False)]
-    heights = np.zeros(len(tried))
-    scores = kernel.crowded_windows(seen, open_, tried, 2 * step, heights)
-    best, most = None, len(seen)
-    for which in np.argsort(-scores, kind="stable")[:_FOLLOWED]:
-        f = _column(seen, open_, tried[which], heights[which], step)
-        if f is None:
-            continue
-        explained = open_ & (np.abs(np.abs(f[:, None] - f) - seen) <= step)
-        n_new = int(explained.sum()) // 2
-        if n_new > most:
-            best, most = (f, explained), n_new
-    return best
+class _Search:
+    """The search for columns in what the columns found before leave open."""
 
+    def __init__(self, distances: FloatArray, step: float) -> None:
+        n = len(distances)
+        self.distances, self.step = distances, step
+        self.rng = np.random.default_rng(0)
+        pairs = np.column_stack(np.triu_indices(n, 1))
+        self.pairs = pairs[np.isfinite(distances[pairs[:, 0], pairs[:, 1]])]
+        self.hidden = self.pairs[self.rng.random(len(self.pairs)) < _HELD_OUT]
+        self.seen = distances.copy()
+        for x, y in (self.hidden.T, self.hidden.T[::-1]):
+            self.seen[x, y] = np.nan
+        self.open = ~np.isnan(self.seen)
+        self.fine = is_fine(step, n)
+        self.bounds = _FINE_BOUNDS if self.fine else _BOUNDS if step <= _COARSE_KM else _COARSE_BOUNDS
+        # Columns that explain too little are not followed a second time.
+        self.fruitless: list[FloatArray] = []
 
-def _column(seen: FloatArray, open_: BoolArray, pair: IntArray, height: float, step: float) -> FloatArray | None:
-    """Return the coordinate that begins with the equal differences of two rows; None if it does not hold."""
-    a, b = pair
-    f = np.full(len(seen), np.nan)
-    with np.errstate(invalid="ignore"):
-        below = open_[a] & open_[b] & (np.abs(seen[a] - seen[b] - height) <= 1.01 * step)
-    f[below] = -(seen[a, below] + seen[b, below] + height) / 2
-    f[a], f[b] = 0.0, -height
-    kernel.drop_violations(seen, f, 1.6 * step)
-    needed = 4 if step <= 0.2 else 6
-    new, lower, upper = np.empty((3, len(seen)))
-    for _ in range(_ROUNDS):
-        n_known = np.isfinite(f).sum()
-        kernel.from_bounds(seen, f, step, needed if n_known > _FEW else _FIRST_BOUNDS, new, lower, upper)
-        new[lower - upper > 2.5 * step] = np.nan
-        kernel.drop_violations(seen, new, 1.6 * step)
-        known = np.isfinite(new)
-        if known.sum() < 4:
-            return None
-        settled = (known == np.isfinite(f)).all() and np.abs(new[known] - f[known]).max() < 0.05 * step
-        f = new.copy()
-        if settled:
-            break
-    return f if np.isfinite(f).sum() >= 8 else None
+    def next_column(self) -> tuple[FloatArray, BoolArray] | None:
+        """Return the column that explains most of the open entries, and which it explains; None if there is none."""
+        tried = self.pairs[self.rng.choice(len(self.pairs), min(_PAIRS, len(self.pairs)), replace=False)]
+        heights = np.zeros(len(tried))
+        scores = kernel.crowded_windows(self.seen, self.open, tried, 2 * self.step, heights)
+        enough = _FEW if self.fine else len(self.seen)
+        best, most, followed = None, enough, 0
+        columns: list[FloatArray] = []
+        for which in np.argsort(-scores, kind="stable"):
+            if followed == _FOLLOWED or (self.fine and scores[which] == 0):
+                break
+            pair, height = tried[which], heights[which]
+            if self.fine and self._begins(self.fruitless, pair, height):
+                continue
+            followed += 1
+            if self.fine and self._begins(columns, pair, height):
+                continue
+            f = self._column(pair, height)
+            if f is None:
+                f = np.full(len(self.seen), np.nan)
+                f[pair] = 0.0, -height
+            explained = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
+            n_new = int(explained.sum()) // 2
+            if n_new > most:
+                best, most = (f, explained), n_new
+            (columns if n_new > enough else self.fruitless).append(f)
+        return best
 
+    def _begins(self, columns: list[FloatArray], pair: IntArray, height: float) -> bool:
+        """Tell whether a window of two rows would begin one of these columns."""
+        a, b = pair
+        return any(abs(abs(f[a] - f[b]) - abs(height)) <= 2 * self.step for f in columns)
 
-def _is_refused(distances: FloatArray, f: FloatArray, hidden: IntArray, step: float) -> bool:
-    """Tell whether the entries that a column has not seen may lie at its differences by chance."""
-    at, beyond = kernel.count_near(distances, f, hidden, step, _WINDOWS)
-    share = 1 / (_WINDOWS + 1)
-    return not (at and bdtrc(at - 1, at + beyond, share) < _LEVEL)
+    def _column(self, pair: IntArray, height: float) -> FloatArray | None:
+        """Return the coordinate that begins with the equal differences of two rows; None if it does not hold."""
+        a, b = pair
+        seen, step = self.seen, self.step
+        f = np.full(len(seen), np.nan)
+        with np.errstate(invalid="ignore"):
+            below = self.open[a] & self.open[b] & (np.abs(seen[a] - seen[b] - height) <= 1.01 * step)
+        f[below] = -(seen[a, below] + seen[b, below] + height) / 2
+        f[a], f[b] = 0.0, -height
+        kernel.drop_violations(seen, f, 1.6 * step)
+        new, lower, upper = np.empty((3, len(seen)))
+        for _ in range(_ROUNDS):
+            n_known = np.isfinite(f).sum()
+            needed = self.bounds if n_known > _FEW else min(self.bounds, _FIRST_BOUNDS)
+            kernel.from_bounds(seen, f, step, needed, new, lower, upper)
+            new[lower - upper > 2.5 * step] = np.nan
+            kernel.drop_violations(seen, new, 1.6 * step)
+            known = np.isfinite(new)
+            if known.sum() < 4:
+                return None
+            settled = (known == np.isfinite(f)).all() and np.abs(new[known] - f[known]).max() < 0.05 * step
+            f = new.copy()
+            if settled:
+                break
+        if self.fine:
+            self._keep_one_part(f, pair)
+        return f if np.isfinite(f).sum() >= 8 else None
+
+    def _keep_one_part(self, f: FloatArray, pair: IntArray) -> None:
+        """Forget, in place, what only the two records that the column began with, or no open entry, tie to the rest.
+
+        Two sets may differ by the same number there, and only there; what is not open belongs to an earlier column.
+        """
+        tied = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
+        tied[pair], tied[:, pair] = False, False
+        _, part = connected_components(sparse.csr_array(tied), directed=False)
+        apart = part != np.bincount(part).argmax()
+        apart[pair] = False
+        f[apart] = np.nan
+
+    def refuses(self, f: FloatArray) -> bool:
+        """Tell whether the entries that a column has not seen may lie at its differences by chance."""
+        n_windows = max(_WINDOWS, int(_WINDOWS_KM / self.step)) if self.fine else _WINDOWS
+        at, beyond = kernel.count_near(self.distances, f, self.hidden, self.step, n_windows)
+        share = 1 / (n_windows + 1)
+        return not (at and bdtrc(at - 1, at + beyond, share) < _LEVEL)
 
 
 def _joined(columns: list[FloatArray], new: FloatArray, step: float) -> list[FloatArray]:
@@ -163,7 +216,7 @@ def _fitted(distances: FloatArray, values: FloatArray, pairs: IntArray, step: fl
     return np.where(counts >= _FEWEST_FITTED, values, np.nan), used.size
 
 
-def _filled(distances: FloatArray, values: FloatArray, step: float) -> FloatArray:
+def _filled(distances: FloatArray, values: FloatArray, step: float, bounds: int) -> FloatArray:
     """Return columns with values added where a few fitted bounds coincide, or leave little room between them.
 
     Fitted values are closer than one by one, so that fewer bounds do than before.
@@ -171,7 +224,7 @@ def _filled(distances: FloatArray, values: FloatArray, step: float) -> FloatArra
     values = values.copy()
     new, lower, upper = np.empty((3, len(distances)))
     for f in values:
-        kernel.from_bounds(distances, f, _NARROW * step, _FIRST_BOUNDS, new, lower, upper)
+        kernel.from_bounds(distances, f, _NARROW * step, bounds, new, lower, upper)
         new[lower - upper > 1.5 * step] = np.nan
         between = np.isnan(new) & (np.abs(upper - lower) < _NARROW * step)
         new[between] = (lower + upper)[between] / 2
