@@ -223,3 +223,15 @@ def test_several_risks_stand_side_by_side_over_one_utility(width_cm):
     assert found["smallest_pt"] >= 7
     with pytest.raises(DataError, match="must have one analysis"):
         plot_ru_together(pd.concat([frame, frame.assign(analysis="another")]))
+
+
+def test_an_optional_name_that_fits_nowhere_is_left_out():
+    """Among dots as close as they may be, the name that must stand does; alone both do."""
+    for dense in (True, False):
+        figure, ax = plt.subplots(figsize=(2.5, 2), dpi=100)
+        at = np.linspace(0, 1, 12) if dense else np.array([0.5])
+        ax.plot(*(axis.ravel() for axis in np.meshgrid(at, at)), "o", color="black")
+        middle = [(float(at[len(at) // 2]),) * 2]
+        place_labels(ax, [Label(middle, "must", "red"), Label(middle, "may", "blue", optional=True)])
+        assert [text.get_text() for text in ax.texts] == (["must"] if dense else ["must", "may"])
+        plt.close(figure)

@@ -7,7 +7,7 @@ to choose from first; then all choose again, knowing the others. `overlaps` coun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -37,15 +37,22 @@ _ROOM = np.array([-1, -1, 1, 1])
 #: How often all labels choose.
 _ROUNDS = 4
 
+#: What covering may cost before an optional label is left out.
+_TOUCHING = 6.0
+
 
 @dataclass(frozen=True)
 class Label:
-    """A text and the points, in data coordinates, of which it may stand beside any."""
+    """A text and the points, in data coordinates, of which it may stand beside any.
+
+    An optional one is left out where every place covers something.
+    """
 
     points: Sequence[tuple[float, float]]
     text: str
     colour: Any
     bold: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,12 @@ class _Places:
     away: FloatArray
     point: FloatArray
     cost: FloatArray
+    optional: bool = False
+
+    @property
+    def distance_cost(self) -> FloatArray:
+        """What a place costs that covers nothing."""
+        return np.asarray(1.5 * self.away + np.where(self.away > _LED, _FAR, 0.0))
 
 
 def _places(label: Label, half: FloatArray, dots: FloatArray, pixel: float) -> _Places:
@@ -113,17 +126,15 @@ def _places(label: Label, half: FloatArray, dots: FloatArray, pixel: float) -> _
         boxes.append(np.hstack([low, high]))
         leads.append(np.hstack([np.broadcast_to(at, low.shape), np.clip(at, low, high)]))
     n = len(label.points)
-    return _Places(
-        np.vstack(boxes), np.vstack(leads), np.tile(away, n), np.repeat(np.arange(n), len(away)),
-        1.5 * np.tile(away, n) + np.where(np.tile(away, n) > _LED, _FAR, 0.0),
-    )  # fmt: skip
+    point = np.repeat(np.arange(n), len(away))
+    return _Places(np.vstack(boxes), np.vstack(leads), np.tile(away, n), point, np.zeros(len(point)), label.optional)
 
 
 def _fixed_cost(places: _Places, label: Label, there: _Obstacles, frame: FloatArray, pixel: float) -> FloatArray:
     """Return what each place costs whatever the other labels do."""
     area = (places.boxes[0, 2:] - places.boxes[0, :2]).prod()
     outside = 1 - _covered(places.boxes, frame)[:, 0] / area
-    cost = places.cost + np.where(outside > 0.001, _OUTSIDE * (1 + 10 * outside), 0.0)
+    cost = places.distance_cost + np.where(outside > 0.001, _OUTSIDE * (1 + 10 * outside), 0.0)
     cost += _POINT * _covered(places.boxes, there.dots).sum(axis=1) / pixel**2
     cost += _LINE * _crossed(places.boxes, there.segments).sum(axis=1) / pixel
     led = places.away > _LED
@@ -168,8 +179,11 @@ def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0) -> Non
         found = _places(label, half, ax.transData.transform(np.array(label.points, float)), pixel)
         cost = _fixed_cost(found, label, there, frame, pixel)
         notes.append(note)
-        options.append(_Places(found.boxes, found.leads, found.away, found.point, cost))
+        options.append(replace(found, cost=cost))
     for note, option, label, chosen in zip(notes, options, labels, _choose(options, standing, pixel), strict=True):
+        if chosen is None:
+            note.remove()
+            continue
         at = option.leads[chosen, :2]
         box = option.boxes[chosen]
         note.xy = label.points[int(option.point[chosen])]
@@ -182,8 +196,8 @@ def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0) -> Non
             lead[0].set(gid="lead", in_layout=False)
 
 
-def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: float) -> list[int]:
-    """Return the place that each label takes after all rounds."""
+def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: float) -> list[int | None]:
+    """Return the place that each label takes after all rounds; None for one that is left out."""
     chosen: list[int | None] = [None] * len(options)
     for _ in range(_ROUNDS):
         for i, option in enumerate(options):
@@ -195,8 +209,10 @@ def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: f
             # A leading line through another text is as bad as a text on it.
             through = (_crossed(texts, option.leads) > 0).sum(axis=0) if len(texts) else 0
             cost += np.where(option.away > _LED, 10 * _TEXT * through, 0.0)
-            chosen[i] = int(cost.argmin())
-    return [int(place) for place in chosen if place is not None]
+            best = int(cost.argmin())
+            left_out = option.optional and cost[best] - option.distance_cost[best] > _TOUCHING
+            chosen[i] = None if left_out else best
+    return chosen
 
 
 def overlaps(figure: Figure) -> dict[str, float]:

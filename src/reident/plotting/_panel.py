@@ -60,7 +60,7 @@ def draw_panel(
         if method not in lit:
             ax.plot(*zip(*points, strict=True), color=PALE, linewidth=0.8, marker="o", markersize=2, zorder=2)
             if named:
-                labels.append(Label(points, look.name, "0.45"))
+                labels.append(Label(points, textwrap.fill(look.name, 20), "0.45", optional=True))
             continue
         if look.ordered:
             ax.plot(*zip(*points, strict=True), color=look.colour, linewidth=1.0, zorder=3)
@@ -74,7 +74,7 @@ def draw_panel(
                     markeredgewidth=0.9, zorder=4)  # fmt: skip
         labels += _values(panel, curve, look, crossing, ends=values == "ends")
         if named and look.ordered:
-            labels.append(Label(points, look.name, look.ink, bold=True))
+            labels.append(Label(points, textwrap.fill(look.name, 20), look.ink, bold=True))
     if len(tolerable):
         best = tolerable.loc[tolerable["utility"].idxmax()]
         if best["method"] in lit:
