@@ -218,7 +218,8 @@ def test_a_trial_that_raises_is_named_and_the_rest_is_kept(tmp_path, jobs):
         sweep({"mu": [0, 1, 2, 3]}, sweep_trials.raises_at_two, jobs=jobs, folder=tmp_path)
     assert "raise ValueError" in "".join(caught.value.__notes__)
     rows = pd.concat([pd.read_parquet(part) for part in tmp_path.rglob("part-*.parquet")])
-    assert len(rows) >= 8
+    assert set(rows["_key"].value_counts()) == {1}
+    assert len(rows) >= 8 / jobs  # a second worker may have had good trials in its hands
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ _NO_METHOD = {
         "distance_deviation_quantiles distance_noise_window_km "
         "link_scores score_threshold random_non_edges implant_by_cut recover_by_cut "
         "edge_connected_groups mapped_edges repair_grid_sets is_degree_anonymous anonymise_degrees least_ncp "
-        "intersection_course equivalence_classes"
+        "intersection_course equivalence_classes recover_coordinates"
     ),
     "measures of a table or network itself: what a map shows of them are their changes": (
         "k_anonymity l_diversity t_closeness reidentification_risk individual_risk special_uniques population_uniques "

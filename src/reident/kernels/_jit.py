@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numba
@@ -21,6 +22,21 @@ parallel_jit = numba.njit(cache=True, error_model="numpy", parallel=True)
 #: polynomial. The last bit of a number may then differ between processors, and no more than that.
 fused_jit = numba.njit(cache=True, error_model="numpy", nogil=True, fastmath={"contract"})
 fused_parallel_jit = numba.njit(cache=True, error_model="numpy", parallel=True, fastmath={"contract"})
+
+
+#: Distances that take less time than waking a second thread; on a busy machine that takes milliseconds.
+_FEW = 20_000
+
+
+@contextmanager
+def threads_for(n_distances: int) -> Iterator[None]:
+    """Let a parallel kernel run in this thread alone where its work is small."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1 if n_distances < _FEW else before)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def in_threads(task: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

@@ -9,6 +9,7 @@ from reident._check import check_coordinates
 from reident._cost import afford
 from reident._types import FloatArray
 from reident.errors import DataError
+from reident.kernels._jit import threads_for
 from reident.kernels.places import sphere
 
 __all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km"]
@@ -128,5 +129,6 @@ def _cross_km(p: FloatArray, q: FloatArray, name: str = "lat_deg") -> FloatArray
     advice = "take a sample of the places, or chosen pairs with great_circle_pairs_km"
     afford(8 * n_p * n_q, name, f"{n_p:,} x {n_q:,} distances", advice)
     out = np.empty((p.shape[1], q.shape[1]))
-    sphere.great_circle_cross(p, q, out)
+    with threads_for(out.size):
+        sphere.great_circle_cross(p, q, out)
     return out
