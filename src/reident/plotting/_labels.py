@@ -126,7 +126,7 @@ def _places(label: Label, half: FloatArray, dots: FloatArray, pixel: float) -> _
         boxes.append(np.hstack([low, high]))
         leads.append(np.hstack([np.broadcast_to(at, low.shape), np.clip(at, low, high)]))
     n = len(label.points)
-    point = np.repeat(np.arange(n), len(away))
+    point = np.repeat(np.arange(n, dtype=float), len(away))
     return _Places(np.vstack(boxes), np.vstack(leads), np.tile(away, n), point, np.zeros(len(point)), label.optional)
 
 
