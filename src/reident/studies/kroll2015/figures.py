@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 
 from reident.data.datasets import load_boundary
 from reident.data.papers import published
+from reident.plotting._labels import Label, place_labels
 from reident.plotting._style import COLOURS, MARKERS, draw_lines, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
@@ -243,22 +244,23 @@ def figure_8(results: Results) -> Figure:
     risk = table_4[np.isclose(table_4["alpha"], alpha)].set_index("sigma_deg")["precision"]
     utility = 1 / table_3.set_index("sigma_deg")["variance_km2"]
     ax.plot(utility, risk, "s--", color="0.55", markerfacecolor="white", markersize=6, linewidth=0.9, label="print")
-    points = []
+    points, names = [], []
     for i, (sigma_deg, part) in enumerate(averages.groupby("sigma_deg")):
         mean, (low, high) = part["precision"].mean(), np.clip(confidence(part["precision"]), 0, 1)
         x = part["utility_per_km2"].mean()
         points.append((x, mean))
         ax.errorbar(x, mean, yerr=np.array([[mean - low], [high - mean]]), fmt="o", color=COLOURS[0], markersize=5,
                     elinewidth=0.8, label="ours, 95 % interval of the mean" if i == 0 else None)  # fmt: skip
-        top = max(high, risk.get(sigma_deg, 0.0))
-        ax.annotate(f"{sigma_deg:g}°", (x, top), xytext=(0, 6), textcoords="offset points", fontsize=7, ha="center")
+        names.append(Label([(x, mean), (x, high)], f"{sigma_deg:g}°", "black"))
     ax.plot(*zip(*points, strict=True), color=COLOURS[0], linewidth=0.9)
     ax.set_xscale("log")
     ax.set_ylim(0, 1.08)
+    ax.margins(x=0.08)
     ax.set_xlabel("utility: 1 / variance of d - d', per km$^2$ (log scale)")
     ax.set_ylabel(f"risk: precision of the clique attack, $\\alpha$ = {alpha:g}")
     ax.set_title(f"each point a noise $\\sigma$; {averages['dataset'].nunique()} data sets")
     ax.legend(loc="lower right")
+    place_labels(ax, names)
     return figure
 
 
