@@ -67,7 +67,7 @@ def _served(command, tmp_path, **kws):
 def chromium():
     """Give a chromium, one for all tests, and the module that drives it."""
     if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
+        pytest.skip("needs chromium, a program of the system that make does not install")
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -128,6 +128,16 @@ def test_the_guide_tells_custodians_what_was_measured():
         f"Rounded to .1 km, 20 sets of 10 give {share(20, 10, 500, 0.1, 0, 0)} back, rounded to 1 km "
         f"{share(20, 10, 500, 1, 0, 0)}, with 1 km of noise on each distance {share(20, 10, 500, 0, 1, 0)}."
     ) in guide
+    opened = pd.read_csv(embedded_file("measured/equalities.csv"))
+    assert (opened["wrong"] == 0).all()
+    exact = opened[opened["rounding_km"] == 0].groupby(["n_reference_sets", "reference_set_size"])["within_1m"]
+    assert (exact.mean() > 0.95).all()
+    rounded = opened[opened["rounding_km"] == 1]
+    assert rounded["dataset"].nunique() == 3
+    ten, thirty = (
+        f"{one:.0%}".replace("%", " %") for one in rounded.groupby("reference_set_size")["within_1km"].mean()
+    )
+    assert f"rounding to 1 km gives {ten} back for 20 sets of 10, and {thirty} for 20 sets of 30" in guide
 
 
 def test_the_protection_figure_shows_every_candidate_that_was_judged():

@@ -1,5 +1,7 @@
 """What kroll2016 states, and what the study needs to state it honestly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,6 +120,11 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
     located = results.frames["locating"].set_index("method")
     assert located.loc["original", "registration_within_5km"] > 0.9
     assert located.loc["lipschitz_embedding", "equalities_within_1km"] > 0.9
+    placed = results.frames["locating"]
+    fewer = placed.assign(**{name: np.nan for name in placed if name.startswith("equalities_")})
+    twice = replace(results, frames={**results.frames, "locating": pd.concat([placed, fewer])})
+    (legend,) = FIGURES["locating"](twice).legends
+    assert [text.get_text().partition(" (")[2] for text in legend.get_texts()] == ["", "", "1 of 2)"]
     for name, draw in FIGURES.items():
         figure = draw(results)
         if "england" in name or name == "figure-2-utility":

@@ -221,7 +221,7 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
 
 
 def locating(results: Results) -> Figure:
-    """Draw how closely both attacks place all records of a release, by method."""
+    """Draw how closely three attacks place all records of a release, by method."""
     located = results.frames["locating"]
     by = ["label", "size"]
     order = located[by].drop_duplicates().itertuples(index=False)
@@ -233,11 +233,15 @@ def locating(results: Results) -> Figure:
         "registration": "without any match",
         "equalities": "from equal differences of released numbers",
     }
-    for i, (attack, label) in enumerate(attacks.items()):
+    n = int(located.groupby(by).size().min())
+    for i, attack in enumerate(attacks):
         for ax, measure in zip(axes, ("median_km", "within_5km", "precision"), strict=True):
             if f"{attack}_{measure}" not in located:
                 continue
             part = located.groupby(by, sort=False)[f"{attack}_{measure}"]
+            judged = part.count()
+            fewest = judged[judged > 0].min()
+            label = attacks[attack] + (f" ({fewest} of {n})" if fewest < n else "")
             middle, low, high = part.median(), part.quantile(0.05), part.quantile(0.95)
             floor = 1e-6 if measure == "median_km" else 0.0
             y = rows + 0.22 * (1 - i)
@@ -256,7 +260,6 @@ def locating(results: Results) -> Figure:
     for ax in axes[1:]:
         ax.set_xlim(-0.03, 1.03)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    n = int(located.groupby(by).size().min())
     figure.suptitle(f"simulated persons in Germany; median and 5-95 % of {n} releases", fontsize=8)
     return figure
 
