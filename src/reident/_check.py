@@ -254,15 +254,17 @@ def check_distance_matrix(distances: ArrayLike, name: str, *, size: int | None =
         raise DataError(f"`{name}` must be square, got shape {matrix.shape}")
     if size is not None and matrix.shape[0] != size:
         raise DataError(f"`{name}` must have one row a record ({size}), got {matrix.shape[0]}")
-    if not np.isfinite(matrix).all():
+    blocks = _row_blocks(matrix)
+    if not all(np.isfinite(matrix[rows]).all() for rows in blocks):
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise DataError(f"`{name}` must be finite, got {matrix[row, column]} at ({row}, {column})")
     if matrix.size and matrix.min() < 0:
         row, column = np.unravel_index(int(matrix.argmin()), matrix.shape)
         raise DataError(f"`{name}` must not be negative, got {matrix[row, column]:g} at ({row}, {column})")
     if matrix.size:
-        gap = np.abs(matrix - matrix.T)
-        if gap.max() > 1e-9 * max(1.0, float(matrix.max())):
+        allowed = 1e-9 * max(1.0, float(matrix.max()))
+        if any(np.abs(matrix[rows, rows.start :] - matrix.T[rows, rows.start :]).max() > allowed for rows in blocks):
+            gap = np.abs(matrix - matrix.T)
             row, column = np.unravel_index(int(gap.argmax()), gap.shape)
             raise DataError(
                 f"`{name}` must be symmetric, got {matrix[row, column]:g} at ({row}, {column}) "
@@ -274,6 +276,12 @@ def check_distance_matrix(distances: ArrayLike, name: str, *, size: int | None =
                 f"`{name}` must have a zero diagonal, got {matrix[diagonal[0], diagonal[0]]:g} for record {diagonal[0]}"
             )
     return matrix
+
+
+def _row_blocks(matrix: FloatArray, cells: int = 2_000_000) -> list[slice]:
+    """Return the rows of a matrix in blocks of so many cells: a large one is looked through without a copy."""
+    many = max(1, cells // max(1, matrix.shape[1]))
+    return [slice(first, first + many) for first in range(0, len(matrix), many)]
 
 
 def check_area(area: Any, name: str = "area") -> BaseGeometry:

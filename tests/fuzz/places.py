@@ -196,10 +196,7 @@ def motions_comp(x, codes, pairs, y, codes_known, axes, grid):
     members = np.argsort(codes_known, kind="stable")
     starts = np.searchsorted(codes_known[members], np.arange(3))
     motions, scores = np.zeros((len(pairs), 3, 3)), np.zeros(len(pairs), np.int64)
-    angle = np.arccos(np.clip(y @ y.T, -1, 1))
-    registration.best_motions(
-        x, codes, np.arange(len(x)), pairs, y, starts, members, angle, 0.05, axes, grid, 0.25, 1000, motions, scores
-    )
+    registration.best_motions(x, codes, pairs, y, starts, members, 0.05, axes, grid, 0.25, 1000, 0, motions, scores)
     return scores, motions
 
 

@@ -1,7 +1,10 @@
+import tracemalloc
+
 import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 from reident import (
     DataError,
@@ -13,8 +16,8 @@ from reident import (
     perturb_distances,
     registration_attack,
 )
-from reident.places.neighbours import Neighbours
-from reident.places.shape import procrustes, recover_shape, unit_vectors
+from reident.places.neighbours import Fit, Neighbours
+from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
 
 
 def files(n=40, common=20, labels=6, seed=0):
@@ -148,6 +151,43 @@ def test_certificate_of_chance_alignments_is_a_p_value():
         neighbours = Neighbours(rng.integers(0, 5, 30), y, rng.integers(0, 5, 30))
         small += neighbours.certificate(x, 60.0, rng, n_permutations=99)[1] <= 0.1
     assert small / 200 < 0.1 + 5 * np.sqrt(0.1 * 0.9 / 200)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_neighbours_are_those_of_all_gaps(seed):
+    # Against the matrix of all gaps, infinite where labels differ: nearest, near labels, and the closest pairing.
+    rng = np.random.default_rng(seed)
+    n, m, sigma = 30, 25, float(rng.choice([2.0, 8.0, 20.0]))
+    x, y = (unit_vectors(rng.uniform(50, 51, k), rng.uniform(8, 10, k)) for k in (n, m))
+    codes, y_codes = rng.integers(-1, 4, n), rng.integers(-1, 3, m)
+    agree = (codes[:, None] == y_codes) & (codes[:, None] >= 0)
+    gap = np.where(agree, gaps_km(x[:, None], y[None]), np.inf)
+    neighbours = Neighbours(codes, y, y_codes)
+    np.testing.assert_allclose(neighbours.nearest(x)[0], gap.min(axis=1))
+    np.testing.assert_allclose(neighbours.label_share, agree.mean(axis=1))
+    labels = np.unique(codes)
+    near = np.stack(
+        [(gaps_km(x[:, None], y[None])[:, y_codes == a] < 30).any(axis=1) & (a >= 0) for a in labels], axis=1
+    )
+    np.testing.assert_array_equal(neighbours._near_labels(x, labels, 30.0), near)
+    cost = np.minimum(gap, 8 * sigma) ** 2
+    pairs, apart, _ = neighbours.assign(x, Fit(0.5, sigma, 0.0, np.zeros(n)))
+    np.testing.assert_allclose(apart, gap[pairs[:, 0], pairs[:, 1]])
+    assert len(np.unique(pairs[:, 0])) == len(np.unique(pairs[:, 1])) == len(pairs)
+    alone = (min(n, m) - len(pairs)) * (8 * sigma) ** 2
+    assert (apart**2).sum() + alone == pytest.approx(cost[linear_sum_assignment(cost)].sum())
+
+
+@pytest.mark.slow
+def test_many_records_take_no_second_matrix():
+    original, known, truth = files(4000, 4000, seed=3)
+    release = released(original)
+    tracemalloc.start()
+    found = multilateration_attack(release, truth.iloc[:50], known, rng=1)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < release[1].nbytes
+    assert linkage_quality(found, truth).recall == 1.0
 
 
 @pytest.mark.slow

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from reident._types import BoolArray, FloatArray, IntArray
@@ -16,6 +18,10 @@ __all__ = ["Fit", "Neighbours"]
 
 # Neighbours among which the density of known places around a released record is counted.
 _CROWD = 12
+# Labels lie so far apart, in radii of the globe, on an axis of their own that nobody's nearest is of another label.
+_APART = 4.0
+# Records whose gaps to all known places are held at once.
+_ROWS_AT_ONCE = 500
 # Standard deviations, km, from which the mixture is fitted; the likeliest outcome is taken.
 STARTS_KM = (0.03, 0.3, 1.5, 5.0)
 
@@ -48,9 +54,12 @@ class Neighbours:
 
     def __init__(self, codes: IntArray, y: FloatArray, y_codes: IntArray) -> None:
         self.codes, self.y, self.y_codes = codes, y, y_codes
-        self.agree: BoolArray = (codes[:, None] == y_codes[None, :]) & (codes[:, None] >= 0)
-        self.label_share = self.agree.mean(axis=1)
+        counts = np.bincount(y_codes + 1, minlength=int(codes.max(initial=0)) + 2)
+        counts[0] = 0
+        self.label_share = counts[codes + 1] / len(y)
         self._tree = cKDTree(y)
+        self._labelled = np.flatnonzero(y_codes >= 0)
+        self._tree_by_label = cKDTree(_with_labels(y, y_codes)[self._labelled])
         # Half the extent of the known places: the room in which a motion is looked for.
         self.room_km = float(RADIUS_KM * np.linalg.norm(y - y.mean(axis=0), axis=1).max())
 
@@ -60,10 +69,14 @@ class Neighbours:
 
     def nearest(self, x: FloatArray) -> tuple[FloatArray, IntArray]:
         """Return each record's gap to the nearest known record of its label, km (inf for none), and which one."""
-        agreeing = np.where(self.agree, x @ self.y.T, -2.0)
-        which = agreeing.argmax(axis=1)
-        gap = gaps_km(x, self.y[which])
-        return np.where(agreeing[np.arange(len(x)), which] > -2, gap, np.inf), which
+        which = np.zeros(len(x), dtype=np.int64)
+        gap = np.full(len(x), np.inf)
+        asked = np.flatnonzero(self.label_share > 0)
+        if asked.size:
+            _, at = self._tree_by_label.query(_with_labels(x, self.codes)[asked])
+            which[asked] = self._labelled[at]
+            gap[asked] = gaps_km(x[asked], self.y[which[asked]])
+        return gap, which
 
     def density(self, x: FloatArray) -> FloatArray:
         """Return the density, per km^2, of known records of each record's label around it.
@@ -125,22 +138,39 @@ class Neighbours:
         return x, motion, self.fit(self.nearest(x)[0], self.density(x), starts_km)
 
     def assign(self, x: FloatArray, fit: Fit) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return one-to-one pairs of equal labels, their gaps, and the probability that each is true."""
+        """Return one-to-one pairs of equal labels within reach, their gaps, and the probability that each is true."""
         density = self.density(x)
-        reach = 8 * fit.sigma_km
-        pairs, gaps = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
-        for code in np.unique(self.codes[self.codes >= 0]):
-            left, right = np.flatnonzero(self.codes == code), np.flatnonzero(self.y_codes == code)
-            block = gaps_km(x[left][:, None], self.y[right][None])
-            rows, columns = linear_sum_assignment(np.minimum(block, reach) ** 2)
-            pairs.append(np.column_stack([left[rows], right[columns]]))
-            gaps.append(block[rows, columns])
-        pair, apart = np.concatenate(pairs), np.concatenate(gaps)
+        pair, apart = self._one_to_one(x, 8 * fit.sigma_km)
         true = fit.share / fit.sigma_km**2 * np.exp(-0.5 * (apart / fit.sigma_km) ** 2)
         rate = np.pi * density[pair[:, 0]]
         # A rival partner counts as chance too: the record's own is missing with probability 1 - share.
         chance = (1 - fit.share) * 2 * rate * np.exp(-rate * apart**2)
         return pair, apart, np.asarray(true / (true + chance + 1e-300))
+
+    def _one_to_one(self, x: FloatArray, reach_km: float) -> tuple[IntArray, FloatArray]:
+        """Return pairs of equal labels nearer than a reach, and their gaps: of all such pairings the closest one.
+
+        The sum of squares is least, where a record left alone counts like a pair at the reach. What no chain of such
+        pairs joins is assigned apart.
+        """
+        asked = np.flatnonzero(self.label_share > 0)
+        chord = 2 * np.sin(min(reach_km / RADIUS_KM, np.pi) / 2) if np.isfinite(reach_km) else 0.0
+        tree = cKDTree(_with_labels(x, self.codes)[asked])
+        near = tree.sparse_distance_matrix(self._tree_by_label, chord, output_type="ndarray")
+        row, column = asked[near["i"]], self._labelled[near["j"]]
+        n = len(x)
+        _, part = connected_components(coo_array((np.ones(len(row)), (row, n + column)), shape=(n + len(self.y),) * 2))
+        order = np.argsort(part[row], kind="stable")
+        ends = np.flatnonzero(np.diff(part[row][order], append=-1)) + 1
+        pairs = [np.empty((0, 2), dtype=np.int64)]
+        for edges in np.split(order, ends[:-1]) if len(order) else []:
+            left, right = np.unique(row[edges]), np.unique(column[edges])
+            cost = np.minimum(_gaps_between_km(x[left], self.y[right]), reach_km) ** 2
+            i, j = linear_sum_assignment(cost)
+            kept = cost[i, j] < reach_km**2
+            pairs.append(np.column_stack([left[i[kept]], right[j[kept]]]))
+        pair = np.concatenate(pairs)
+        return pair, gaps_km(x[pair[:, 0]], self.y[pair[:, 1]])
 
     def certificate(
         self, x: FloatArray, reach_km: float, rng: np.random.Generator, n_permutations: int = 999
@@ -153,10 +183,33 @@ class Neighbours:
         labels, which = np.unique(self.codes, return_inverse=True)
         if len(x) < 2 or labels.size < 2:
             return float("nan"), 1.0
-        close = x @ self.y.T > np.cos(reach_km / RADIUS_KM)
-        near = np.stack([close[:, self.y_codes == label].any(axis=1) & (label >= 0) for label in labels], axis=1)
+        near = self._near_labels(x, labels, reach_km)
         rows = np.arange(len(x))
         observed = near[rows, which].sum()
         drawn = np.array([near[rows, rng.permutation(which)].sum() for _ in range(n_permutations)])
         z = (observed - drawn.mean()) / max(float(drawn.std(ddof=1)), 1 / np.sqrt(n_permutations))
         return float(z), float((1 + (drawn >= observed).sum()) / (1 + n_permutations))
+
+    def _near_labels(self, x: FloatArray, labels: IntArray, reach_km: float) -> BoolArray:
+        """Return, for each point and label, whether a known record of the label lies within reach."""
+        near = np.zeros((len(x), labels.size), dtype=bool)
+        at = np.searchsorted(labels, self.y_codes)
+        known = np.flatnonzero((self.y_codes >= 0) & (labels[np.minimum(at, labels.size - 1)] == self.y_codes))
+        if known.size == 0:
+            return near
+        known = known[np.argsort(at[known], kind="stable")]
+        found, starts = np.unique(at[known], return_index=True)
+        for first in range(0, len(x), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            close = x[rows] @ self.y[known].T > np.cos(reach_km / RADIUS_KM)
+            near[rows, found] = np.logical_or.reduceat(close, starts, axis=1)
+        return near
+
+
+def _gaps_between_km(p: FloatArray, q: FloatArray) -> FloatArray:
+    square = sum(np.subtract.outer(p[:, axis], q[:, axis]) ** 2 for axis in range(3))
+    return np.asarray(2 * RADIUS_KM * np.arcsin(np.minimum(np.sqrt(square) / 2, 1)))
+
+
+def _with_labels(x: FloatArray, codes: IntArray) -> FloatArray:
+    return np.column_stack([x, _APART * codes])

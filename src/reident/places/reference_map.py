@@ -39,6 +39,8 @@ _HELD_OUT = 0.05
 _RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
 # Without labels, distances that agree up to so many tolerances count as one.
 _SURE = 100
+# Pairs that then suggest motions: nearly every one suggests the right one.
+_PAIRS = 100
 # A map of fewer records is not reported.
 _FEWEST = 8
 
@@ -329,7 +331,8 @@ def _registered_by_places(
     theirs = pd.DataFrame({"place": np.where(np.isin(at, which), at, -2)}, index=places.index)
     lat, lon = degrees(places.vectors)
     theirs["lat_deg"], theirs["lon_deg"] = lat, lon
-    return replace(registration_attack((labels, (km + km.T) / 2), theirs, quasi="place", rng=rng), p_value=1.0)
+    found = registration_attack((labels, (km + km.T) / 2), theirs, quasi="place", n_pairs=_PAIRS, rng=rng)
+    return replace(found, p_value=1.0)
 
 
 def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray:

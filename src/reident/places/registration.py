@@ -25,8 +25,9 @@ __all__ = ["registration_attack"]
 
 # Gaps, km, at which a released record may count as the neighbour of a known one; the best one is chosen by the data.
 _REACHES_KM = (1.0, 3.0, 9.0, 20.0)
-# Cells of the painted map, motions looked at closer for each reach and in all, and motions scored at most.
-_MAP_CELLS, _REFINED, _FINALISTS, _MOTIONS = 60_000_000, 8, 4, 3_000_000
+# Cells of the painted map, motions looked at closer for each reach and in all, motions scored at most, and pairs whose
+# motions are scored against the same bar.
+_MAP_CELLS, _REFINED, _FINALISTS, _MOTIONS, _AT_ONCE = 60_000_000, 8, 4, 3_000_000, 250
 # Share of the records whose labels the search does not see.
 _HELD_OUT = 1 / 3
 # A half of the file, registered by itself for the certificate of each record, gets this share of the pairs.
@@ -155,10 +156,10 @@ def _search(
 
 
 def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.Generator) -> IntArray:
-    """Draw pairs of records that lie far apart: a short pair says little about the direction."""
-    drawn = np.stack([rng.choice(usable, 3 * n_pairs), rng.choice(usable, 3 * n_pairs)], axis=1)
+    """Draw pairs of the usable, as numbers in it, that lie far apart: a short pair says little of the direction."""
+    drawn = np.stack([rng.choice(usable.size, 3 * n_pairs), rng.choice(usable.size, 3 * n_pairs)], axis=1)
     drawn = drawn[drawn[:, 0] != drawn[:, 1]]
-    chord = np.linalg.norm(x[drawn[:, 0]] - x[drawn[:, 1]], axis=1)
+    chord = np.linalg.norm(x[usable[drawn[:, 0]]] - x[usable[drawn[:, 1]]], axis=1)
     return np.ascontiguousarray(drawn[chord >= np.quantile(chord, 2 / 3)][:n_pairs])
 
 
@@ -182,27 +183,20 @@ def _candidates(
     kernel.paint(grid, cell, plane, y_codes, max(reach, cell))
     motions = np.zeros((pairs.shape[0], 3, 3))
     scores = np.zeros(pairs.shape[0], dtype=np.int64)
-    angle = np.arccos(np.clip(y @ y.T, -1, 1))
+    motions = np.zeros((pairs.shape[0], 3, 3))
+    scores = np.zeros(pairs.shape[0], dtype=np.int64)
     budget = max(1, _MOTIONS // pairs.shape[0])
-    kernel.best_motions(
-        x,
-        codes,
-        usable,
-        pairs,
-        y,
-        starts,
-        members,
-        angle,
-        1.5 * reach,
-        axes,
-        grid,
-        cell,
-        budget,
-        motions,
-        scores,
-    )
+    least = 2
+    for first in range(0, len(pairs), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        kernel.best_motions(
+            x[usable], codes[usable], pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, budget, least,
+            motions[part], scores[part],
+        )  # fmt: skip
+        # Who is not among the best so far will not be among the best of all.
+        least = max(least, int(np.sort(scores)[-_REFINED:][0]))
     ahead = np.argsort(-scores, kind="stable")[:_REFINED]
-    return [motions[which] for which in ahead if scores[which] >= 3]
+    return [motions[which] for which in ahead if scores[which] > 0]
 
 
 def _refine(x: FloatArray, part: Neighbours, usable: IntArray, motion: FloatArray) -> _Motion:

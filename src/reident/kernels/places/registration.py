@@ -142,58 +142,63 @@ def _motion(pa, pb, qa, qb, mirrored, out):
 
 
 @jit
-def _score(x, codes, chosen, motion, axes, grid, cell, enough):
-    """Count the chosen points that a motion brings to a marked cell of their label; stop early when hopeless."""
-    # Rows of `plane` map a point straight into the plane: axes (2, 3) after the motion.
+def _score(x, codes, motion, axes, grid, cell, enough):
+    """Count the points that a motion brings to a marked cell of their label; stop early when hopeless."""
+    # Rows of `p` map a point straight into the plane, in cells: axes (2, 3) after the motion.
     p = np.empty((2, 3))
     for r in range(2):
         for s in range(3):
-            p[r, s] = axes[r, 0] * motion[0, s] + axes[r, 1] * motion[1, s] + axes[r, 2] * motion[2, s]
+            p[r, s] = (axes[r, 0] * motion[0, s] + axes[r, 1] * motion[1, s] + axes[r, 2] * motion[2, s]) / cell
+    p00, p01, p02, p10, p11, p12 = p[0, 0], p[0, 1], p[0, 2], p[1, 0], p[1, 1], p[1, 2]
+    rows, columns, total = grid.shape[1], grid.shape[2], x.shape[0]
+    # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
+    eighth, quarter = total // 8, total // 4
+    slow, slower = enough - 4 * np.sqrt(enough + 1.0), enough - 6 * np.sqrt(enough + 1.0)
     hits = 0
-    total = chosen.shape[0]
-    for t in range(total):
-        q = chosen[t]
-        px = p[0, 0] * x[q, 0] + p[0, 1] * x[q, 1] + p[0, 2] * x[q, 2]
-        py = p[1, 0] * x[q, 0] + p[1, 1] * x[q, 1] + p[1, 2] * x[q, 2]
-        i, j = _cell(grid, cell, px, py)
-        if i >= 0 and grid[codes[q], i, j]:
+    for q in range(total):
+        a, b, c = x[q, 0], x[q, 1], x[q, 2]
+        i = int(np.floor(p00 * a + p01 * b + p02 * c)) + rows // 2
+        j = int(np.floor(p10 * a + p11 * b + p12 * c)) + columns // 2
+        if 0 <= i < rows and 0 <= j < columns and grid[codes[q], i, j]:
             hits += 1
-        # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
-        if t == total // 8 and 8 * hits < enough - 6 * np.sqrt(enough + 1.0):
-            return 0
-        if t == total // 4 and 4 * hits < enough - 4 * np.sqrt(enough + 1.0):
+        if (q == eighth and 8 * hits < slower) or (q == quarter and 4 * hits < slow):
             return 0
     return hits
 
 
 @parallel_jit
-def best_motions(
-    x, codes, chosen, pairs, y, starts, members, angle, tolerance, axes, grid, cell, budget, motions, scores
-):
-    """Fill, for every pair of released points, the best label-consistent rigid motion and its score.
+def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cell, budget, least, motions, scores):
+    """Fill, for every pair of released points, the best label-consistent rigid motion and its score, if above `least`.
 
-    `members[starts[c]:starts[c + 1]]` are the known points of label c, `angle` (m, m) their distances. A pair of
-    released points suggests a motion for each pair of known points of the same labels at the same distance, plain and
-    mirrored; at most `budget` motions are scored for each.
+    `members[starts[c]:starts[c + 1]]` are the known points of label c. A pair of released points suggests a motion for
+    each pair of known points of the same labels at the same distance, plain and mirrored; at most `budget` motions, or
+    one more, are scored for each.
     """
     for t in numba.prange(pairs.shape[0]):
         a, b = pairs[t, 0], pairs[t, 1]
         cosine = x[a, 0] * x[b, 0] + x[a, 1] * x[b, 1] + x[a, 2] * x[b, 2]
         apart = np.arccos(min(1.0, max(-1.0, cosine)))
+        high = np.cos(apart - tolerance) if apart > tolerance else 2.0
+        low = np.cos(apart + tolerance) if apart + tolerance < np.pi else -2.0
         motion = np.empty((3, 3))
-        scored, best = 0, 0
+        scored, best = 0, least
         for m in range(starts[codes[a]], starts[codes[a] + 1]):
             u = members[m]
+            if scored >= budget:
+                break
             for n in range(starts[codes[b]], starts[codes[b] + 1]):
                 v = members[n]
-                if u == v or abs(angle[u, v] - apart) > tolerance or scored >= budget:
+                between = y[u, 0] * y[v, 0] + y[u, 1] * y[v, 1] + y[u, 2] * y[v, 2]
+                if u == v or between > high or between < low:
                     continue
+                if scored >= budget:
+                    break
                 for mirrored in (False, True):
                     if not _motion(x[a], x[b], y[u], y[v], mirrored, motion):
                         continue
                     scored += 1
-                    hits = _score(x, codes, chosen, motion, axes, grid, cell, best)
+                    hits = _score(x, codes, motion, axes, grid, cell, best)
                     if hits > best:
                         best = hits
                         motions[t] = motion
-        scores[t] = best
+                        scores[t] = hits
