@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from reident import great_circle_km, mask_by_grid_sets, repair_grid_sets
+from reident.places import grid_sets
 
 
 def homes(n=60, seed=0):
@@ -52,3 +53,12 @@ def test_the_repair_leaves_long_ties_out_and_blurs_the_others():
     assert np.array_equal(repaired.distances_km, repaired.distances_km.T)
     before = sets.distances().distances_km
     assert np.abs(repaired.distances_km - true)[kept].mean() > 3 * np.abs(before - true)[kept].mean()
+
+
+@pytest.mark.parametrize("gain", [1e-9, 1e9])
+def test_shared_labels_are_counted_the_same_way_by_either_product(monkeypatch, gain):
+    sets = mask_by_grid_sets(homes(), radius_km=60, spacing_km=4, rng=1)
+    held = sets.members.toarray().astype(int)
+    monkeypatch.setattr(grid_sets, "_DENSE_GAIN", gain)
+    monkeypatch.setattr(grid_sets, "_LABELS_AT_ONCE", 100)
+    np.testing.assert_array_equal(grid_sets._shared(sets.members), held @ held.T)

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from reident._check import check_ids
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.errors import DataError
@@ -27,6 +28,9 @@ __all__ = ["GridSets", "SetDistances", "mask_by_grid_sets", "repair_grid_sets"]
 _RADIUS_KM = 6371.0
 # Grid points that the count in an intersection is off by, as found on simulated places: standard deviation.
 _MISCOUNT = 1.5
+# Labels whose sets are counted at once as a full product, and how much faster its steps are than those of a sparse
+# one.
+_LABELS_AT_ONCE, _DENSE_GAIN = 1000, 30
 
 #: A length on the ground, above 0 and below a quarter of the globe.
 Kilometres = Annotated[float, Real(0, 10_000, open_low=True, unit="km")]
@@ -68,8 +72,7 @@ class GridSets:
 
     def distances(self) -> SetDistances:
         """Compute all distances from the sizes of intersections, as a reader does."""
-        counts = self.members.astype(np.int32)
-        shared = (counts @ counts.T).toarray().astype(np.float64)
+        shared = _shared(self.members)
         return _from_surfaces(shared * self.spacing_km**2, self.radius_km, _MISCOUNT * self.spacing_km**2)
 
 
@@ -153,6 +156,21 @@ def _grid(x: FloatArray, radius_km: float, spacing_km: float, rng: np.random.Gen
     return np.cos(far / _RADIUS_KM)[:, None] * middle + np.sin(far / _RADIUS_KM)[:, None] * direction
 
 
+def _shared(members: csr_array) -> FloatArray:
+    """Return how many labels each two sets share, label by label where few sets have one, else as a full product."""
+    n, n_labels = members.shape
+    afford(16 * n * n, "sets", f"{n:,} sets, each with each", "take a sample of the sets")
+    by_label = members.T.tocsr().astype(np.float32)
+    steps = float((np.diff(by_label.indptr).astype(float) ** 2).sum())
+    if steps < n * n * n_labels / _DENSE_GAIN:
+        return np.asarray((by_label.T @ by_label).toarray(), dtype=np.float64)
+    shared = np.zeros((n, n))
+    for first in range(0, n_labels, _LABELS_AT_ONCE):
+        held = by_label[first : first + _LABELS_AT_ONCE].toarray()
+        shared += held.T @ held
+    return shared
+
+
 def _from_surfaces(surface_km2: FloatArray, radius_km: float, sd_km2: float) -> SetDistances:
     """Return the distances at which two discs overlap in given surfaces, and the deviations that theirs leave."""
     distance = np.linspace(2 * radius_km, 0, 4001)
@@ -203,8 +221,7 @@ def repair_grid_sets(
     """
     if not isinstance(sets, GridSets):
         raise DataError(f"`sets` must be GridSets as `mask_by_grid_sets` makes them, got {type(sets).__name__}")
-    counts = sets.members.astype(np.int32)
-    shared = (counts @ counts.T).toarray().astype(np.float64)
+    shared = _shared(sets.members)
     drawn = np.triu(check_rng(rng).normal(0, noise, shared.shape), 1)
     cell = sets.spacing_km**2
     blurred = np.where(shared > 0, np.maximum(shared + drawn + drawn.T, 0), 0)

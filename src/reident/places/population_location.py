@@ -153,7 +153,7 @@ def _lay(rows: IntArray, shape: Shape, homes: HomeMap, *, bent: bool) -> _Map:
     laid = x @ found[0][1].T
     agreement = agreement_km(x, lambda half: x @ best_motions(x[half], homes, n_starts=40)[0][1].T)
     if bent and shape.sd_km is not None:
-        laid = bend(laid, shape.distances_km, shape.sd_km, homes)
+        laid = shape.follow(bend(laid[shape.fixed], shape.distances_km, shape.sd_km, homes))
     return _Map(rows, laid, agreement, lead / len(rows))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,8 +30,8 @@ _LADDER = (1.6, 4.0, 8.0, 16.0, 32.0)
 # The rung that leaves parts where none reaches this share of the records.
 _PARTS, _NEARLY_ALL = 4.0, 0.9
 
-# Records above which, where all distances count alike, so many of them fix the frame and the others are placed by their
-# distances to these; records placed at once, and steps that each takes at most.
+# Records above which so many of them fix the frame and the others are placed by their distances to these; records
+# placed at once, and steps that each takes at most.
 _MANY, _LANDMARKS, _AT_ONCE, _STEPS = 3000, 1500, 500, 20
 
 RADIUS_KM = sphere.EARTH_RADIUS_KM
@@ -69,7 +69,9 @@ class Shape:
     ----------
     x : ndarray, shape (n, 3)
         Unit vectors.
-    distances_km, sd_km : ndarray, shape (n, n)
+    fixed : ndarray of int, shape (m,)
+        The records that fix the frame: all, or some of many; the others follow from their distances to these.
+    distances_km, sd_km : ndarray, shape (m, m)
         Distances with chains in place of unsure ones, and their standard deviations (None: all count alike).
     part : ndarray of int, shape (n,)
         Records with the same number hang together by chains of sure distances. Everybody has 0 where no standard
@@ -80,10 +82,25 @@ class Shape:
     """
 
     x: FloatArray
+    fixed: IntArray
     distances_km: FloatArray
     sd_km: FloatArray | None
     part: IntArray
     misfit: float
+    _given: tuple[FloatArray, FloatArray | None]
+
+    def follow(self, moved: FloatArray) -> FloatArray:
+        """Return all points (n, 3) where those that fix the frame were moved: these there, the others by distance."""
+        if len(self.fixed) == len(self.x):
+            return moved
+        distances, sd = self._given
+        x = np.empty_like(self.x)
+        for first in range(0, len(x), _AT_ONCE):
+            rows = slice(first, first + _AT_ONCE)
+            own = None if sd is None else sd[rows, self.fixed]
+            x[rows] = _placed(moved, distances[rows, self.fixed] / RADIUS_KM, own)
+        x[self.fixed] = moved
+        return x
 
 
 def recover_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, sweeps: int = 60) -> FloatArray:
@@ -96,55 +113,70 @@ def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, swee
 
     Scaling on the sphere (the three leading eigenvectors of the cosines of the angles), then Gauss-Newton steps point
     by point under robust weights. With standard deviations, the sure distances are chained first, and a chain stands
-    in for a distance that is less sure than the chain. Of more than 3,000 records whose distances count alike, half of
-    that many fix the frame; the others are placed by their distances to these.
+    in for a distance that is less sure than the chain. Of more than 3,000 records, half of that many fix the frame; the
+    others are placed by their distances to these.
     """
-    n = len(distances_km)
-    if sd_km is None and n > _MANY:
-        x = _by_landmarks(distances_km, sweeps)
-        return Shape(x, distances_km, None, np.zeros(n, dtype=np.int64), float("nan"))
+    n, given = len(distances_km), (distances_km, sd_km)
+    fixed = np.arange(n)
+    if n > _MANY:
+        fixed = np.unique(np.linspace(0, n - 1, _LANDMARKS).astype(np.int64))
+        square = np.ix_(fixed, fixed)
+        distances_km, sd_km = distances_km[square], None if sd_km is None else sd_km[square]
     if sd_km is None:
-        return Shape(
-            refit(_scaled(distances_km), distances_km, np.ones((n, n)), sweeps=sweeps),
-            distances_km, None, np.zeros(n, dtype=np.int64), float("nan"),
-        )  # fmt: skip
-    chained, sd, part = _chained(distances_km, sd_km)
-    x = refit(_scaled(chained), chained, _weights(sd), sweeps=sweeps)
-    usable = _usable(sd_km)
-    fitted = RADIUS_KM * np.arccos(np.clip(x @ x.T, -1, 1))
-    misfit = float(np.median(np.abs(fitted - distances_km)[usable] / sd_km[usable]))
-    return Shape(x, chained, sd, part, misfit)
+        x = refit(_scaled(distances_km), distances_km, np.ones_like(distances_km), sweeps=sweeps)
+        found = Shape(x, fixed, distances_km, None, np.zeros(len(fixed), dtype=np.int64), float("nan"), given)
+    else:
+        chained, sd, part = _chained(distances_km, sd_km)
+        x = refit(_scaled(chained), chained, _weights(sd), sweeps=sweeps)
+        usable = _usable(sd_km)
+        fitted = RADIUS_KM * np.arccos(np.clip(x @ x.T, -1, 1))
+        misfit = float(np.median(np.abs(fitted - distances_km)[usable] / sd_km[usable]))
+        found = Shape(x, fixed, chained, sd, part, misfit, given)
+    if n == len(fixed):
+        return found
+    everybody = replace(found, x=np.empty((n, 3))).follow(x)
+    return replace(found, x=everybody, part=found.part[(everybody @ x.T).argmax(axis=1)])
 
 
-def _by_landmarks(distances_km: FloatArray, sweeps: int) -> FloatArray:
-    n = len(distances_km)
-    chosen = np.unique(np.linspace(0, n - 1, _LANDMARKS).astype(np.int64))
-    fixed = fit_shape(distances_km[np.ix_(chosen, chosen)], sweeps=sweeps).x
-    x = np.empty((n, 3))
-    for first in range(0, n, _AT_ONCE):
-        rows = slice(first, first + _AT_ONCE)
-        x[rows] = _placed(fixed, distances_km[rows, chosen] / RADIUS_KM)
-    x[chosen] = fixed
-    return x
+def _placed(fixed: FloatArray, angle: FloatArray, sd: FloatArray | None) -> FloatArray:
+    """Return points at given angles, shape (m, k), from fixed ones: the best linear guess, then robust Gauss-Newton.
 
-
-def _placed(fixed: FloatArray, angle: FloatArray) -> FloatArray:
-    """Return points at given angles, shape (m, k), from fixed ones: the best linear guess, then robust Gauss-Newton."""
-    x = np.cos(angle) @ np.linalg.pinv(fixed).T
+    Angles whose deviation is 0 or infinite do not count; who has fewer than three others lies at the nearest point.
+    """
+    sure = np.ones_like(angle) if sd is None else _inverse_squares(sd, (sd > 0) & np.isfinite(sd))
+    # A cosine is the surer, the smaller its angle.
+    weight = sure / np.maximum(np.sin(angle) ** 2, 1e-9) if sd is not None else sure
+    squares = (weight @ (fixed[:, :, None] * fixed[:, None]).reshape(-1, 9)).reshape(-1, 3, 3)
+    stiff = 1e-9 * np.trace(squares, axis1=1, axis2=2)[:, None, None] * np.eye(3) + 1e-300 * np.eye(3)
+    x = np.linalg.solve(squares + stiff, ((weight * np.cos(angle)) @ fixed)[:, :, None])[:, :, 0]
+    lost = (sure > 0).sum(axis=1) < 3
+    x[lost] = fixed[np.where(sure[lost] > 0, angle[lost], 2 * np.pi).argmin(axis=1)]
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     for _ in range(_STEPS):
         cosine = np.clip(x @ fixed.T, -1, 1)
         off = np.arccos(cosine) - angle
         slope = (cosine[:, :, None] * x[:, None] - fixed) / np.sqrt(np.maximum(1 - cosine**2, 1e-18))[:, :, None]
-        scale = 25 * np.maximum(np.median(off**2, axis=1, keepdims=True), 1e-16)
-        pull = (slope * (1 / (1 + off**2 / scale) ** 2)[:, :, None]).swapaxes(1, 2)
+        square = sure * off**2
+        scale = 25 * np.maximum(_median_of(square, sure > 0), 1e-16)
+        pull = (slope * (sure / (1 + square / scale) ** 2)[:, :, None]).swapaxes(1, 2)
         # A step along x itself changes no angle.
-        step = np.linalg.solve(pull @ slope + x[:, :, None] * x[:, None], pull @ off[:, :, None])[:, :, 0]
+        along = x[:, :, None] * x[:, None] * np.maximum(sure.sum(axis=1), 1e-9)[:, None, None]
+        step = np.linalg.solve(pull @ slope + along + 1e-12 * np.eye(3), pull @ off[:, :, None])[:, :, 0]
+        step[lost] = 0.0
         x -= step
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         if np.abs(step).max() < 1e-3 / RADIUS_KM:
             break
     return x
+
+
+def _median_of(values: FloatArray, counted: BoolArray) -> FloatArray:
+    """Return the median of each row over what counts, shape (m, 1); 0 where nothing does."""
+    n = counted.sum(axis=1)
+    ordered = np.sort(np.where(counted, values, np.inf), axis=1)
+    rows = np.arange(len(values))
+    low, high = (ordered[rows, np.minimum(k, values.shape[1] - 1)] for k in (np.maximum(n - 1, 0) // 2, n // 2))
+    return np.where(n > 0, (low + high) / 2, 0.0)[:, None]
 
 
 def _scaled(distances_km: FloatArray) -> FloatArray:
@@ -164,9 +196,13 @@ def _usable(sd_km: FloatArray) -> BoolArray:
 
 
 def _weights(sd_km: FloatArray) -> FloatArray:
-    usable = _usable(sd_km)
+    return _inverse_squares(sd_km, _usable(sd_km))
+
+
+def _inverse_squares(sd_km: FloatArray, usable: BoolArray) -> FloatArray:
+    """Return the weights of deviations, the largest 1."""
     weight = np.where(usable, 1.0 / np.where(usable, sd_km, 1.0) ** 2, 0.0)
-    return np.asarray(weight / weight.max())
+    return np.asarray(weight / max(float(weight.max()), 1e-300))
 
 
 def _chained(distances_km: FloatArray, sd_km: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:

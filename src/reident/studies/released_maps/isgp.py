@@ -28,7 +28,7 @@ ISGP_PROFILES: dict[str, tuple[int, int, tuple[int, ...], tuple[tuple[float, flo
     "smoke": (1, 60, (60,), ((150.0, 15.0),), (30,)),
     "quick": (1, 150, (50, 150), ((150.0, 15.0), (100.0, 15.0), (50.0, 10.0)), (50, 10)),
     "full": (
-        10, 300, (100, 300, 1000),
+        10, 300, (100, 300, 1000, 5000),
         ((400.0, 20.0), (150.0, 15.0), (100.0, 10.0), (100.0, 15.0), (50.0, 10.0)), (60, 30, 20, 5, 0),
     ),
 }  # fmt: skip
@@ -37,9 +37,14 @@ _REPAIRS = ((5.0, 300.0), (20.0, 300.0), (80.0, 300.0), (20.0, 60.0), (80.0, 60.
 _PUBLISHED = {"noise": 0.0, "longest_km": 0.0}
 
 
-def run_isgp(profile: str = "quick", *, first_dataset: int = 100, **options: Any) -> pd.DataFrame:
-    """Run the sweep of one profile: radius and spacing, records shared, size of the file, and repairs."""
-    n_datasets, usual, sizes, grids, shared = ISGP_PROFILES[check_choice(profile, "profile", list(ISGP_PROFILES))]
+def run_isgp(
+    profile: str = "quick", *, first_dataset: int = 100, n_datasets: int | None = None, **options: Any
+) -> pd.DataFrame:
+    """Run the sweep of one profile: radius and spacing, records shared, size of the file, and repairs.
+
+    Files of other sizes share the same part of their records. `n_datasets` are drawn instead of the profile's.
+    """
+    drawn, usual, sizes, grids, shared = ISGP_PROFILES[check_choice(profile, "profile", list(ISGP_PROFILES))]
     radius, spacing = grids[0]
     most = max(shared)
     cells: list[dict[str, Any]] = [
@@ -47,12 +52,12 @@ def run_isgp(profile: str = "quick", *, first_dataset: int = 100, **options: Any
     ]
     at_usual = {"radius_km": radius, "spacing_km": spacing}
     cells += [{"n": usual, **at_usual, "n_common": common, **_PUBLISHED} for common in shared[1:]]
-    cells += [{"n": n, **at_usual, "n_common": min(most, n), **_PUBLISHED} for n in sizes if n != usual]
+    cells += [{"n": n, **at_usual, "n_common": round(most / usual * n), **_PUBLISHED} for n in sizes if n != usual]
     cells += [
         {"n": usual, **at_usual, "n_common": most, "noise": noise, "longest_km": longest}
         for noise, longest in (_REPAIRS if profile != "smoke" else _REPAIRS[:1])
     ]
-    datasets = range(first_dataset, first_dataset + n_datasets)
+    datasets = range(first_dataset, first_dataset + (drawn if n_datasets is None else n_datasets))
     settings = [{**cell, "dataset": dataset} for cell in cells for dataset in datasets]
     return grid.run(settings, isgp_trial, stem="isgp_sets", **options)
 
