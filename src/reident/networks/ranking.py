@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from reident._check import check_real, check_vector
+from reident._types import FloatArray
 from reident.errors import DataError
 
 __all__ = ["AUC", "auc"]
@@ -56,19 +59,22 @@ def auc(positive: ArrayLike, negative: ArrayLike, *, level: float = 0.95) -> AUC
     >>> auc([3.0, 2.0], [1.0, 2.0]).value
     0.875
     """
-    from scipy.stats import norm, rankdata
-
     above = check_vector(positive, "positive")
     below = check_vector(negative, "negative")
     level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     for name, scores in (("positive", above), ("negative", below)):
         if scores.size == 0:
             raise DataError(f"`{name}` must have at least one score, got none")
-    ranks = rankdata(np.concatenate([above, below]))
+    ranks = _ranks(np.concatenate([above, below]))
     m, n = above.size, below.size
-    share_above = (ranks[:m] - rankdata(above)) / n
-    share_below = 1 - (ranks[m:] - rankdata(below)) / m
+    share_above = (ranks[:m] - _ranks(above)) / n
+    share_below = 1 - (ranks[m:] - _ranks(below)) / m
     value = float(share_above.mean())
     variance = sum(float(share.var(ddof=1)) / share.size for share in (share_above, share_below) if share.size > 1)
-    reach = float(norm.ppf((1 + level) / 2)) * math.sqrt(variance)
+    reach = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
     return AUC(value, max(0.0, value - reach), min(1.0, value + reach), m, n)
+
+
+def _ranks(scores: FloatArray) -> FloatArray:
+    """Return the mean rank of each score among those equal to it."""
+    return pd.Series(scores).rank().to_numpy()

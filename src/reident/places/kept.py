@@ -59,11 +59,9 @@ def ranks_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
     -----
     Kroll and Schnell (2016), figure 2, right, over all records.
     """
-    from scipy.stats import rankdata
-
     n = len(_both(original_km, release_km)[0])
     others = ~np.eye(n, dtype=bool)
-    ranks = [rankdata(d[others].reshape(n, n - 1), axis=1) for d in _both(original_km, release_km)]
+    ranks = [pd.DataFrame(d[others].reshape(n, n - 1).T).rank().to_numpy().T for d in _both(original_km, release_km)]
     first, second = (rank - rank.mean(axis=1, keepdims=True) for rank in ranks)
     spread = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
     found = np.divide((first * second).sum(axis=1), spread, out=np.zeros(n), where=spread > 0)

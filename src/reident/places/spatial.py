@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -94,9 +95,7 @@ def rank_correlation(d_original: ArrayLike, d_release: ArrayLike, *, record: int
     """
     original, release = _both(d_original, d_release, at_least=3)
     record = check_integer(record, "record", low=0, high=len(original) - 1)
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(np.delete(d[record], record)) for d in (original, release)]
+    ranks = [pd.Series(np.delete(d[record], record)).rank().to_numpy() for d in (original, release)]
     if min(np.ptp(rank) for rank in ranks) == 0:
         return float("nan")
     return float(np.corrcoef(*ranks)[0, 1])

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from reident._check import check_choice, check_integer, check_listed, check_real
 from reident._rng import check_rng
@@ -257,5 +257,5 @@ def distance_noise_window_km(sigma_km: float, alpha: float) -> tuple[float, floa
     """
     sigma_km = check_real(sigma_km, "sigma_km", low=0, open_low=True)
     alpha = check_real(alpha, "alpha", low=0, high=1, open_low=True, open_high=True)
-    half = float(norm.ppf((1 + alpha) / 2)) * sigma_km
+    half = float(ndtri((1 + alpha) / 2)) * sigma_km
     return -half, half

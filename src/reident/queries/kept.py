@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._types import BoolArray, FloatArray
@@ -74,10 +75,8 @@ def order_of_answers_kept(original: ArrayLike, release: ArrayLike) -> float:
 
     A query that is refused counts as an answer of 0; 0 where all answers are alike and the counts are not.
     """
-    from scipy.stats import rankdata
-
     true, told, there = _both(original, release)
-    ranks = [rankdata(one) for one in (true, np.where(there, told, 0.0))]
+    ranks = [pd.Series(one).rank().to_numpy() for one in (true, np.where(there, told, 0.0))]
     if np.ptp(ranks[0]) == 0 or np.ptp(ranks[1]) == 0:
         return float(np.ptp(ranks[0]) == 0)
     return max(0.0, float(np.corrcoef(*ranks)[0, 1]))

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from reident._check import check_real, check_vector
 from reident.errors import DataError
@@ -54,6 +53,8 @@ def privacy_loss_bound(
     >>> privacy_loss_bound([0] * 900 + [1] * 100, [0] * 500 + [1] * 500) > 1
     True
     """
+    from scipy.stats import beta  # takes longer to import than the rest of the package
+
     one, other = (np.sort(check_vector(sample, name)) for sample, name in ((left, "left"), (right, "right")))
     check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     if not one.size or not other.size:
@@ -72,8 +73,8 @@ def privacy_loss_bound(
             (hits[1:], misses[1:]),
             (tries - hits[:-1], others - misses[:-1]),
         ):
-            low = np.where(a > 0, stats.beta.ppf(share, np.maximum(a, 1e-9), tries - a + 1), 0)
-            high = np.where(b < others, stats.beta.isf(share, b + 1, np.maximum(others - b, 1e-9)), 1)
+            low = np.where(a > 0, beta.ppf(share, np.maximum(a, 1e-9), tries - a + 1), 0)
+            high = np.where(b < others, beta.isf(share, b + 1, np.maximum(others - b, 1e-9)), 1)
             with np.errstate(divide="ignore"):
                 worst = max(worst, float(np.log(low / high).max()))
     return worst

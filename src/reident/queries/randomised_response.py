@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri
 
 from reident._check import check_array, check_epsilon, check_listed, check_real
 from reident._types import RNGLike
@@ -71,7 +71,7 @@ class RandomisedResponse:
         """
         if self.truth_probability == 0:
             raise ParameterError("`truth_probability` must be greater than 0 to estimate: the answers are pure chance")
-        z = stats.norm.isf((1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2)
+        z = -ndtri((1 - check_real(level, "level", low=0, high=1, open_low=True, open_high=True)) / 2)
         n = len(self.responses)
         own, other = self.report_probabilities
         counts = self.responses.value_counts().reindex(list(self.categories), fill_value=0)

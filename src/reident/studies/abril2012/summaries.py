@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from reident.data.papers import published
 from reident.studies.abril2012 import FILES, MODELS
@@ -56,7 +56,7 @@ def _next_draw(values: pd.Series) -> tuple[float, float]:
     n = len(values)
     if n < 2:
         return float("nan"), float("nan")
-    reach = stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / n)
+    reach = stdtrit(n - 1, 0.975) * values.std(ddof=1) * np.sqrt(1 + 1 / n)
     return float(values.mean() - reach), float(values.mean() + reach)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from reident.data.papers import published
 from reident.studies.kroll2015 import SPLIT
@@ -122,7 +122,7 @@ def deviations(sigmas_deg: list[float], seed: int) -> pd.DataFrame:
     .99 for each number, so that of 80 numbers one or none should fall outside, of the study's own sample as of print.
     """
     printed = published("kroll2015", "table3").set_index("sigma_deg").reindex(sigmas_deg)
-    n, z = 1000, float(stats.norm.ppf(0.995))
+    n, z = 1000, float(ndtri(0.995))
     rows: list[tuple[Any, ...]] = []
     for sigma_deg in sigmas_deg:
         sample, reference = deviation(sigma_deg, seed), deviation(sigma_deg, seed, 200_000)
@@ -145,4 +145,4 @@ def deviations(sigmas_deg: list[float], seed: int) -> pd.DataFrame:
 
 def _half_width(deviation: Any, n: Any) -> Any:
     """Return the half width of Student's prediction interval for one more draw after n."""
-    return stats.t.ppf((1 + _LEVEL) / 2, n - 1) * deviation * np.sqrt(1 + 1 / n)
+    return stdtrit(n - 1, (1 + _LEVEL) / 2) * deviation * np.sqrt(1 + 1 / n)
