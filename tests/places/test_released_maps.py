@@ -8,7 +8,7 @@ import pytest
 
 from reident import great_circle_km, recover_coordinates
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import figures, isgp
+from reident.studies.released_maps import figures, isgp, overlap
 from reident.studies.released_maps import reference_sets as example
 from reident.studies.released_maps.protection import CANDIDATES, Candidate, protect
 from reident.studies.released_maps.trials import FAILING, LEVELS, WRONG_KM, country, people
@@ -94,6 +94,18 @@ def test_sets_of_grid_points_give_the_shape_away_alone_and_noise_takes_it_back()
     blurred = isgp.isgp_trial({**usual, "noise": 80.0, "longest_km": 60.0}, rng)
     assert plain["shape_median_km"] < 5 < 50 < blurred["shape_median_km"]
     assert plain["nearest_neighbour"] > blurred["nearest_neighbour"]
+
+
+@pytest.mark.slow
+def test_parts_that_no_chain_connects_are_registered_one_by_one():
+    # Three regions with empty gaps: as a whole the shape is far off, region by region it is right.
+    setting = {"pattern": "towns with gaps", "release": "100 sets of 10", "n": 200, "dataset": 7}
+    shared = overlap.overlap_trial({**setting, "n_common": 100}, np.random.default_rng(0))
+    assert shared["within_5_km"] > 0.9
+    assert shared["certified"] > 0.5 > shared["certified_wrong"]
+    nobody = overlap.overlap_trial({**setting, "n_common": 0}, np.random.default_rng(0))
+    assert nobody["within_5_km"] < 0.3
+    assert nobody["certified"] == 0
 
 
 def note_rows():

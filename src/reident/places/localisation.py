@@ -15,7 +15,6 @@ from shapely import MultiPoint
 from reident._check import check_array, check_columns, check_coordinates, check_ids, check_table, encode_labels
 from reident._types import FloatArray, IntArray
 from reident.errors import DataError
-from reident.places.certificate import chance_of_agreement
 from reident.places.common_subgraph import MetricMicrodata
 from reident.places.neighbours import Fit, Neighbours
 from reident.places.shape import RADIUS_KM, degrees, unit_vectors
@@ -49,7 +48,8 @@ class Localisation:
         One row a released record: `agreement_km`, how far apart the maps put it that two halves of the file found which
         share no region (the worse of two perpendicular cuts; inf: not compared); `p_value`, the chance that two wrong
         maps agree so well; `map`, the map that placed it, where parts of a release were laid one by one (-1: none);
-        `gap`, the log-likelihood in nats a record by which that map exceeds the next that differs (nan: not measured).
+        `gap`, the log-likelihood in nats a record by which that map exceeds the next that differs (nan: not measured);
+        `motion_p_value`, that of the motion of that map (nan where no labels were used).
     """
 
     positions: pd.DataFrame
@@ -153,7 +153,7 @@ def conclude(
     fit: Fit,
     anchors: IntArray,
     certificate: tuple[float, float],
-    agreement_km: FloatArray | None,
+    laid: pd.DataFrame,
     began: float,
 ) -> Localisation:
     """Assemble the result: positions, and the links that are likelier true than chance."""
@@ -168,8 +168,6 @@ def conclude(
             "probability": probability[likely],
         }
     )
-    if agreement_km is None:
-        agreement_km = np.full(len(x), np.inf)
     return Localisation(
         _positions(table.index, x),
         links,
@@ -177,7 +175,7 @@ def conclude(
         fit.sigma_km,
         *certificate,
         time.perf_counter() - began,
-        certificates(table.index, agreement_km, chance_of_agreement(agreement_km, hull_km2(places.vectors))),
+        laid,
     )
 
 
@@ -197,11 +195,16 @@ def located(index: pd.Index, x: FloatArray, certificate: pd.DataFrame, seconds: 
 
 
 def certificates(
-    index: pd.Index, agreement_km: FloatArray, p_value: FloatArray, which: ArrayLike = 0, gap: ArrayLike = np.nan
+    index: pd.Index,
+    agreement_km: FloatArray,
+    p_value: FloatArray,
+    which: ArrayLike = 0,
+    gap: ArrayLike = np.nan,
+    motion_p_value: ArrayLike = np.nan,
 ) -> pd.DataFrame:
     """Return the table of the records' own certificates."""
-    columns = {"agreement_km": agreement_km, "p_value": p_value, "map": which, "gap": gap}
-    return pd.DataFrame(columns, index=index)
+    own = {"agreement_km": agreement_km, "p_value": p_value}
+    return pd.DataFrame({**own, "map": which, "gap": gap, "motion_p_value": motion_p_value}, index=index)
 
 
 def hull_km2(x: FloatArray) -> float:

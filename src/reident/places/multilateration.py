@@ -99,7 +99,9 @@ def multilateration_attack(
     reach_km = max(3 * float(np.median(gap)), 0.05)
     certificate = neighbours.part(others).certificate(aligned[others], reach_km, generator)
     aligned, _, fit = neighbours.realign(aligned)
-    return lay.conclude(table, places, neighbours, aligned, fit, anchors, certificate, None, began)
+    nobody = np.full(len(table), np.inf)
+    laid = lay.certificates(table.index, nobody, np.ones(len(table)), motion_p_value=certificate[1])
+    return lay.conclude(table, places, neighbours, aligned, fit, anchors, certificate, laid, began)
 
 
 def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import check_flag, check_integer
@@ -16,10 +17,10 @@ from reident._types import FloatArray, IntArray, RNGLike
 from reident.kernels.places import registration as kernel
 from reident.options import Flag, Whole
 from reident.places import localisation as lay
-from reident.places.certificate import agreement_km
+from reident.places.certificate import agreement_km, chance_of_agreement
 from reident.places.localisation import Localisation
 from reident.places.neighbours import Fit, Neighbours
-from reident.places.shape import RADIUS_KM, recover_shape
+from reident.places.shape import RADIUS_KM, fit_shape, recover_shape
 
 __all__ = ["registration_attack"]
 
@@ -32,6 +33,8 @@ _MAP_CELLS, _REFINED, _FINALISTS, _MOTIONS, _AT_ONCE = 60_000_000, 8, 4, 3_000_0
 _HELD_OUT = 1 / 3
 # A half of the file, registered by itself for the certificate of each record, gets this share of the pairs.
 _FOR_A_HALF = 4
+# Records that make a part, where sure distances leave several, worth to be laid by itself.
+_MIN_PART = 12
 
 
 def registration_attack(
@@ -87,8 +90,10 @@ def registration_attack(
     -----
     Beyond Kroll and Schnell (2016), who know of no other attack on distance matrices. Mirror images cannot be told
     apart by distances; both are tried. Positions of records without a partner in the known file rest on their
-    distances alone. Memory O(n^2 + n m). Without labels (`quasi` empty) the certificate does not exist: `p_value` is
-    1.
+    distances alone. Where chains of sure distances (see `sd_km`) do not reach all records, the parts that hang together
+    are laid one by one as well, and a record takes the place on the map with the better certificate; `p_value` is then
+    the best of them times their number. Memory O(n^2 + n m). Without labels (`quasi` empty) the certificate does not
+    exist: `p_value` is 1.
 
     Examples
     --------
@@ -108,24 +113,83 @@ def registration_attack(
     each_record = check_flag(each_record, "each_record")
     generator = check_rng(rng)
     sd = lay.check_sd(sd_km, len(table))
-    x = recover_shape(distances, sd)
-
-    order = generator.permutation(len(table))
-    searched, held_out = np.split(order, [round(len(table) * (1 - _HELD_OUT))])
     neighbours = Neighbours(codes, places.vectors, known_codes)
-    best = _search(x, neighbours, searched, n_pairs, generator)
-    if best is None:
+    shape = fit_shape(distances, sd)
+    drawn = [_lay(np.arange(len(table)), shape.x, neighbours, n_pairs, each_record, generator)]
+    for number in range(shape.part.max() + 1 if shape.part.any() else 0):
+        rows = np.flatnonzero(shape.part == number)
+        if len(rows) >= _MIN_PART:
+            square = np.ix_(rows, rows)
+            own = recover_shape(distances[square], None if sd is None else sd[square])
+            drawn.append(_lay(rows, own, neighbours, n_pairs, each_record, generator))
+    maps = [one for one in drawn if one is not None]
+    if not maps:
         return lay.nowhere(table, time.perf_counter() - began)
+    return _concluded(table, places, neighbours, maps, began)
+
+
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """Some records laid on the known places by themselves: their places, matches and certificates."""
+
+    rows: IntArray
+    x: FloatArray
+    fit: Fit
+    pairs: IntArray
+    certificate: tuple[float, float]
+    agreement_km: FloatArray
+
+
+def _lay(
+    rows: IntArray, x: FloatArray, everybody: Neighbours, n_pairs: int, each_record: bool, rng: np.random.Generator
+) -> _Map | None:
+    """Lay the shape of some records on the known places; None where no motion is found."""
+    neighbours = everybody.part(rows)
+    order = rng.permutation(len(rows))
+    searched, held_out = np.split(order, [round(len(rows) * (1 - _HELD_OUT))])
+    best = _search(x, neighbours, searched, n_pairs, rng)
+    if best is None:
+        return None
     reach_km = 2.5 * best.fit.sigma_km
-    certificate = neighbours.part(held_out).certificate(x[held_out] @ best.motion.T, reach_km, generator)
+    certificate = neighbours.part(held_out).certificate(x[held_out] @ best.motion.T, reach_km, rng)
     aligned, _, fit = neighbours.realign(x @ best.motion.T)
 
     def lay_by(half: IntArray) -> FloatArray | None:
-        found = _search(x, neighbours, half, max(1, n_pairs // _FOR_A_HALF), generator)
+        found = _search(x, neighbours, half, max(1, n_pairs // _FOR_A_HALF), rng)
         return None if found is None else x @ found.motion.T
 
-    agreement = agreement_km(x, lay_by) if each_record else None
-    return lay.conclude(table, places, neighbours, aligned, fit, best.pairs, certificate, agreement, began)
+    agreement = agreement_km(x, lay_by) if each_record else np.full(len(rows), np.inf)
+    pairs = np.column_stack([rows[best.pairs[:, 0]], best.pairs[:, 1]])
+    return _Map(rows, aligned, fit, pairs, certificate, agreement)
+
+
+def _concluded(
+    table: pd.DataFrame, places: lay.KnownPlaces, neighbours: Neighbours, maps: list[_Map], began: float
+) -> Localisation:
+    """Return the result of the map of all records and those of parts: a part's, where its motion is no less sure."""
+    n = len(table)
+    x = np.repeat(places.vectors[:1], n, axis=0)
+    which, tries, agreement, p_value = np.full(n, -1), np.zeros(n, dtype=np.int64), np.full(n, np.inf), np.ones(n)
+    for number, one in enumerate(maps):
+        tries[one.rows] += 1
+        taken = (one.certificate[1] <= p_value[one.rows]) | (which[one.rows] < 0)
+        rows = one.rows[taken]
+        x[rows], which[rows], agreement[rows] = one.x[taken], number, one.agreement_km[taken]
+        p_value[rows] = one.certificate[1]
+    fit, anchors, certificate = maps[0].fit, maps[0].pairs, maps[0].certificate
+    if len(maps) > 1 or (which < 0).any():
+        neighbours = Neighbours(np.where(which < 0, -1, neighbours.codes), neighbours.y, neighbours.y_codes)
+        fit = neighbours.fit(neighbours.nearest(x)[0], neighbours.density(x))
+        anchors = np.concatenate([one.pairs[which[one.pairs[:, 0]] == number] for number, one in enumerate(maps)])
+        z_score, lowest = min((one.certificate for one in maps), key=lambda certificate: certificate[1])
+        certificate = z_score, min(1.0, len(maps) * lowest)
+    laid = lay.certificates(
+        table.index, agreement, chance_of_agreement(agreement, lay.hull_km2(places.vectors), tries), which,
+        motion_p_value=p_value,
+    )  # fmt: skip
+    found = lay.conclude(table, places, neighbours, x, fit, anchors, certificate, laid, began)
+    found.positions.loc[which < 0] = np.nan
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ __all__ = [
     "level_figure",
     "map_figure",
     "noise_figure",
+    "overlap_figure",
     "protection_figure",
     "repair_figure",
     "size_figure",
@@ -65,6 +66,22 @@ def noise_figure(frame: pd.DataFrame) -> Figure:
     axes[0].set_ylabel("error of the median record, km")
     axes[0].legend()
     figure.suptitle(f"{n} records, towns and outline known")
+    return figure
+
+
+def overlap_figure(runs: pd.DataFrame) -> Figure:
+    """Draw who is placed within 5 km against the records that a file shares, and with towns alone, for each pattern."""
+    figure, axes = new_figure(1, 3, size=(8.4, 3.3), sharey=True)
+    for ax, (pattern, part) in zip(axes, runs.groupby("pattern", sort=False), strict=True):
+        shares = part.pivot_table("within_5_km", "n_common", "release", sort=False)
+        towns, by_file = shares.loc[-1], shares.drop(-1)
+        lines = {f"{release}, a file": by_file[release] for release in shares}
+        lines |= {f"{release}, towns and no file": [towns[release]] * len(by_file) for release in shares}
+        draw_lines(ax, range(len(by_file)), lines)
+        ax.set_xticks(range(len(by_file)), [str(n_common) for n_common in by_file.index])
+        ax.set(xlabel="records that the file shares", title=pattern, ylim=(-0.04, 1.04))
+    axes[0].set_ylabel("share placed within 5 km")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
