@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -157,18 +157,24 @@ def _match(left: Network, right: Network, n: int, theta: float, rank: float, rng
     start[linear_sum_assignment(costs(np.sort(first, axis=1), np.sort(second, axis=1)))] = 1.0
     options = {"maximize": True, "P0": start, "rng": rng, "maxiter": 100}
     partner = quadratic_assignment(first, second, method="faq", options=options).col_ind
-    for _ in range(20):
-        distances = costs(first, second[:, partner])
-        refined = linear_sum_assignment(distances)[1]
-        if (refined == partner).all():
-            break
-        partner = refined
+    partner = _refined(partner, lambda at: linear_sum_assignment(costs(first, second[:, at]))[1], 20)
     distances = costs(first, second[:, partner])
     keep = _stands_out(-distances, partner, theta) & _stands_out(-distances.T, np.argsort(partner), theta)[partner]
     score = float(np.corrcoef(first.ravel(), second[np.ix_(partner, partner)].ravel())[0, 1]) if first.any() else 0.0
     rows = np.flatnonzero(keep)
     mapping = {left.nodes[int(tops[0][i])]: right.nodes[int(tops[1][partner[i]])] for i in rows}
     return Seeds(mapping, n, score)
+
+
+def _refined(start: IntArray, better: Callable[[IntArray], IntArray], rounds: int) -> IntArray:
+    """Return what `rounds` of refinement lead to; where these return to an earlier matching, none is done twice."""
+    path, seen = [start], {start.tobytes(): 0}
+    for step in range(1, rounds + 1):
+        path.append(better(path[-1]))
+        first = seen.setdefault(path[-1].tobytes(), step)
+        if first < step:
+            return path[first + (rounds - first) % (step - first)]
+    return path[-1]
 
 
 def _apart(first: IntArray, second: IntArray) -> FloatArray:

@@ -152,14 +152,18 @@ def _fixed_cost(places: _Places, label: Label, there: _Obstacles, frame: FloatAr
     return cost
 
 
-def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0) -> None:
-    """Write labels where they cover least; a thin line leads from a far one to its point. One without text is none."""
+def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0, laid: bool = False) -> None:
+    """Write labels where they cover least; a thin line leads from a far one to its point. One without text is none.
+
+    `laid` says that the figure is laid out as it will be drawn, which labels do not change.
+    """
     labels = [label for label in labels if label.text.strip()]
     if not labels:
         return
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.canvas.draw()
+    if not laid:
+        figure.draw_without_rendering()
     renderer: Any = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     pixel = figure.dpi / 72
     there = _obstacles(ax)
@@ -200,6 +204,7 @@ def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: f
     """Return the place that each label takes after all rounds; None for one that is left out."""
     chosen: list[int | None] = [None] * len(options)
     for _ in range(_ROUNDS):
+        before = list(chosen)
         for i, option in enumerate(options):
             others = [(o, c) for j, (o, c) in enumerate(zip(options, chosen, strict=True)) if c is not None and j != i]
             texts = np.array([*standing, *(o.boxes[c] for o, c in others)]).reshape(-1, 4)
@@ -212,6 +217,8 @@ def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: f
             best = int(cost.argmin())
             left_out = option.optional and cost[best] - option.distance_cost[best] > _TOUCHING
             chosen[i] = None if left_out else best
+        if chosen == before:
+            break
     return chosen
 
 
@@ -223,7 +230,7 @@ def overlaps(figure: Figure) -> dict[str, float]:
     dict
         `texts` (inside axes), `on_text` (pairs), `on_point`, `on_line`, `outside` the figure, `smallest_pt`.
     """
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     renderer: Any = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     figures: list[Any] = [figure, *figure.subfigs]
     everywhere = [text for each in figures for legend in each.legends for text in legend.get_texts()]

@@ -22,13 +22,13 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
 
     The figure is drawn under `for_print`. No text is smaller than 7 points afterwards.
     """
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     if language == "de":
         _translate(figure)
     for text in figure.findobj(Text):
         if float(text.get_fontsize()) < 7:
             text.set_fontsize(7)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     for legend in figure.findobj(Legend):
         _narrow(figure, legend)
     wide = figure.bbox.width
@@ -64,7 +64,7 @@ def _narrow(figure: Figure, legend: Legend) -> None:
         legend.set_ncols(columns)
         handles, labels = list(legend.legend_handles), [text.get_text() for text in legend.get_texts()]
         legend._init_legend_box(handles, labels)  # type: ignore[attr-defined]
-        figure.canvas.draw()
+        figure.draw_without_rendering()
 
 
 def _translate(figure: Figure) -> None:

@@ -165,9 +165,9 @@ def plot_ru_panels(
     if title:
         figure.suptitle(textwrap.fill(title, int(inch / LETTER)), fontsize=7, x=0.01, ha="left")
     _key(foot, inch, panels, looks, risk_limit)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     for ax, labels in wanted:
-        place_labels(ax, labels)
+        place_labels(ax, labels, laid=True)
     return figure
 
 

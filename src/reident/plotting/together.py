@@ -94,6 +94,5 @@ def plot_ru_together(
     ]  # fmt: skip
     columns = max(1, int(inch / (0.058 * max(len(attack) for attack in attacks) + 0.45)))
     foot.legend(handles=handles, loc="outside lower left", ncols=columns, frameon=False, fontsize=7, handlelength=1.2)
-    figure.canvas.draw()
     place_labels(ax, labels)
     return figure
