@@ -178,6 +178,15 @@ def test_neighbours_are_those_of_all_gaps(seed):
     assert (apart**2).sum() + alone == pytest.approx(cost[linear_sum_assignment(cost)].sum())
 
 
+def test_exact_places_are_certified_however_near_they_must_lie():
+    # Places that are right to the last digits, which a cosine does not tell.
+    rng = np.random.default_rng(0)
+    codes, y = rng.integers(0, 5, 200), unit_vectors(rng.uniform(48, 54, 200), rng.uniform(7, 14, 200))
+    turned = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    for x in (y, (y @ turned.T) @ turned, y * (1 - 1e-15)):
+        assert Neighbours(codes, y, codes).certificate(x, 2.5e-4, rng, n_permutations=99)[1] == 0.01
+
+
 @pytest.mark.slow
 def test_many_records_take_no_second_matrix():
     original, known, truth = files(4000, 4000, seed=3)

@@ -20,6 +20,8 @@ __all__ = ["Fit", "Neighbours"]
 _CROWD = 12
 # Labels lie so far apart, in radii of the globe, on an axis of their own that nobody's nearest is of another label.
 _APART = 4.0
+# A cosine tells no distances below, km.
+_FINEST_KM = 1e-3
 # Records whose gaps to all known places are held at once.
 _ROWS_AT_ONCE = 500
 # Standard deviations, km, from which the mixture is fitted; the likeliest outcome is taken.
@@ -201,7 +203,7 @@ class Neighbours:
         found, starts = np.unique(at[known], return_index=True)
         for first in range(0, len(x), _ROWS_AT_ONCE):
             rows = slice(first, first + _ROWS_AT_ONCE)
-            close = x[rows] @ self.y[known].T > np.cos(reach_km / RADIUS_KM)
+            close = x[rows] @ self.y[known].T > np.cos(max(reach_km, _FINEST_KM) / RADIUS_KM)
             near[rows, found] = np.logical_or.reduceat(close, starts, axis=1)
         return near
 
