@@ -67,6 +67,11 @@ class Island:
         return int(self.located.sum())
 
     @property
+    def rules(self) -> tuple[tuple[int, int, int], ...]:
+        """What must agree before something is believed, the careful rules first."""
+        return next((rules for most, rules in LEVELS.items() if self.tol <= most), _WIDEST)
+
+    @property
     def f(self) -> FloatArray:
         """Distances to the nearest reference, km; nan where unknown."""
         return np.where((self.sign != 0)[:, None], self.sign[:, None] * self.values + self.shift[:, None], np.nan)
@@ -101,8 +106,7 @@ class Island:
 
     def grow(self) -> None:
         """Add records, references and columns until nothing more can be added."""
-        level = 0
-        levels = next((rules for most, rules in LEVELS.items() if self.tol <= most), _WIDEST)
+        level, levels = 0, self.rules
         while not self.located.all() and level < len(levels):
             records, references, near = levels[level]
             known = (self.x, self.located, self.references, self.counts, self.tol)
@@ -138,9 +142,13 @@ class Island:
             self.located[rows[worst]] = False
             short[worst], short[:, worst] = False, False
 
-    def forget_unconfirmed(self, needed: int = 4) -> None:
-        """Give up the records that fewer values than needed agree with."""
+    def forget_unconfirmed(self) -> None:
+        """Give up the records, those of the seed too, that fewer values agree with than any record must have to begin.
+
+        Exact places that two guessed circles gave stay only where a fourth value confirms them.
+        """
         deviation, _ = self.deviations()
+        needed = max(4, min(records for records, _, _ in self.rules))
         self.located &= (np.abs(deviation) < self.tol).sum(axis=0) >= needed
 
     def _orient_columns(self, needed: int = 6) -> int:

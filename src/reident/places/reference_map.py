@@ -195,9 +195,8 @@ def locate_by_reference_sets(
     for island in islands:
         island.values = values
         island.grow()
-        if step_km is None:
-            island.forget_unconfirmed()
-        else:
+        island.forget_unconfirmed()
+        if step_km is not None:
             island.forget_contradicted(_SLACK * step_km)
     islands = sorted((each for each in islands if len(each) >= _FEWEST), key=lambda each: -len(each))
 
