@@ -58,7 +58,7 @@ def run_isgp(
         for noise, longest in (_REPAIRS if profile != "smoke" else _REPAIRS[:1])
     ]
     datasets = range(first_dataset, first_dataset + (drawn if n_datasets is None else n_datasets))
-    settings = [{**cell, "dataset": dataset} for cell in cells for dataset in datasets]
+    settings = [{**cell, "dataset": dataset} for dataset in datasets for cell in cells]
     return grid.run(settings, isgp_trial, stem="isgp_sets", **options)
 
 

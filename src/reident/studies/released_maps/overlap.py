@@ -35,10 +35,10 @@ def overlap(n_datasets: int, *, first_dataset: int = 200, **options: Any) -> pd.
     """Attack every release of every pattern with files that share fewer and fewer records: a row a data set."""
     settings = [
         {"pattern": pattern, "release": release, "n_common": n_common, "n": RECORDS, "dataset": dataset}
+        for dataset in range(first_dataset, first_dataset + n_datasets)
         for pattern in PATTERNS
         for release in RELEASES
         for n_common in OVERLAPS
-        for dataset in range(first_dataset, first_dataset + n_datasets)
     ]
     return grid.run(settings, overlap_trial, stem="overlap", **options)
 
