@@ -150,7 +150,7 @@ def _opened() -> list[Row]:
 def _towns() -> list[Row]:
     towns = load_places("germany")
     found = []
-    for n, allowed_s in ((500, 2.0), (2000, 20.0)):
+    for n, allowed_s in ((500, 2.0), (2000, 20.0), (10_000, 30.0)):
         distances = people_km(population(towns, n, jitter_km=11.0, shares=load_census_shares(), rng=1))
         locate_by_population(distances[:60, :60], towns)
         found.append(

@@ -229,6 +229,8 @@ def check_release(release: Any) -> FloatArray:
     except (TypeError, ValueError) as error:
         raise DataError(f"`release` must hold distances: {error}") from None
     missing = np.isnan(matrix)
+    if not missing.any():
+        return check_distance_matrix(matrix, "release")
     if matrix.shape == matrix.T.shape and (missing != missing.T).any():
         row, column = np.argwhere(missing != missing.T)[0]
         raise DataError(f"`release` must be symmetric, got nan on one side only of ({row}, {column})")
