@@ -295,7 +295,7 @@ def select_comp(dense, kept):
     rank = np.full(len(dense), -1, np.int64)
     rank[order] = np.arange(order.size)
     degrees = clique_reduce.count_degrees(starts, members)
-    return starts, members, clique_reduce.pack_prefixes(starts, members, rank, order.size), degrees
+    return starts, members, clique_reduce.pack_prefixes(*prefixes(dense), rank, order.size), degrees
 
 
 def select_ref(dense, kept):

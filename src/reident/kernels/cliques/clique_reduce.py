@@ -108,14 +108,15 @@ def prune_lists(starts, prefixes, shared, need):
 
 @jit
 def pack_prefixes(starts, prefixes, rank, n_kept):
-    """Pack the graph of the prefixes as rows of bits; vertices of negative rank have no edges and are left out."""
+    """Pack the graph of the prefixes as rows of bits; vertices of negative rank are left out with their edges."""
     rows = np.zeros((n_kept, (n_kept + 63) >> 6), dtype=np.uint64)
     for v in range(starts.shape[0] - 1):
         i = rank[v]
         for p in range(starts[v], starts[v + 1]):
             j = rank[prefixes[p]]
-            rows[i, j >> 6] |= bit(j)
-            rows[j, i >> 6] |= bit(i)
+            if i >= 0 and j >= 0:
+                rows[i, j >> 6] |= bit(j)
+                rows[j, i >> 6] |= bit(i)
     return rows
 
 
