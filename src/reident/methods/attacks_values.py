@@ -182,22 +182,27 @@ def similarity(
 
     Notes
     -----
-    Vanhoef (2012), section 3.3.2. A class with a single value counts too: it lies in an interval of no width.
+    Vanhoef (2012), section 3.3.2. A class with a single value counts too: it lies in an interval of no width. Missing
+    values lie nowhere: the claim is then as sure as the share of the records that have a value.
     """
     del rng
     found = _shares(release, knowledge)
     numbers = pd.to_numeric(pd.Series(found.labels), errors="coerce").to_numpy(float)
-    if not np.isfinite(numbers).all():
+    gaps = pd.isna(found.labels)
+    if gaps.all() or not np.isfinite(numbers[~gaps]).all():
         raise NotApplicable("the sensitive values are no numbers: which of them are alike is not known")
-    reach = width * float(np.ptp(numbers))
+    reach = width * float(np.ptp(numbers[~gaps]))
     low, high = np.full((2, len(found.totals)), np.nan)
+    sure = np.zeros(len(found.totals))
     if found.some.size:
-        starts = found.starts[found.some]
-        low[found.some] = np.minimum.reduceat(numbers[found.codes], starts)
-        high[found.some] = np.maximum.reduceat(numbers[found.codes], starts)
+        starts, values = found.starts[found.some], numbers[found.codes]
+        low[found.some] = np.fmin.reduceat(values, starts)
+        high[found.some] = np.fmax.reduceat(values, starts)
+        there = np.add.reduceat(np.where(gaps[found.codes], 0.0, found.counts), starts)
+        sure[found.some] = there / found.totals[found.some]
     close = high - low <= reach
     # The prior of an interval so wide, where it lies best, is what guessing earns.
-    order = np.argsort(numbers)
+    order = np.argsort(numbers)[: np.count_nonzero(~gaps)]
     mass, line = np.concatenate([[0.0], np.cumsum(found.prior[order])]), numbers[order]
     ends = np.searchsorted(line, line + reach, side="right")
     likely = mass[np.searchsorted(line, high, side="right")] - mass[np.searchsorted(line, low)]
@@ -207,7 +212,7 @@ def similarity(
     right = np.where(close[of] & (found.truth >= 0), (own >= low[of]) & (own <= high[of]), 0.0)
     if knowledge.secrets is None:
         right = np.full(len(right), np.nan)
-    claims = claims_about(knowledge, np.arange(len(of)), claim[of], close[of].astype(float), right, base[of])
+    claims = claims_about(knowledge, np.arange(len(of)), claim[of], np.where(close, sure, 0.0)[of], right, base[of])
     said = f"{found.said}, and claims an interval where all values lie within {width:.0%} of the range"
     return Outcome(claims, "attribute", said, proven=True)
 

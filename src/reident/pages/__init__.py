@@ -6,6 +6,7 @@ import base64
 import math
 import uuid
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -60,10 +61,14 @@ def _environment() -> jinja2.Environment:
 
 
 def cell(value: Any) -> str:
-    """Write a value of a table: a number with four figures, nothing where there is none."""
+    """Write a value of a table: a number with four figures, a day without its midnight, nothing where there is none."""
+    import pandas as pd
+
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return ""
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+        return f"{value:.4g}"
+    return str(value).removesuffix(" 00:00:00") if isinstance(value, datetime) else str(value)
 
 
 def number(text: str) -> str:

@@ -49,7 +49,9 @@ function paint(model, el) {
 
   // By the judge's rule where the shares of persons above each limit are told, else by the mean.
   const share = (p, v) => p.above_at[Math.min(100, Math.floor(100 * v + 1e-9))];
-  const passes = (p, v) => p.above_at ? share(p, v) <= D.tolerate + 1e-9 : !D.judged && p.risk <= v;
+  // What was refused by other attacks at one limit is refused at every lower one.
+  const refused = (p, v) => p.refused && v <= D.refused_at + 1e-9;
+  const passes = (p, v) => !refused(p, v) && (p.above_at ? share(p, v) <= D.tolerate + 1e-9 : !D.judged && p.risk <= v);
   const percent = v => `${+(100 * v).toPrecision(3)} %`;
   const points = [], groups = [], names = [], idle = "Point at a release, or drag the limit (arrow keys move it).";
   const tell = (one, two) => { note.textContent = one; more.textContent = two || ""; };
@@ -68,7 +70,8 @@ function paint(model, el) {
         groups.forEach(o => o.style.opacity = o === g ? 1 : .15);
         const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
         tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`,
-          p.above_at ? `${percent(share(p, model.get("limit")))} of persons above ${f(model.get("limit"))}${extra && ", " + extra}` : extra);
+          (p.above_at ? `${percent(share(p, model.get("limit")))} of persons above ${f(model.get("limit"))}${extra && ", " + extra}` : extra)
+          + (p.refused ? `; refused at ${f(D.refused_at)} by ${p.refused}` : ""));
       };
       const hide = () => { groups.forEach(o => o.style.opacity = 1); tell(idle); };
       const pick = () => { model.set("release", [c.method, p.value]); model.save_changes(); mark(); };

@@ -41,7 +41,8 @@ def map_data(
     ----------
     frame : DataFrame
         As `ru_frame` returns, one panel; columns `baseline`, `n_above` and `share_above_limit` are told if it has them.
-        With `above_at`, as of `risk_utility`, a release passes by the persons above the limit, else by its risk.
+        With `above_at`, as of `risk_utility`, a release passes by the persons above the limit, else by its risk. With
+        `refused`, what else refused a release at `risk_limit`: it passes at no limit up to that.
     risk_limit : float, default 0.25
         Where the limit stands at first; the axis of risk shows it.
     tolerate : float, default 0
@@ -84,6 +85,7 @@ def map_data(
         "extra": extra,
         "judged": "above_at" in frame.columns,
         "tolerate": tolerate,
+        "refused_at": risk_limit,
         "guess": None if guess is None else _share(panel, 1, guess),
         "scale": {"kind": panel.ys.kind, "ceiling": panel.ys.ceiling, "zero": panel.ys.zero, "low": low, "high": high},
         "xt": [[_share(panel, 0, value), text] for value, text in panel.xs.ticks(*panel.box[0], 7)],
@@ -101,6 +103,8 @@ def _point(panel: Any, row: pd.Series, extra: list[str], code: str | None) -> di
     told |= {column: _plain(row[column]) for column in extra}
     if isinstance(row.get("above_at"), str):
         told["above_at"] = json.loads(row["above_at"])
+    if isinstance(row.get("refused"), str):
+        told["refused"] = row["refused"]
     return told if code is None else {**told, "code": code}
 
 

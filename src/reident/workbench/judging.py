@@ -29,7 +29,7 @@ from reident.workbench.making import Made, Roles, Step, make
 from reident.workbench.panel import Panel, knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
 
-__all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "told_of"]
+__all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "step_text", "told_of"]
 
 #: What the place of a record is called among the columns.
 PLACE = "place"
@@ -201,7 +201,7 @@ class Bench:
     def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
         """Return what a candidate is, in words."""
         steps = [part.step for part in chain if part.step]
-        return {"chain": "; ".join(map(_text, steps)), "withheld": ", ".join(self.withheld(chain)), "reason": ""}
+        return {"chain": "; ".join(map(step_text, steps)), "withheld": ", ".join(self.withheld(chain)), "reason": ""}
 
     def _drawn(self, chain: Sequence[Part], draw: int) -> tuple[Made, Release]:
         steps, shown = [part.step for part in chain if part.step], self._shown(chain)
@@ -340,7 +340,8 @@ def told_of(step: Step) -> dict[str, Any]:
     return {"method": step.entry.name, **columns, "parameters": json.loads(json.dumps(given))}
 
 
-def _text(step: Step) -> str:
+def step_text(step: Step) -> str:
+    """Return a step in words, with the parameters that are not the usual ones."""
     told, usual = told_of(step), step.entry.defaults()
     given = ", ".join(f"{name}={v}" for name, v in told["parameters"].items() if usual.get(name) != v or name == "k")
     columns = f" of {', '.join(told['columns'])}" if "columns" in told else ""

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import platform
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import reident
 from reident.errors import DataError
-from reident.pages import write_page
-from reident.plotting import new_figure, save_figure
+from reident.methods import find
+from reident.pages import picture, write_page
+from reident.plotting import save_figure
 from reident.plotting.interactive import ru_map_part
 from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import frontier
+from reident.workbench.judging import step_text
+from reident.workbench.making import Step
 from reident.workbench.map_plan import worst_attack
-from reident.workbench.microdata import LAT, LON
 from reident.workbench.panel import Panel
+from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
+from reident.workbench.searching import Search
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-__all__ = ["GLOSSARY", "main_map", "write_report"]
+__all__ = ["GLOSSARY", "main_map", "with_refusals", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
@@ -73,10 +71,10 @@ def write_report(
         frame.to_csv(out / f"points-{kind}.csv", index=False)
     assessment.advice.to_csv(out / "advice.csv", index=False)
     said = _said(assessment, recipe)
-    figures = list(_knowledge_figures(assessment))
+    figures = list(knowledge_figures(assessment))
     secret = {
         "internal": True,
-        "figures": [*_place_figures(assessment), *figures],
+        "figures": [*place_figures(assessment), *figures],
         **_riskiest(assessment),
         "checks": assessment.profile.checks,
         "columns": assessment.profile.columns,
@@ -99,7 +97,7 @@ def write_report(
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return what both editions say: names of columns, methods, counts and shares, no value of the data."""
-    found, chosen = assessment.search, main_map(assessment.maps)
+    found, chosen, said = assessment.search, main_map(assessment.maps), assessment.sentence
     both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
     asked = None if not run else run[-1][1].attacks
@@ -111,13 +109,14 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         )
     return {
         "title": "Disclosure risk: assessment of a release",
-        "sentence": assessment.sentence[:1].upper() + assessment.sentence[1:],
+        "sentence": said if found is not None and found.passed else said[:1].upper() + said[1:],
         "limit": f"{assessment.limit:.0%}",
         "before": None if found is None else _counts(found.before),
         "after": None if found is None or found.after is None else _counts(found.after),
         "protect": protect,
+        "judged": judged_figure(assessment),
         "map": None if chosen is None else ru_map_part(
-            chosen, "ru-map", risk_limit=assessment.limit, tolerate=assessment.tolerate
+            with_refusals(chosen, found), "ru-map", risk_limit=assessment.limit, tolerate=assessment.tolerate
         ),
         "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
@@ -154,6 +153,19 @@ def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
     return None
 
 
+def with_refusals(frame: pd.DataFrame, found: Search | None) -> pd.DataFrame:
+    """Add to a map why the judge refused a release, in a column `refused`: the map's own attacks are fewer."""
+    if found is None:
+        return frame
+    refused = found.candidates[~found.candidates["passed"].astype(bool)]
+    why = dict(zip(refused["chain"], refused["attack"], strict=True))
+    told = [
+        why.get(step_text(Step(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
+        for method, setting in zip(frame["method"], frame["setting"], strict=True)
+    ]
+    return frame.assign(refused=pd.Series(told, index=frame.index, dtype=object))
+
+
 def _riskiest(assessment: Any) -> dict[str, Any]:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
     found = assessment.search
@@ -172,78 +184,6 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     }
 
 
-# -- figures -------------------------------------------------------------------------------------------------------
-
-
-def _source(figure: Figure) -> str:
-    stream = BytesIO()
-    figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
-    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
-
-
-def _place_figures(assessment: Any) -> Iterator[dict[str, Any]]:
-    """Draw how many records lie where, before and after, in the same cells; no single place can be read off."""
-    found = assessment.search
-    if found is None or not {LAT, LON} <= set(found.original.columns):
-        return
-    tables = [("as they are", found.original)]
-    if found.released is not None and {LAT, LON} <= set(found.released.columns):
-        tables.append(("in the advised release", found.released))
-    lat, lon = (pd.concat([table[name] for _, table in tables]).dropna().to_numpy(float) for name in (LAT, LON))
-    figure, axes = new_figure(1, len(tables), size=(4.6 * len(tables) + 0.6, 4.4), squeeze=False)
-    for ax, (title, table) in zip(np.ravel(axes), tables, strict=True):
-        there = table[[LAT, LON]].dropna()
-        drawn = ax.hexbin(
-            there[LON],
-            there[LAT],
-            gridsize=22,
-            mincnt=1,
-            cmap="cividis",
-            extent=(lon.min(), lon.max(), lat.min(), lat.max()),
-        )
-        ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(lat.mean())))))
-        ax.set_title(title)
-        ax.set_xlabel("longitude (degrees)")
-        ax.set_ylabel("latitude (degrees)")
-        figure.colorbar(drawn, ax=ax, label="records a cell", shrink=0.8)
-    more = "" if len(tables) == 2 else " The advised release shows no places." if found.passed else ""
-    yield {
-        "title": "Places before and after", "alt": "counts of records a cell, before and after", "table": None,
-        "source": _source(figure), "caption": f"Records a cell.{more}",
-    }  # fmt: skip
-
-
-def _knowledge_figures(assessment: Any) -> Iterator[dict[str, Any]]:
-    """Draw what the worst intruder who knows so many columns gets, before and after."""
-    found = assessment.search
-    if found is None:
-        return
-    told = [("data as they are", found.price_before), ("advised release", found.price_after)]
-    curves = [(name, price) for name, price in told if price is not None]
-    if not curves:
-        return
-    figure, ax = new_figure(size=(6.4, 3.6))
-    for (name, price), mark in zip(curves, "os", strict=False):
-        worst = price.worst
-        ax.plot(worst["size"], 100 * worst["share_above_limit"], marker=mark, label=name)
-    ax.set_xlabel("columns that the intruder knows")
-    ax.set_ylabel(f"persons above {assessment.limit:.0%} (%)")
-    ax.set_ylim(-3, 103)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend()
-    parts = [price.columns.set_index("column")["share_above_limit"].rename(f"adds, {name}") for name, price in curves]
-    first = curves[0][1].worst
-    table = pd.concat(parts, axis=1).reset_index()
-    named = "; ".join(f"{row['size']}: {row['known']}" for _, row in first.iterrows())
-    yield {
-        "title": "What knowledge is worth", "alt": "persons above the limit by the number of columns known",
-        "source": _source(figure), "table": table,
-        "caption": (
-            f"The worst intruder of each size joins by what was left. Worst knowledge, {curves[0][0]}: {named}."
-        ),
-    }  # fmt: skip
-
-
 def _maps(assessment: Any, out: Path) -> Iterator[dict[str, Any]]:
     columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]
     for kind, frame in assessment.maps.items():
@@ -254,7 +194,7 @@ def _maps(assessment: Any, out: Path) -> Iterator[dict[str, Any]]:
             best = frontier(panel, risk_limit=assessment.limit)
             yield {
                 "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
-                "source": _source(figure),
+                "source": picture(figure),
                 "table": best[columns],
             }
 
