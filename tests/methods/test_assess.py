@@ -19,6 +19,8 @@ from reident.workbench.assessing import EVERY
 from reident.workbench.files import read_file, write_file
 from reident.workbench.profiling import profile_data
 from reident.workbench.recipe import recipe_of
+from reident.workbench.report import main_map, with_refusals
+from reident.workbench.report_figures import judged_figure
 
 pytestmark = pytest.mark.whole
 
@@ -150,6 +152,18 @@ def test_report_stands_alone(found, report):
     points = pd.read_csv(report / "points-places.csv")
     assert len(points) == len(found.maps["places"])
     assert list((report / "figures").glob("map-table-*.svg"))
+
+
+def test_the_maps_of_the_report_advise_nothing_that_was_refused(found):
+    table = main_map(found.maps)
+    tried = table.loc[table["method"] == "mondrian", "value"]
+    assert tried.tolist() == ["2", "10"]
+    told = with_refusals(table, found.search).loc[tried.index, "refused"]
+    candidates = found.search.candidates.set_index("chain")
+    passed = candidates["passed"].reindex([f"mondrian (k={k})" for k in tried])
+    assert (passed.notna().any(), told.notna().tolist()) == (True, passed.eq(False).tolist())
+    drawn = judged_figure(found)
+    assert f"{(candidates['reason'] == '').sum()} releases judged" in drawn["caption"]
 
 
 def test_the_external_edition_holds_no_value_that_is_not_released(found, people, report):

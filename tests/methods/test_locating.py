@@ -16,6 +16,7 @@ from reident import (
     perturb_distances,
     registration_attack,
 )
+from reident.places import registration
 from reident.places.neighbours import Fit, Neighbours
 from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
 
@@ -200,6 +201,19 @@ def test_many_records_take_no_second_matrix():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("width_deg", "looks"), [(4.0, 1), (0.03, 4)])
+def test_a_plain_motion_ends_the_search(monkeypatch, width_deg, looks):
+    """Where hardly a record is left out, no wider reach is searched; where everything lies near everything, all are."""
+    rng = np.random.default_rng(5)
+    people = pd.DataFrame({"lat_deg": 50 + width_deg * rng.random(120), "lon_deg": 8 + width_deg * rng.random(120)})
+    release = people[[]], great_circle_km(people["lat_deg"], people["lon_deg"])
+    looked, whole = [], registration._candidates
+    monkeypatch.setattr(registration, "_candidates", lambda *given: looked.append(given[-1]) or whole(*given))
+    found = registration_attack(release, people, quasi=[], n_pairs=500, rng=1)
+    assert len(looked) == looks
+    assert np.abs(found.positions - people).max().max() < 1e-6
+
+
 def test_unrelated_files_are_not_certified():
     certified = 0
     for seed in range(12):

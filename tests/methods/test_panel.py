@@ -235,6 +235,19 @@ def test_every_attack_runs_or_says_why():
     assert (found["verdict"].tolist()[1:]) == ["not run", "not run"]
 
 
+def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
+    """Incomes within a tenth of the range in each town: who has one is known to within it, and some have none."""
+    rng = np.random.default_rng(9)
+    town = rng.integers(0, 40, 400)
+    table = pd.DataFrame({"id": range(400), "town": town.astype(str), "pay": 100.0 * town + rng.integers(0, 50, 400)})
+    table.loc[rng.random(400) < 0.05, "pay"] = np.nan
+    found = attack_panel(table, table, quasi="town", sensitive="pay", id="id", attacks=["similarity"])
+    there = table.groupby("town")["pay"].transform("count") / table.groupby("town")["pay"].transform("size")
+    assert row_of(found, "similarity")["risk"] == pytest.approx(table["pay"].notna().mean())
+    assert row_of(found, "similarity")["worst"] == pytest.approx(there.max(), abs=0.02)
+    assert row_of(found, "similarity")["share_above_limit"] == 1
+
+
 def test_without_ids_confidence_is_judged():
     table = people(200, 8).drop(columns="id")
     release = table.sample(frac=1, random_state=1)

@@ -314,7 +314,7 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     boxes = [text.bounding_box() for text in page.locator("svg text").all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes if box)
     page.goto((tmp_path / "judged.html").as_uri())
-    sync_api.expect(advice).to_have_text("No release has at most 0 % of persons above 0.49.")
+    sync_api.expect(advice).to_have_text("No release of this map has at most 0 % of persons above 0.49.")
     releases.nth(3).hover()
     page.get_by_text("30 % of persons above 0.49").wait_for()
     slider.focus()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from reident._check import check_flag, check_integer
 from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
+from reident._types import BoolArray, FloatArray, IntArray, RNGLike
 from reident.kernels.places import registration as kernel
 from reident.options import Flag, Whole
 from reident.places import localisation as lay
@@ -29,6 +29,8 @@ _REACHES_KM = (1.0, 3.0, 9.0, 20.0)
 # Cells of the painted map, motions looked at closer for each reach and in all, motions scored at most, and pairs whose
 # motions are scored against the same bar.
 _MAP_CELLS, _REFINED, _FINALISTS, _MOTIONS, _AT_ONCE = 60_000_000, 8, 4, 3_000_000, 250
+# Share of records that a plain motion brings to a known one, and that no motion three reaches aside may bring.
+_PLAIN, _ASIDE = 0.95, 0.8
 # Share of the records whose labels the search does not see.
 _HELD_OUT = 1 / 3
 # A half of the file, registered by itself for the certificate of each record, gets this share of the pairs.
@@ -209,11 +211,12 @@ def _search(
     pairs = _spread_pairs(x, usable, n_pairs, rng)
     part = neighbours.part(usable)
     # A rough look at all candidates, then a close one at the best.
-    rough = [
-        (motion, *part.realign(x[usable] @ motion.T, rounds=2, starts_km=(reach_km / 2.5,))[1:])
-        for reach_km in _REACHES_KM
-        for motion in _candidates(x, neighbours, usable, pairs, reach_km)
-    ]
+    rough: list[tuple[FloatArray, FloatArray, Fit]] = []
+    for reach_km in _REACHES_KM:
+        found, plain = _candidates(x, neighbours, usable, pairs, reach_km)
+        rough += [(m, *part.realign(x[usable] @ m.T, rounds=2, starts_km=(reach_km / 2.5,))[1:]) for m in found]
+        if plain:
+            break
     rough.sort(key=lambda candidate: -candidate[2].log_evidence)
     refined = [_refine(x, part, usable, step @ motion) for motion, step, _ in rough[:_FINALISTS]]
     return max(refined, key=lambda motion: motion.fit.log_evidence, default=None)
@@ -229,8 +232,11 @@ def _spread_pairs(x: FloatArray, usable: IntArray, n_pairs: int, rng: np.random.
 
 def _candidates(
     x: FloatArray, neighbours: Neighbours, usable: IntArray, pairs: IntArray, reach_km: float
-) -> list[FloatArray]:
-    """Return the motions that bring most of the usable records within reach of a known record of their label."""
+) -> tuple[list[FloatArray], bool]:
+    """Return the motions that bring most of the usable records within reach of a known record of their label.
+
+    And whether these are plain: they leave hardly a record out, which a motion some reaches away would.
+    """
     y, codes, y_codes = neighbours.y, neighbours.codes, neighbours.y_codes
     members = np.flatnonzero(y_codes >= 0)
     members = members[np.argsort(y_codes[members], kind="stable")]
@@ -247,10 +253,8 @@ def _candidates(
     kernel.paint(grid, cell, plane, y_codes, max(reach, cell))
     motions = np.zeros((pairs.shape[0], 3, 3))
     scores = np.zeros(pairs.shape[0], dtype=np.int64)
-    motions = np.zeros((pairs.shape[0], 3, 3))
-    scores = np.zeros(pairs.shape[0], dtype=np.int64)
     budget = max(1, _MOTIONS // pairs.shape[0])
-    least = 2
+    least, enough = 2, _enough(grid, cell, plane, y_codes, reach) * usable.size
     for first in range(0, len(pairs), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
         kernel.best_motions(
@@ -259,8 +263,25 @@ def _candidates(
         )  # fmt: skip
         # Who is not among the best so far will not be among the best of all.
         least = max(least, int(np.sort(scores)[-_REFINED:][0]))
+        if least >= enough:
+            break
     ahead = np.argsort(-scores, kind="stable")[:_REFINED]
-    return [motions[which] for which in ahead if scores[which] > 0]
+    return [motions[which] for which in ahead if scores[which] > 0], least >= enough
+
+
+def _enough(grid: BoolArray, cell: float, plane: FloatArray, codes: IntArray, reach: float) -> float:
+    """Return the share of records in marked cells that only a right motion has; infinity where wrong ones may, too.
+
+    A motion that is off by three reaches is tried on the known places themselves, in eight directions.
+    """
+    there = codes >= 0
+    for angle in np.linspace(0, 2 * np.pi, 8, endpoint=False):
+        off = plane[there] + 3 * reach * np.array([np.cos(angle), np.sin(angle)])
+        i, j = (np.floor(off / cell).astype(np.int64) + np.array(grid.shape[1:]) // 2).T
+        inside = (i >= 0) & (j >= 0) & (i < grid.shape[1]) & (j < grid.shape[2])
+        if grid[codes[there][inside], i[inside], j[inside]].sum() > _ASIDE * there.sum():
+            return np.inf
+    return _PLAIN
 
 
 def _refine(x: FloatArray, part: Neighbours, usable: IntArray, motion: FloatArray) -> _Motion:

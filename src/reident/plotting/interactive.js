@@ -36,7 +36,8 @@ function paint(model, el) {
   for (const [p, t] of D.xt) make(svg, "text", {x: X(p), y: H - B + 16, "text-anchor": "middle"}, t);
   for (const [p, t] of D.yt) make(svg, "text", {x: L - 6, y: Y(p) + 4, "text-anchor": "end"}, t);
   make(svg, "text", {x: (L + W - R) / 2, y: H - 8, "text-anchor": "middle"}, D.analysis);
-  make(svg, "text", {x: 14, y: middle, transform: `rotate(-90 14 ${middle})`, "text-anchor": "middle"}, D.attack);
+  make(svg, "text", {x: 14, y: middle, transform: `rotate(-90 14 ${middle})`, "text-anchor": "middle",
+    "font-size": Math.min(12, 2.1 * (H - T - B) / D.attack.length)}, D.attack);
   if (D.guess !== null) {
     make(svg, "line", {x1: L, x2: W - R, y1: Y(D.guess), y2: Y(D.guess), stroke: "#444", "stroke-dasharray": "2 3"});
     make(svg, "text", {x: W - R + 4, y: Y(D.guess) + 4, fill: "#444"}, "guessing");
@@ -108,7 +109,7 @@ function paint(model, el) {
     for (const p of points) p.circle.setAttribute("stroke-dasharray", passes(p, v) ? "none" : "2 2");
     const rule = D.judged ? `at most ${percent(D.tolerate)} of persons above ${f(v)}` : `risk up to ${f(v)}`;
     advice.textContent = best ? `Most useful with ${rule}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
-      : `No release has ${rule}.`;
+      : `No release of this map has ${rule}.`;
   };
   const mark = () => {
     const [method, value] = model.get("release") || [], p = points.find(p => p.method === method && p.value === value);

@@ -181,11 +181,12 @@ def worst_attack(panels: pd.DataFrame) -> pd.DataFrame:
 
     `above_at` takes the worst attack of each limit.
     """
+    keys = ["method", "value"]
     order = panels.sort_values(["above_high", "risk"], ascending=False, kind="stable", na_position="last")
-    worst = order.drop_duplicates(["method", "value"]).sort_index()
-    told = panels[panels["above_at"].notna()].groupby(["method", "value"])["above_at"]
+    worst = panels[keys].drop_duplicates().merge(order.drop_duplicates(keys), on=keys)  # in the order of the releases
+    told = panels[panels["above_at"].notna()].groupby(keys)["above_at"]
     most = told.agg(lambda texts: json.dumps(np.max([json.loads(text) for text in texts], axis=0).tolist()))
-    return worst.drop(columns="above_at").merge(most.reset_index(), on=["method", "value"], how="left")
+    return worst.drop(columns="above_at").merge(most.reset_index(), on=keys, how="left")[panels.columns]
 
 
 def _risk_label(entry: Entry, settings: Parameters) -> str:

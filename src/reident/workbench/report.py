@@ -190,11 +190,11 @@ def _maps(assessment: Any, out: Path) -> Iterator[dict[str, Any]]:
         panels = frame.groupby(["attack", "analysis"], sort=False)
         for number, ((attack, analysis), panel) in enumerate(panels, start=1):
             figure = plot_ru_panels(panel, risk_limit=assessment.limit, width_cm=12.0)
-            save_figure(figure, f"map-{kind}-{number}", out / "figures")
+            _, drawn = save_figure(figure, f"map-{kind}-{number}", out / "figures")
             best = frontier(panel, risk_limit=assessment.limit)
             yield {
                 "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
-                "source": picture(figure),
+                "source": picture(drawn),
                 "table": best[columns],
             }
 

@@ -31,11 +31,11 @@ def judged_figure(assessment: Any) -> dict[str, Any] | None:
         for passed in (False, True):
             those = releases["passed"].to_numpy(bool) == passed
             face = colour if passed else "none"
-            ax.scatter(points[0][those], points[1][those], s=26, marker=mark, facecolor=face, edgecolor=colour)
+            ax.plot(points[0][those], points[1][those], mark, markersize=5, markerfacecolor=face, color=colour)
         labels.append(Label(list(zip(*points, strict=True)), str(kind), colour, optional=True))
     if found.passed:
         at = float(found.advised["kept"]), 100 * float(found.advised["share_above_limit"])
-        ax.scatter(*at, s=130, facecolor="none", edgecolor="black", linewidth=1.2, zorder=6)
+        ax.plot(*at, "o", markersize=12, markerfacecolor="none", color="black", zorder=6)
         labels.append(Label([at], f"advised: {found.advised['chain']}", "black", bold=True))
     ax.axhline(100 * assessment.tolerate, color="black", linewidth=1)
     ax.set_yscale("symlog", linthresh=0.1, linscale=0.5)
