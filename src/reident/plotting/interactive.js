@@ -116,6 +116,7 @@ function paint(model, el) {
     box.style.display = p ? "" : "none";
     if (p) { box.setAttribute("x", X(p.x) - 9); box.setAttribute("y", Y(p.y) - 9); }
     code.textContent = p && p.code || "";
+    code.hidden = !code.textContent;
   };
   const move = (p, done) => {
     const v = back(Math.min(1, Math.max(0, p)));
