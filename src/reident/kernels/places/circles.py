@@ -99,6 +99,8 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
     fz = np.ascontiguousarray(f[:, z])
     p = np.empty(3)
     anchors, km = np.empty((d, 3)), np.empty(d)
+    if (~np.isnan(fz) & (counts > 0)).sum() < needed:
+        return False
     for y in near:
         reach = 1.6 * distances[z, y] + 4.0
         m = 0
