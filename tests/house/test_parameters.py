@@ -94,7 +94,7 @@ def test_protections_of_ones_own_stand_beside_the_papers(monkeypatch):
     monkeypatch.delenv("REIDENT_DATA", raising=False)
     own = {"protections": ["M4-33", {"name": "two and two", "groups": [2, 2], "k": [3, 4]}], "n_records": 60}
     study = STUDIES["abril2012"]
-    limits = {"time_limit_s": 1.0, "race_limit_s": 0.2, "variant_limit_s": 0.1, "whole_limit_s": 0.1}
+    limits = {"time_limit_s": 0.2, "race_limit_s": 0.2, "variant_limit_s": 0.1, "whole_limit_s": 0.1}
     monkeypatch.setitem(study.profiles, "smoke", replace(study.profiles["smoke"], **limits))
     results = study.run("smoke", **own, models=["weighted_mean"], progress=False)
     ratios = results.frames["ratios"].set_index(["file", "distance"])

@@ -49,7 +49,7 @@ def reident(tmp_path_factory):
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_the_wheel_reproduces_a_study(reident, tmp_path):
-    study = "kroll2015"
+    study = "holohan2017"
     run(reident, "reproduce", study, "--profile", "smoke", "--jobs", 1, "--out", "out", "--quiet", cwd=tmp_path)
     assert json.loads((tmp_path / "out" / study / "record.json").read_text())["status"] == "ok"
     told = json.loads(frozen.FRAMES.read_text())[study]
