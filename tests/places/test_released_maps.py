@@ -143,6 +143,9 @@ def test_the_note_says_what_was_measured():
         f"located and {sums['wrong']} placed wrong; {sums['certified']} files were certified, "
         f"{sums['certified_wrong']} of these with a wrong record."
     ) in said
+    mended = example.measured().query("seed >= 9178")
+    assert (len(mended), mended["wrong"].sum()) == (9, 0)
+    assert f"none of the {mended['located'].sum()} records placed is wrong" in said
 
 
 def rough_sums():
