@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.cliques.bitset import (
     ONE,
     ZERO,
@@ -55,7 +56,7 @@ def count_colours(rows, members):
     colours = 0
     while not is_empty(uncoloured):
         colours += 1
-        free[:] = uncoloured
+        put(free, uncoloured)
         for w in range(words):
             while free[w] != ZERO:
                 b = lowest_bit(free[w])
@@ -147,12 +148,12 @@ def branching_set(rows, members, need, classes, locked, branch):
     """
     words = members.shape[0]
     uncoloured = branch
-    uncoloured[:] = members
+    put(uncoloured, members)
     n_classes = need - 1
     for k in range(n_classes):
         free = classes[k]
         # `free` holds the candidates still to come in the words from w on, and the class itself before.
-        free[:] = uncoloured
+        put(free, uncoloured)
         anything = False
         for w in range(words):
             todo = free[w]
@@ -234,12 +235,12 @@ def advance(rows, state, members, branch, needs, chosen, classes, locked, best, 
         size = depth + 1
         if size >= target:
             if every:
-                best[state[FOUND], :size] = chosen[:size]
+                put(best[state[FOUND], :size], chosen[:size])
                 state[FOUND] += 1
                 if state[FOUND] == best.shape[0]:
                     state[FULL] = 1
                 continue
-            best[0, :size] = chosen[:size]
+            put(best[0, :size], chosen[:size])
             state[FOUND] = size
             target = size + 1
         total = 0

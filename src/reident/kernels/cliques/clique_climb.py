@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.cliques.bitset import ONE, ZERO, bit, has_bit, lowest_bit, popcount
 
 # How long a vertex that was dropped, or swapped out, stays out; the ring of expiry dates is a power of two.
@@ -49,7 +50,7 @@ def _shared(row, other):
 def _candidates(rows, everything, clique, size, addable, swappable):
     """Find the vertices adjacent to all of the clique, and those adjacent to all but one of it."""
     words = addable.shape[0]
-    addable[:] = everything
+    put(addable, everything)
     swappable[:] = ZERO
     for k in range(size):
         row = rows[clique[k]]
@@ -117,7 +118,7 @@ def climb(rows, first, patience, state, best):
             size += 1
             if size > largest:
                 largest = size
-                best[:size] = clique[:size]
+                put(best[:size], clique[:size])
                 since = 0
             continue
         n_swap = _shared(swappable, allowed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_bits, lowest_bit, popcount
 
 
@@ -104,7 +105,7 @@ def survivors_lists(starts, prefixes, low, high, target):
         n_members = starts[i + 1] - starts[i]
         if n_members < target - 1 or not _second_list(starts, prefixes, i, target - 2, marked):
             continue
-        members[:n_members] = prefixes[starts[i] : starts[i + 1]]
+        put(members[:n_members], prefixes[starts[i] : starts[i + 1]])
         left[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
     return left
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.cliques.bitset import ONE, ZERO, has_bit, lowest_bit
 
 # Positions in the state, and what `advance` returns.
@@ -45,7 +46,7 @@ def _sort_by_degree(rows, members):
             if has_bit(row, members[j]):
                 degrees[i] += 1
                 degrees[j] += 1
-    members[:] = members[np.argsort(-degrees, kind="mergesort")]
+    put(members, members[np.argsort(-degrees, kind="mergesort")])
     return n * n // 2
 
 
@@ -140,7 +141,7 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
         if end == high:
             if level > state[BEST]:
                 state[BEST] = level
-                best[:level] = chosen[:level]
+                put(best[:level], chosen[:level])
             stops[level] -= 1
             continue
         state[STEPS] += 1

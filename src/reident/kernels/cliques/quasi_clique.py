@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.cliques.clique_climb import random_number
 from reident.kernels.networks.network import has_edge
 
@@ -79,8 +80,8 @@ def quasi_clique(indptr, indices, release, known, gamma, start, n_rounds, state,
     counts = np.zeros(n, dtype=np.int32)
     members = np.empty(best.shape[0], dtype=np.int64)
     size = start.shape[0]
-    members[:size] = start
-    best[:size] = start
+    put(members[:size], start)
+    put(best[:size], start)
     best_size = size
     best_ends = size * (size - 1)
     for k in range(size):
@@ -107,7 +108,7 @@ def quasi_clique(indptr, indices, release, known, gamma, start, n_rounds, state,
         if valid and (size > best_size or (size == best_size and ends > best_ends)):
             best_size = size
             best_ends = ends
-            best[:size] = members[:size]
+            put(best[:size], members[:size])
         else:
             # Back to the best set: the walk may not drift through sets that are no quasi-cliques.
             for k in range(size):
@@ -115,7 +116,7 @@ def quasi_clique(indptr, indices, release, known, gamma, start, n_rounds, state,
                 used_known[known[members[k]]] = False
                 shift(indptr, indices, members[k], counts, -1)
             size = best_size
-            members[:size] = best[:size]
+            put(members[:size], best[:size])
             for k in range(size):
                 used_release[release[members[k]]] = True
                 used_known[known[members[k]]] = True

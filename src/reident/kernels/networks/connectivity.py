@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 
 
 @jit
@@ -29,7 +30,7 @@ def edge_connected_groups(u, v, n, k):
     group = np.arange(n)
     while True:
         _peel(u, v, alive, n, k)
-        group[:] = np.arange(n)
+        put(group, np.arange(n))
         while _merge(u, v, alive, group, k):
             pass
         if not _cut(u, v, alive, group, k):

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._loops import put
 
 
 @jit
@@ -26,7 +27,7 @@ def rows_from_edges(u, v, n):
         loose[fill[v[e]]] = u[e]
         fill[v[e]] += 1
     # Transposing a symmetric graph row by row leaves every row sorted.
-    fill[:] = indptr[:-1]
+    put(fill, indptr[:-1])
     indices = np.empty(2 * m, np.int32)
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):

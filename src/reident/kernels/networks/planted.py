@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.networks.network import has_edge
 
 
@@ -78,7 +79,7 @@ def find_planted(indptr, indices, starts, degrees, parent, joined, slack, edge_s
                 least = total
                 n_found = 0
             if n_found < max_found:
-                found[n_found] = image
+                put(found[n_found], image)
                 n_found += 1
             if n_found == max_found and least == 0:
                 return found[:n_found], least, n_tree, False

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 
 #: Share of the steps in which any member of the row comes in: weights alone go round in circles in small cases.
 _AT_RANDOM = 0.02
@@ -74,7 +75,7 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         n_open = _flip(search, b, n_open)
     while True:
         while n_open == 0:
-            best[:] = inside
+            put(best, inside)
             least, last = cost, step
             if least == 0:
                 return best

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 
 __all__ = ["mdav_clusters", "pair_clusters"]
 
@@ -117,7 +118,7 @@ def _tree(points):
             values = np.empty(count)
             for i in range(count):
                 values[i] = points[part[i], widest]
-            members[start : start + count] = part[np.argsort(values)]
+            put(members[start : start + count], part[np.argsort(values)])
             half = count // 2
             starts[2 * node + 1], counts[2 * node + 1] = start, half
             starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 
 __all__ = ["best_cut", "by_width", "mondrian", "passes"]
 
@@ -157,12 +158,13 @@ def _split(codes, order, sensitive, start, end, attribute, code, n_left, spare_c
         else:
             to = to_right
             to_right += 1
-        spare_codes[to] = codes[i]
+        put(spare_codes[to], codes[i])
         spare_order[to] = order[i]
         spare_sensitive[to] = sensitive[i]
-    codes[start:end] = spare_codes[start:end]
-    order[start:end] = spare_order[start:end]
-    sensitive[start:end] = spare_sensitive[start:end]
+    for i in range(start, end):
+        put(codes[i], spare_codes[i])
+    put(order[start:end], spare_order[start:end])
+    put(sensitive[start:end], spare_sensitive[start:end])
 
 
 @jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 
 __all__ = ["mondrian_best"]
 
@@ -105,7 +106,7 @@ def mondrian_best(codes, places, n_codes, k):
         if end - start >= 2 * k:
             ranked, n_left = _best_cut(codes, order[start:end].copy(), k, places, scale)
             if n_left:
-                order[start:end] = ranked
+                put(order[start:end], ranked)
                 stack[depth] = start + n_left, end
                 stack[depth + 1] = start, start + n_left
                 depth += 2
