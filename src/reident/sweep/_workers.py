@@ -326,6 +326,11 @@ def _start(jobs: int) -> None:
         "distributed.worker.memory.target": False,
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.pause": False,
+        # Looking a hundred times a second at what a trial does, and fifty times whether anything hangs, takes a
+        # twentieth of a processor for each process.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "500ms",
+        "distributed.admin.system-monitor.interval": "5s",
     }
     environ = dict(os.environ)
     try:
