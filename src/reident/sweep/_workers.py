@@ -332,6 +332,9 @@ def _start(jobs: int) -> None:
         "distributed.admin.tick.interval": "500ms",
         "distributed.admin.system-monitor.interval": "5s",
     }
+    # A worker that a busy machine is slow to replace would be given up after 15 s, and with the last one the sweep
+    # would wait for ever. It is read at that moment, so it is a default; what the user has set stays.
+    dask.config.update_defaults({"distributed": {"deploy": {"lost-worker-timeout": "1h"}}})
     environ = dict(os.environ)
     try:
         with dask.config.set(settings):
