@@ -174,6 +174,14 @@ def test_the_overlap_figure_draws_what_was_measured():
     assert runs.loc[runs["n_common"] == -1, "certified_wrong"].mean() < 0.01
 
 
+def test_sets_of_grid_points_were_attacked_at_five_thousand_records():
+    runs = pd.read_csv(embedded_file("measured/isgp_sets.csv"))
+    large = runs[runs["n"] == 5000]
+    assert (large["n_common"] == 1000).all()
+    assert (large[["shape_median_km", "towns_median_km", "file_median_km"]] < 5).all(axis=None)
+    assert len(figures.isgp_figure(runs).axes) == 3
+
+
 def test_the_guide_tells_custodians_what_was_measured():
     guide = " ".join((Path(__file__).parents[2] / "GUIDE.md").read_text(encoding="utf-8").split())
     found = example.summary().set_index(["d", "k", "n", "rounding_km", "noise_km", "missing"])
