@@ -52,9 +52,28 @@ def test_text_names_survive_csv(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Von;Nach;Stärke\nJürgen;Zoë;0,5\nZoë;Ann;1\n", "cp1252"),
+        ("source\ttarget\nJürgen\tZoë\nZoë\tAnn\n", "utf-8-sig"),
+        ("# a comment\nwho,whom\nJürgen,Zoë\nZoë,Ann\n", "utf-8"),
+        ("u,v\n" + "\n".join(f"x{i},y{i}" for i in range(90_000)) + "\nJürgen,Zoë\nZoë,Ann\n", "latin-1"),
+    ],
+)
+def test_edge_lists_as_offices_write_them(tmp_path, text, encoding):
+    (tmp_path / "g.csv").write_text(text, encoding)
+    graph = read_graph(tmp_path / "g.csv")
+    edges = {
+        frozenset((list(graph.nodes)[a], list(graph.nodes)[b])) for a, b in np.column_stack(graph.edges()).tolist()
+    }
+    assert {frozenset(("Jürgen", "Zoë")), frozenset(("Zoë", "Ann"))} <= edges
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "must have the columns"),
+        ("a,b,c\n1,2,3\n", "must have two columns for an edge's ends"),
+        ("1,2\n3,4\n", "a first line with names"),
         ("u,v\n1,1\n", "self-loops, got one at 1"),
         ("u,v\n1,2\n2,1\n", "multiple edges"),
         ("u,v\n,1\n", "empty 'u' in row 2"),

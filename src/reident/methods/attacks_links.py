@@ -66,7 +66,10 @@ def likely_links(
     from reident.networks.link_prediction import likely_links as rank
 
     theirs, mine = both_networks(release, knowledge)
-    pairs = rank(by_row(theirs), min(n, theirs.n_nodes * (theirs.n_nodes - 1) // 2 - theirs.n_edges), score=score)
+    absent = theirs.n_nodes * (theirs.n_nodes - 1) // 2 - theirs.n_edges
+    if not absent:
+        raise NotApplicable("everybody is joined to everybody in the release: no edge can be absent")
+    pairs = rank(by_row(theirs), min(n, absent), score=score)
     del rng
     possible = theirs.n_nodes * (theirs.n_nodes - 1) / 2 - theirs.n_edges
     return _edges(release, knowledge, theirs, mine, pairs, possible, f"friends of friends by {score}, joined or not")

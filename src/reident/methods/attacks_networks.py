@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._types import IntArray
+from reident._types import FloatArray, IntArray
 from reident.errors import DataError, ParameterError, SearchLimitWarning
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import Release
@@ -95,16 +95,44 @@ def _mapped(
     release: Release, knowledge: Knowledge, mapping: Mapping[Any, Any], persons: IntArray, said: str,
     *, complete: bool = True,
 ) -> Outcome:  # fmt: skip
-    """Turn a mapping of known persons (labels) to released nodes (rows) into claims about some persons."""
-    labels = knowledge.known.index[persons]
-    rows = np.array([mapping.get(label, -1) for label in labels], dtype=np.int64)
+    """Turn a mapping of known persons (labels) to released nodes (rows) into claims about some persons.
+
+    Where nobody can tell right claims from wrong ones, a claim is as sure as the node fits better than others: see
+    `_sure`.
+    """
+    everybody = np.array([mapping.get(label, -1) for label in knowledge.known.index], dtype=np.int64)
+    rows = everybody[persons]
     right = np.full(len(persons), np.nan)
+    confidence = (rows >= 0).astype(float)
     if knowledge.truth is not None:
         right = ((rows >= 0) & (rows == knowledge.truth[persons])).astype(float)
+    else:
+        confidence = _sure(release, knowledge, everybody)[persons]
     named = [release.table.index[row] if row >= 0 else None for row in rows]
     base = 1 / max(1, len(release.table))
-    claims = claims_about(knowledge, persons, named, (rows >= 0).astype(float), right, base)
+    claims = claims_about(knowledge, persons, named, confidence, right, base)
     return Outcome(claims, "identity", said, complete=complete)
+
+
+def _sure(release: Release, knowledge: Knowledge, rows: IntArray) -> FloatArray:
+    """Return 1 over the number of released nodes that fit each person, by the mapping of the friends, no worse.
+
+    The fit is the cosine of the person's friends, as they are mapped, with the friends of the node. What is alike as a
+    whole, such as two halves that mirror each other, is not seen: confidence is then too high, never too low.
+    """
+    theirs, mine = both_networks(release, knowledge)
+    sure = np.zeros(len(rows))
+    for person in np.flatnonzero(rows >= 0):
+        friends = rows[mine.indices[mine.indptr[person] : mine.indptr[person + 1]]]
+        friends = friends[friends >= 0]
+        own = theirs.indices[theirs.indptr[rows[person]] : theirs.indptr[rows[person] + 1]]
+        near = [theirs.indices[theirs.indptr[row] : theirs.indptr[row + 1]] for row in friends]
+        # A friend who changes places with the person keeps what joins the two.
+        near.append(np.intersect1d(own, friends))
+        shared = np.bincount(np.concatenate(near), minlength=theirs.n_nodes)
+        fit = shared / np.sqrt(np.maximum(theirs.degrees, 1))
+        sure[person] = 1 / np.count_nonzero(fit >= fit[rows[person]] - 1e-12)
+    return sure
 
 
 def _by_label(network: Network, labels: pd.Index) -> Network:

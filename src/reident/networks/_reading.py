@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reident.data.delimited import dialect_of
 from reident.errors import DataError, ParameterError
 
 __all__ = ["as_path", "format_of", "read_raw"]
@@ -33,7 +34,7 @@ def format_of(path: Path) -> str:
     return found
 
 
-def read_raw(path: Any, columns: tuple[str, str] = ("u", "v")) -> Any:
+def read_raw(path: Any, columns: Sequence[str] | None = None) -> Any:
     """Return what a file holds: a graph, a matrix, or ``(u, v, n, nodes)`` of edges; see `reident.read_graph`."""
     path = as_path(path)
     kind = format_of(path)
@@ -63,13 +64,25 @@ def _lacks_labels(path: Path) -> bool:
         return not any(line.lstrip().startswith("label ") for line in file)
 
 
-def _read_csv(path: Path, columns: tuple[str, str]) -> tuple[Any, Any, int, Sequence[Hashable]]:
+#: Names of the two ends of an edge, as files call them; small letters.
+_ENDS = (
+    ("u", "v"),
+    ("source", "target"),
+    ("from", "to"),
+    ("von", "nach"),
+    ("von", "zu"),
+    ("node1", "node2"),
+    ("i", "j"),
+)
+
+
+def _read_csv(path: Path, columns: Sequence[str] | None) -> tuple[Any, Any, int, Sequence[Hashable]]:
     import pandas as pd
 
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, comment="#")
-    except Exception as error:
-        raise DataError(f"{path.name!r} could not be read as an edge list: {error}") from error
+    table = _table(path)
+    columns = _ends(list(table.columns), path.name) if columns is None else columns
+    if isinstance(columns, str) or len(columns) != 2:
+        raise ParameterError(f"`columns` must be two names, of an edge's ends, got {columns!r}")
     absent = [column for column in columns if column not in table.columns]
     if absent:
         raise DataError(
@@ -103,6 +116,39 @@ def _read_csv(path: Path, columns: tuple[str, str]) -> tuple[Any, Any, int, Sequ
         )
     named: Sequence[Hashable] = range(len(nodes)) if nodes == list(range(len(nodes))) else nodes
     return low, high, len(nodes), named
+
+
+def _table(path: Path) -> Any:
+    """Read the cells of a delimited file as texts; separator and encoding are told by its beginning."""
+    import pandas as pd
+
+    try:
+        for bytes_read in (2**20, None):
+            separator, encoding, quote = dialect_of(path, bytes_read=bytes_read)
+            try:
+                return pd.read_csv(
+                    path, dtype=str, keep_default_na=False, comment="#", sep=separator, encoding=encoding,
+                    quotechar=quote,
+                )  # fmt: skip
+            except UnicodeDecodeError:  # letters that are not ASCII begin later
+                continue
+    except Exception as error:
+        raise DataError(f"{path.name!r} could not be read as an edge list: {error}") from error
+    raise DataError(f"{path.name!r} could not be read as an edge list: its encoding is not known")
+
+
+def _ends(names: list[str], file: str) -> tuple[str, str]:
+    """Return the columns with an edge's two ends: by their names, else the only two there are."""
+    lower = {name.strip().lower(): name for name in names}
+    for one, other in _ENDS:
+        if one in lower and other in lower:
+            return lower[one], lower[other]
+    if len(names) == 2 and not any(name.strip().lstrip("-").isdigit() for name in names):
+        return names[0], names[1]
+    raise DataError(
+        f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {names}: name them "
+        "with `columns`, or give the file a first line with names"
+    )
 
 
 def as_path(path: str | Path) -> Path:

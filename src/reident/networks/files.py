@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,17 @@ from reident.networks.graph import Network, as_network, read_network
 __all__ = ["read_graph", "write_graph"]
 
 
-def read_graph(path: str | Path, *, columns: tuple[str, str] = ("u", "v")) -> Network:
+def read_graph(path: str | Path, *, columns: Sequence[str] | None = None) -> Network:
     """Read an undirected graph from an edge list (CSV), GML, Pajek or MatrixMarket file.
 
     Parameters
     ----------
     path : str or Path
         The ending says the format: .csv, .gml, .net or .paj, .mtx, each optionally with .gz.
-    columns : pair of str
-        CSV only: the two columns that name an edge's ends. Other columns are ignored. A row whose second entry is
-        empty declares a node without edges.
+    columns : pair of str, optional
+        CSV only: the two columns that name an edge's ends; default: those called u and v, source and target, from and
+        to or the like, else the only two. Other columns are ignored. A row whose second entry is empty declares a
+        node without edges. Separator and encoding are found.
 
     Returns
     -------

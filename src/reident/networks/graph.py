@@ -202,7 +202,7 @@ def as_network(graph: Any, name: str = "graph") -> Network:
     )
 
 
-def read_network(path: str | Path, columns: tuple[str, str] = ("u", "v")) -> Network:
+def read_network(path: str | Path, columns: Sequence[str] | None = None) -> Network:
     """Read an undirected graph from a file; see `reident.read_graph`."""
     raw = read_raw(path, columns)
     return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)

@@ -21,6 +21,7 @@ from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Roles
 from reident.workbench.map_plan import Plan, worst_attack
 from reident.workbench.microdata import LAT, LON, microdata
+from reident.workbench.network_search import search_network
 from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
@@ -64,6 +65,8 @@ class Assessment:
         The releases of table and places together that were judged as `check` judges them, and the one that passed.
     tolerate : float
         The share of persons who may lie above the limit.
+    network : Search or None
+        The releases of a network that were judged so; it is the `search` too where only a network was assessed.
     """
 
     profile: DataProfile
@@ -76,11 +79,14 @@ class Assessment:
     data_sha256: str
     search: Search | None = None
     tolerate: float = 0.0
+    network: Search | None = None
 
     @property
     def sentence(self) -> str:
         """What is advised, or that nothing is."""
-        return verdict(self.search, self.limit, self.tolerate)
+        own = verdict(self.search, self.limit, self.tolerate)
+        other = None if self.network is self.search else self.network
+        return own if other is None else f"{own}; the network: {verdict(other, self.limit, self.tolerate)}"
 
     def assumptions(self) -> list[str]:
         """Say what was assumed, a sentence each."""
@@ -240,11 +246,17 @@ def assess(
             draws=DRAWS[profile], seed=seed, scale=len(made.data) / len(drawn),
             folder=None if folder is None else Path(folder) / "parts", progress=progress,
         )  # fmt: skip
+    judged_network = None
+    if "network" in made.plans:
+        judged_network = search_network(
+            made.plans["network"], limit=limit, tolerate=tolerate, draws=DRAWS[profile], seed=seed, progress=progress
+        )
     digest = hashlib.sha256(pd.util.hash_pandas_object(complete.astype(str)).to_numpy().tobytes())
     advice = _advice(maps, limit, tolerate)
     return Assessment(
-        made.profile, maps, made.plans, advice, limit, repetitions, seed, digest.hexdigest(), searched, tolerate
-    )
+        made.profile, maps, made.plans, advice, limit, repetitions, seed, digest.hexdigest(),
+        searched or judged_network, tolerate, judged_network,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reident.workbench.command_options import Lat, Limit, Lon, Quasi, Sensitive, Tolerate, listed
+from reident.workbench.command_options import Ends, Lat, Limit, Lon, Quasi, Sensitive, Tolerate, listed, network_file
 
 __all__ = ["check"]
 
@@ -30,6 +30,8 @@ def check(
     earlier: Annotated[
         list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")
     ] = None,
+    network: Annotated[bool, typer.Option("--network", help="Both files are edge lists, or other networks.")] = False,
+    ends: Ends = "",
     limit: Limit = None,
     tolerate: Tolerate = None,
     seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
@@ -40,7 +42,7 @@ def check(
 
     found = run(
         release,
-        against,
+        network_file(against, ends) if network else against,
         quasi=listed(quasi),
         sensitive=listed(sensitive),
         lat=lat,

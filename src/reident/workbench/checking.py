@@ -18,7 +18,11 @@ from reident.errors import DataError, ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
+from reident.networks.files import read_graph
+from reident.networks.graph import Network, as_network
+from reident.workbench.cell_audit import Finding
 from reident.workbench.knowledge import KnowledgePrice, price
+from reident.workbench.microdata import is_graph, persons_of
 from reident.workbench.panel import knowledge_of, panel, read_release
 from reident.workbench.population import Population, population_of, told_of_groups
 
@@ -190,7 +194,9 @@ def check(
     release : path, or whatever `attack_panel` takes
         A file of any kind that `reident open` reads, or a folder that `reident protect` wrote: then the distances in
         it are attacked too, and the manifest tells the intruder the method. Files are audited by their bytes.
-    original : path, DataFrame or GeoDataFrame
+    original : path, DataFrame, GeoDataFrame or graph
+        With a graph, whatever `as_network` takes, the release is a network too, or the path of one. Who is who is
+        known where it has names of the original, which refuses it; numbers are nobody's names.
     quasi, sensitive, lat, lon, id, hierarchies, network
         As for `attack_panel`.
     household : str, optional
@@ -247,8 +253,15 @@ def check(
     household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
     weight = weight or (None if recipe is None else next(iter(recipe.named("weight")), None))
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
-    data = _read(original)
-    said = _read_release(release, named)
+    told: bool | None = isinstance(release, Release) or None
+    names: list[dict[str, Any]] = []
+    if is_graph(original):
+        network = as_network(original, "original")
+        data, said = persons_of(network), _network_release(release)
+        names = _names_kept(said, network)
+        told = bool(names)
+    else:
+        data, said = _read(original), _read_release(release, named)
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
@@ -258,11 +271,11 @@ def check(
         hierarchies=hierarchies, network=network,
         register=None if register is None else _read(register),
         earlier=[_read_release(one, named) for one in check_listed(earlier, "earlier")],
-        told=isinstance(release, Release), **named,
+        told=told, **named,
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
-    findings = [] if path is None else _audit(path, data, named)
+    findings = names if is_graph(original) or path is None else _audit(path, data, named)
     share = found.share_above_limit
     stands_for = population_of(said, known, found, limit)
     verdict = Verdict(
@@ -348,6 +361,29 @@ def _read_release(release: Any, named: Mapping[str, Any]) -> Release:
         step = next(iter(moved), chain[-1])  # the law of places is what an intruder can use
         read = replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
     return read
+
+
+def _network_release(release: Any) -> Release:
+    """Read a network that is released: a graph, the file of one, or a folder that `protect` wrote."""
+    if isinstance(release, str | Path):
+        path = Path(release)
+        if not path.exists() or (path.is_dir() and not (path / "release.csv").is_file()):
+            raise DataError(f"`release` must be a file or a folder with a file release.csv, got {str(path)!r}")
+        release = read_graph(path / "release.csv" if path.is_dir() else path)
+    elif not is_graph(release):
+        raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
+    return read_release(release, "release")
+
+
+def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
+    """Find nodes that are released under their names: texts, since numbers are given anew."""
+    assert release.network is not None
+    named = {name for name in network.nodes if isinstance(name, str)}
+    kept = sum(name in named for name in release.network.nodes)
+    if not kept:
+        return []
+    finding = Finding("release", "nodes", "hidden value", (), kept, f"{kept} nodes are released under their names")
+    return [finding.as_dict()]
 
 
 def _audit(path: Path, original: Any, named: Mapping[str, Any]) -> list[dict[str, Any]]:

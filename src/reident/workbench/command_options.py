@@ -11,6 +11,7 @@ __all__ = [
     "Area",
     "Candidates",
     "Crs",
+    "Ends",
     "Epsilon",
     "Lat",
     "Limit",
@@ -20,6 +21,7 @@ __all__ = [
     "Sensitive",
     "Tolerate",
     "listed",
+    "network_file",
     "open_or_recipe",
     "public_inputs",
 ]
@@ -35,6 +37,9 @@ Public = Annotated[
 ]
 Epsilon = Annotated[str, typer.Option(help="Numeric columns that may get noise inside classes, separated by commas.")]
 Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the file does not say: EPSG:25832.")]
+Ends = Annotated[
+    str, typer.Option(help="The two columns of an edge list, separated by a comma; default: found by their names.")
+]
 
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
@@ -43,6 +48,13 @@ Tolerate = Annotated[float | None, typer.Option(help="The share who may lie abov
 def listed(names: str) -> list[str]:
     """Return names that commas separate."""
     return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def network_file(path: Path, ends: str) -> Any:
+    """Read an edge list or another file of a network."""
+    from reident.networks.files import read_graph
+
+    return read_graph(path, columns=listed(ends) or None)
 
 
 def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:

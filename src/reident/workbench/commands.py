@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from reident.workbench.command_options import (
     Area,
     Candidates,
     Crs,
+    Ends,
     Epsilon,
     Lat,
     Limit,
@@ -31,6 +32,7 @@ from reident.workbench.command_options import (
     Sensitive,
     Tolerate,
     listed,
+    network_file,
     open_or_recipe,
     public_inputs,
 )
@@ -136,7 +138,10 @@ def assess(
     lon: Lon = None,
     sensitive: Sensitive = "",
     epsilon_quasi: Epsilon = "",
-    network: Annotated[Path | None, typer.Option(help="Edge list of the persons' relations (columns u, v).")] = None,
+    network: Annotated[
+        Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
+    ] = None,
+    ends: Ends = "",
     limit: Limit = None,
     tolerate: Tolerate = None,
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
@@ -158,26 +163,29 @@ def assess(
     from reident.sweep._machine import processors
     from reident.workbench.assessing import arguments_of
     from reident.workbench.assessing import assess as run
+    from reident.workbench.microdata import persons_of
+    from reident.workbench.recipe import Recipe
 
     began = time.monotonic()
-    opened, told = open_or_recipe(file, recipe)
+    relations: Any = None if network is None else network_file(network, ends)
+    opened, told = (None, Recipe("")) if file is recipe is None and relations else open_or_recipe(file, recipe)
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
-        data, said = arguments_of(opened, told)
-        if quasi or lat or lon or epsilon_quasi:
+        data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
+        if opened is not None and (quasi or lat or lon or epsilon_quasi):
             data = opened.data
             said |= {"quasi": listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": listed(epsilon_quasi)}
             said["sensitive"] = []
-        said["sensitive"] = listed(sensitive) or said["sensitive"]
+        said["sensitive"] = listed(sensitive) or said.get("sensitive", [])
         said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name not in said["sensitive"]]
         said |= {"limit": limit, "tolerate": tolerate}
-        known_columns = ", ".join(said["quasi"]) or "places alone"
+        known_columns = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
         print(f"an intruder may know: {known_columns}; sensitive: {', '.join(said['sensitive']) or 'none named'}")
         found = run(
             data,
             **said,
-            network=None if network is None else str(network),
+            network=relations,
             overlap=overlap,
             n_known=known or None,
             public=public_inputs(area, candidates, public, lat, lon),
@@ -191,17 +199,27 @@ def assess(
         shutil.rmtree(work / "report", ignore_errors=True)
         made = found.save(
             work / "report", command=shlex.join(["reident", *sys.argv[1:]]),
-            recipe=str(out / "recipe.yaml"), receipts=opened.receipts,
+            recipe=str(out / "recipe.yaml"), receipts=[] if opened is None else opened.receipts,
         )  # fmt: skip
         report = _published(made.parent, out)
         print(found.sentence)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
-        if found.search is not None and found.search.passed:
+        if opened is not None and found.search is not None and found.search.passed:
             source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
             advised = replace(found.advised(told), file=source).write(out / "recipe.yaml")
             named = shlex.quote(str(advised))
             print(f"the advised release: reident protect --recipe {named} --out release")
             print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
+        if network is not None and found.network is not None and found.network.passed:
+            _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+
+
+def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:
+    """Print the commands that make and check the advised release of a network."""
+    source, named = shlex.quote(str(file)), f" --ends {shlex.quote(ends)}" if ends else ""
+    given = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
+    print(f"the advised network: reident protect {source}{named} --method {step['method']}{given} --out network")
+    print(f"its check: reident check network --against {source} --network{named} {rule}")
 
 
 def _role(text: str) -> tuple[str, str]:

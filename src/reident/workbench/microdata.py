@@ -22,7 +22,17 @@ from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network, network_from_edges
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["LAT", "LON", "Intruder", "Microdata", "automatic_hierarchy", "draw_files", "microdata"]
+__all__ = [
+    "LAT",
+    "LON",
+    "Intruder",
+    "Microdata",
+    "automatic_hierarchy",
+    "draw_files",
+    "is_graph",
+    "microdata",
+    "persons_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +230,11 @@ def microdata(
 def is_graph(data: Any) -> bool:
     """Tell whether data are relations, in one of the forms that `as_network` takes."""
     return isinstance(data, Network | DirectedNetwork) or hasattr(data, "adj") or issparse(data)
+
+
+def persons_of(network: Network) -> pd.DataFrame:
+    """Return the nodes as a table of persons, of whom nothing but their relations is known; the index names them."""
+    return pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object))
 
 
 def _relations(data: Any, quasi: Any, sensitive: Any) -> Microdata:

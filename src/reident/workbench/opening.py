@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from reident._check import check_columns, check_listed, check_path, check_text
+from reident.data.delimited import read_delimited, table_of_rows
 from reident.errors import DataError, ParameterError
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
-from reident.workbench.delimited import read_delimited, table_of_rows
 from reident.workbench.roles import PlaceColumns, place_columns, propose
 
 if TYPE_CHECKING:

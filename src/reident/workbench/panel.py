@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from reident.methods import find
 from reident.methods.attacks import attack_names, check_attacks, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, judge_persons
 from reident.methods.release import LAT, LON, Release
-from reident.networks.graph import Network, as_network
+from reident.networks.graph import Network, as_network, network_from_edges
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of
 
@@ -79,6 +79,7 @@ def panel(
 
     Where the share of persons above the limit exceeds `enough`, the rest is not run: the release is refused.
     """
+    release, knowledge = _shuffled(release, knowledge, seed)
     rows = []
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.known.index[knowledge.present])
     shared = persons
@@ -106,6 +107,18 @@ def panel(
     types = dict.fromkeys(numbers, float) | dict.fromkeys(("n_above", "n"), "Int64")
     by_household = int((shared["above"] & ~persons["above"]).sum())
     return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), shared, by_household)
+
+
+def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
+    """Put the nodes of a network in another order: an attack that meets ties must not be led by the true one."""
+    if not isinstance(release.network, Network) or knowledge.truth is None:
+        return release, knowledge
+    order = np.random.default_rng([seed, 7]).permutation(release.network.n_nodes)
+    place = np.argsort(order)
+    u, v = release.network.edges()
+    network = network_from_edges(place[u], place[v], len(order), [list(release.network.nodes)[old] for old in order])
+    truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
+    return replace(release, table=release.table.iloc[order], network=network), replace(knowledge, truth=truth)
 
 
 def _asked(names: Sequence[str] | None, knowledge: Knowledge) -> Iterator[tuple[str, str, Knowledge]]:
@@ -288,11 +301,11 @@ def knowledge_of(
     network: Any = None,
     register: Any = None,
     earlier: Sequence[Release] = (),
-    told: bool = False,
+    told: bool | None = None,
 ) -> Knowledge:
     """Return what an intruder knows who knows everything that the original says about everybody in it.
 
-    `told`: the index of the release says whose record each is.
+    `told`: whether the index of the release says whose record each is; default: that of a network does.
     """
     table = _places(check_table(original, "original"), lat, lon, crs, must=True)
     listed = check_columns(table, quasi, "quasi", table_name="original", min_columns=0)
@@ -312,7 +325,7 @@ def knowledge_of(
         check_columns(table, [id], "id", table_name="original")
         table = table.set_index(_unique(table[id], "original"))
     truth = None
-    if id is not None or told or release.network is not None:
+    if id is not None or (release.network is not None if told is None else told):
         truth = release.table.index.get_indexer(table.index)
         if not (truth >= 0).any():
             raise DataError(
@@ -339,8 +352,6 @@ def knowledge_of(
 
 def _ordered(network: Network, labels: pd.Index) -> Network:
     """Return a network whose node i is the person of row i."""
-    from reident.networks.graph import network_from_edges
-
     place = labels.get_indexer(pd.Index(list(network.nodes)))
     if (place < 0).any() or len(labels) != network.n_nodes:
         raise DataError("the nodes of `network` must be the labels of the original's records, one each")

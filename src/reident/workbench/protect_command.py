@@ -12,6 +12,7 @@ from reident.workbench.command_options import (
     Area,
     Candidates,
     Crs,
+    Ends,
     Epsilon,
     Lat,
     Lon,
@@ -19,6 +20,7 @@ from reident.workbench.command_options import (
     Quasi,
     Sensitive,
     listed,
+    network_file,
     open_or_recipe,
     public_inputs,
 )
@@ -54,21 +56,34 @@ def protect(
     ] = None,
     household: Annotated[str | None, typer.Option(help="Column of households: moved together.")] = None,
     crs: Crs = None,
+    ends: Ends = "",
     keep_identifiers: Annotated[
         bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
     ] = False,
 ) -> None:
     """Make a release of your own data: protected, shuffled, with a manifest that may be published.
 
-    Columns that no option names are left out. Random numbers come from the operating system and are not kept.
+    Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
+    method for networks the file is an edge list (or GML, Pajek, MatrixMarket).
     """
+    from reident.errors import ParameterError
     from reident.methods import find
     from reident.workbench.files import WRITTEN
     from reident.workbench.hierarchies import read_form
     from reident.workbench.protecting import protect as run
 
+    entry = find(method, "anonymiser") if method else None
+    options = None if entry is None else dict(_option(entry, text) for text in option or [])
+    if entry is not None and entry.data == "network":
+        if file is None:
+            raise ParameterError(f"`file` must be given: {method} protects the network in it")
+        made = run(network_file(file, ends), out, method=method, options=options)
+        told = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
+        given = ", ".join(f"{name}={value}" for name, value in told["parameters"].items())
+        print(f"{told['method']}: {given}\n{told['nodes_released']} nodes, {told['edges_released']} edges released")
+        _say_where(made)
+        return
     opened, told = open_or_recipe(file, recipe)
-    options = dict(_option(find(method, "anonymiser"), text) for text in option or []) if method else None
     suffix = f".{opened.source['kind']}" if f".{opened.source['kind']}" in WRITTEN else ".csv"
     made = run(
         opened,
@@ -91,6 +106,10 @@ def protect(
         suffix=suffix,
     )
     _tell(made, opened)
+    _say_where(made)
+
+
+def _say_where(made: Path) -> None:
     print(f"release: {made.resolve()}: {', '.join(sorted(path.name for path in made.iterdir()))}")
 
 

@@ -176,11 +176,13 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     top = persons.sort_values("risk", ascending=False, kind="stable").head(_RISKIEST)
     known = [name for name in found.original.columns if name in found.known]
     table = found.original.loc[top.index, known].astype(object)
-    told = pd.DataFrame({"record": top.index + 1, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
+    record = top.index if assessment.network is found else top.index + 1  # a node has its name
+    told = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if after else "data as they are"
+    named = "name of the node" if assessment.network is found else "number of the record in the file as it was read"
     return {
         "riskiest": pd.concat([told, table], axis=1),
-        "riskiest_said": f"By number of the record in the file as it was read, in the {where}, with what is known.",
+        "riskiest_said": f"By {named}, in the {where}, with what is known.",
     }
 
 

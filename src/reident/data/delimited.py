@@ -13,7 +13,7 @@ import pandas as pd
 
 from reident.errors import DataError, ParameterError
 
-__all__ = ["read_delimited", "table_of_rows"]
+__all__ = ["dialect_of", "read_delimited", "table_of_rows"]
 
 _SEPARATORS = (";", ",", "\t", "|")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -58,6 +58,24 @@ def read_delimited(
     del text
     table, added = table_of_rows(rows, path.name)
     return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + added
+
+
+def dialect_of(path: Path, *, bytes_read: int | None = 2**20) -> tuple[str, str, str]:
+    """Return separator, encoding and quote of a text file, from its beginning; all of it is read for None.
+
+    Raises
+    ------
+    DataError
+        If the file is no text.
+    """
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        raw = file.read(-1 if bytes_read is None else bytes_read)
+    if bytes_read is not None and len(raw) == bytes_read:
+        raw = raw[: raw.rfind(b"\n") + 1] or raw
+    text, encoding, _ = _decode(raw, None, path.name)
+    lines = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+    quote = _quote(lines)
+    return _separator(lines, quote), encoding, quote
 
 
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
