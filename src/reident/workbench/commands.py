@@ -172,16 +172,13 @@ def assess(
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
+        noisy = listed(epsilon_quasi)
+        known_columns = list(dict.fromkeys([*listed(quasi), *noisy]))
+        told = told.with_columns(quasi=known_columns, sensitive=listed(sensitive), lat=lat, lon=lon)
         data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
-        if opened is not None and (quasi or lat or lon or epsilon_quasi):
-            data = opened.data
-            said |= {"quasi": listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": listed(epsilon_quasi)}
-            said["sensitive"] = []
-        said["sensitive"] = listed(sensitive) or said.get("sensitive", [])
-        said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name not in said["sensitive"]]
-        said |= {"limit": limit, "tolerate": tolerate}
-        known_columns = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
-        print(f"an intruder may know: {known_columns}; sensitive: {', '.join(said['sensitive']) or 'none named'}")
+        said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
+        shown = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
+        print(f"an intruder may know: {shown}; sensitive: {', '.join(said.get('sensitive', [])) or 'none named'}")
         found = run(
             data,
             **said,
