@@ -2,6 +2,8 @@
 
 import dataclasses
 import os
+import re
+import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -14,13 +16,13 @@ import pytest
 import reident as rd
 from office import office
 from reident.errors import DataError, ParameterError
-from reident.workbench import assessing
+from reident.plotting import overlaps
+from reident.workbench import assessing, report_figures
 from reident.workbench.assessing import EVERY
 from reident.workbench.files import read_file, write_file
 from reident.workbench.profiling import profile_data
 from reident.workbench.recipe import recipe_of
 from reident.workbench.report import main_map, with_refusals
-from reident.workbench.report_figures import judged_figure
 
 pytestmark = pytest.mark.whole
 
@@ -154,7 +156,7 @@ def test_report_stands_alone(found, report):
     assert list((report / "figures").glob("map-table-*.svg"))
 
 
-def test_the_maps_of_the_report_advise_nothing_that_was_refused(found):
+def test_the_maps_of_the_report_advise_nothing_that_was_refused(found, monkeypatch):
     table = main_map(found.maps)
     tried = table.loc[table["method"] == "mondrian", "value"]
     assert tried.tolist() == ["2", "10"]
@@ -162,8 +164,20 @@ def test_the_maps_of_the_report_advise_nothing_that_was_refused(found):
     candidates = found.search.candidates.set_index("chain")
     passed = candidates["passed"].reindex([f"mondrian (k={k})" for k in tried])
     assert (passed.notna().any(), told.notna().tolist()) == (True, passed.eq(False).tolist())
-    drawn = judged_figure(found)
-    assert f"{(candidates['reason'] == '').sum()} releases judged" in drawn["caption"]
+    figures = []
+    monkeypatch.setattr(report_figures, "picture", lambda figure: figures.append(figure) or "")
+    caption = report_figures.judged_figure(found)["caption"]
+    made = candidates[candidates["reason"] == ""]
+    assert f"{len(made)} releases judged by every attack of reident check; filled: passed, empty: refused" in caption
+    points = [line for line in figures[0].axes[0].get_lines() if line.get_markersize() == 5]
+    for passed, rows in ((False, made[~made["passed"].astype(bool)]), (True, made[made["passed"].astype(bool)])):
+        marks = [line.get_xydata() for line in points if (line.get_markerfacecolor() != "none") == passed]
+        drawn = np.concatenate(marks)
+        own = np.column_stack([rows["kept"], 100 * rows["share_above_limit"]]).astype(float)
+        assert sorted(map(tuple, drawn)) == sorted(map(tuple, own))
+    texts = [text.get_text() for text in figures[0].axes[0].texts]
+    assert any(text.startswith("advised: ") for text in texts) == found.search.passed
+    assert overlaps(figures[0])["on_text"] == 0
 
 
 def test_the_external_edition_holds_no_value_that_is_not_released(found, people, report):
@@ -255,6 +269,32 @@ def test_bad_files(tmp_path, people):
             read_file(tmp_path / name)
     with pytest.raises(DataError, match="at least 20 records"):
         rd.assess(people.head(9), quasi="sex", progress=False)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("sensitive", [[], ["--sensitive", "Blutdruck"]])
+def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
+    """An earlier recipe kept the roles that `open` had proposed, and its printed check refused what was advised."""
+    rng = np.random.default_rng(0)
+    rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(200)]
+    (tmp_path / "a.csv").write_text("\n".join(["Nr;Name;Alter;Geschlecht;Blutdruck", *rows]), "utf-8")
+
+    def call(*arguments):
+        done = subprocess.run(
+            [sys.executable, "-m", "reident.cli", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = call("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
+    assert code == 0, said
+    assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
+    recipe = rd.read_recipe(tmp_path / "report" / "recipe.yaml")
+    assert recipe.named("quasi-identifier") == ["Alter", "Geschlecht"]
+    assert recipe.named("sensitive") == sensitive[1:]
+    commands = re.findall("reident ((?:protect|check) .*)", said)
+    assert [call(*shlex.split(command))[0] for command in commands] == [0, 0]
+    code, said = call("assess", "a.csv", "--quasi", "Altr", "--out", "other")
+    assert (code, "`quasi` must be one of" in said and "'Altr'" in said) == (2, True), said
 
 
 @pytest.mark.slow

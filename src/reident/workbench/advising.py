@@ -71,16 +71,13 @@ def _larger(tried: Sequence[Step], data: Any, roles: Roles, limit: float) -> lis
     return found
 
 
-def verdict(found: Search | None, limit: float, tolerate: float) -> str:
-    """Return what was found in a sentence."""
+def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: str = "") -> str:
+    """Return what was found in a sentence; `left_out` says why nothing was searched."""
     if found is None:
-        return "no release of records was searched"
+        return f"no release was judged, and nothing is advised{left_out}"
     n, rule = len(found.before.persons), f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
     before = round(found.before.share_above_limit * n)
     drawn = f"; judged on a sample of {n} of the {round(n * found.scale)} records" if found.scale > 1 else ""
-    if found.before.share_above_limit <= tolerate:
-        passing = f"the data as they are put {before} of {n} persons above a risk of {limit:.0%}"
-        return f"{passing}: they pass without change{drawn}"
     if found.passed:
         last = found.advised
         share = float(last["share_above_limit"])
