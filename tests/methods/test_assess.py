@@ -1,11 +1,8 @@
 """An assessment from file to report: kinds of files, checks, advice, the command line."""
 
 import dataclasses
-import os
 import re
 import shlex
-import subprocess
-import sys
 from html.parser import HTMLParser
 
 import geopandas as gpd
@@ -14,6 +11,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
 from office import office
 from reident.errors import DataError, ParameterError
 from reident.plotting import overlaps
@@ -279,21 +277,19 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
     rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(200)]
     (tmp_path / "a.csv").write_text("\n".join(["Nr;Name;Alter;Geschlecht;Blutdruck", *rows]), "utf-8")
 
-    def call(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "reident.cli", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+    def run(*arguments):
+        done = call(tmp_path, *arguments)
         return done.returncode, done.stdout + done.stderr
 
-    code, said = call("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
+    code, said = run("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
     assert code == 0, said
     assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
     recipe = rd.read_recipe(tmp_path / "report" / "recipe.yaml")
     assert recipe.named("quasi-identifier") == ["Alter", "Geschlecht"]
     assert recipe.named("sensitive") == sensitive[1:]
     commands = re.findall("reident ((?:protect|check) .*)", said)
-    assert [call(*shlex.split(command))[0] for command in commands] == [0, 0]
-    code, said = call("assess", "a.csv", "--quasi", "Altr", "--out", "other")
+    assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
+    code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
     assert (code, "`quasi` must be one of" in said and "'Altr'" in said) == (2, True), said
 
 
@@ -301,26 +297,20 @@ def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sen
 def test_command_line(people, tmp_path):
     people.to_csv(tmp_path / "people.csv", index=False)
 
-    def call(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "reident.cli", *arguments], cwd=tmp_path, capture_output=True, text=True,
-            env={**os.environ}, check=False,
-        )  # fmt: skip
-
     named = ["people.csv", "--quasi", "sex,age"]
-    done = call("assess", *named, "--profile", "smoke", "--jobs", "1", "--out", "report")
+    done = call(tmp_path, "assess", *named, "--profile", "smoke", "--out", "report")
     assert done.returncode == 0, done.stderr
     assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
     assert "trials" in done.stderr
     release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
-    done = call(*release)
+    done = call(tmp_path, *release)
     assert done.returncode == 0, done.stderr
     assert len(pd.read_csv(tmp_path / "release/release.csv")) == 80
-    done = call(*release)
+    done = call(tmp_path, *release)
     assert done.returncode == 2
     assert "never overwritten" in done.stderr
     assert "Traceback" not in done.stderr
-    assert "sigma_deg" in call("methods", "anonymiser").stdout
+    assert "sigma_deg" in call(tmp_path, "methods", "anonymiser").stdout
 
 
 def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatch):

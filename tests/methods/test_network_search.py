@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 
 import networkx as nx
 import numpy as np
@@ -11,6 +9,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
 from reident import DataError
 from reident.workbench import assessing, network_search
 from reident.workbench.microdata import microdata, persons_of
@@ -21,9 +20,7 @@ pytestmark = pytest.mark.whole
 
 
 def run(folder, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "reident.cli", *arguments], capture_output=True, text=True, cwd=folder, check=False
-    )
+    done = call(folder, *arguments)
     return done.returncode, done.stdout + done.stderr
 
 

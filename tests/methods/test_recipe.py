@@ -3,14 +3,13 @@
 import json
 import os
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
 from office import office
 from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
@@ -29,11 +28,6 @@ CHAIN = [
     {"method": "donut", "parameters": {"inner_m": 500.0, "outer_m": 3000.0}},
     {"method": "additive_noise", "columns": ["Einkommen"], "parameters": {"amount": 0.2}},
 ]
-
-
-def call(folder, *arguments):
-    command = [sys.executable, "-m", "reident.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ})
 
 
 @pytest.mark.slow
