@@ -15,9 +15,11 @@ from commands import call
 from office import office
 from reident.errors import DataError, ParameterError
 from reident.plotting import overlaps
+from reident.tables.hierarchy import Hierarchy
 from reident.workbench import assessing, report_figures
 from reident.workbench.assessing import EVERY
 from reident.workbench.files import read_file, write_file
+from reident.workbench.judging import Bench
 from reident.workbench.profiling import profile_data
 from reident.workbench.recipe import recipe_of
 from reident.workbench.report import main_map, with_refusals
@@ -341,6 +343,29 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     judged = found.search.candidates
     assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
     assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1
+
+
+def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path, monkeypatch):
+    """The external edition tells no reason: it may name values. What can be known before is refused before."""
+    people.to_csv(tmp_path / "people.csv", index=False)
+    said = ["assess", "people.csv", "--quasi", "sex,age", "--profile", "smoke", "-q"]
+
+    def unable(*_):
+        raise DataError("no room for 'Zwölf'")
+
+    monkeypatch.setattr(Bench, "make", unable)
+    done = call(tmp_path, *said)
+    assert done.returncode == 0, done.stderr
+    assert "no release could be made: nothing is advised (3 of 80 persons are above 25% now)" in done.stdout
+    assert done.stdout.count("no room for 'Zwölf'") == 1
+    assert re.search(r"\nnot made: \w+.*: no room for 'Zwölf'", done.stdout)
+    report = tmp_path / "report"
+    assert "Zwölf" in (report / "report.html").read_text()
+    external = (report / "report-external.html").read_text()
+    assert "could not be made" in external
+    assert "Zwölf" not in external
+    with pytest.raises(DataError, match="hierarchy of `sex` must know every value, it lacks 'm'"):
+        rd.assess(people, quasi=["sex", "age"], hierarchies={"sex": Hierarchy([["f", "*"]])})
 
 
 def test_where_nothing_passes_nothing_is_advised(people, tmp_path):

@@ -200,6 +200,8 @@ def assess(
         )  # fmt: skip
         report = _published(made.parent, out)
         print(found.sentence)
+        for one in filter(None, (found.search, found.network)):
+            _say_unmade(one)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
         if opened is not None and found.search is not None and found.search.passed:
             source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
@@ -209,6 +211,13 @@ def assess(
             print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
             _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+
+
+def _say_unmade(found: Any) -> None:
+    """Print why releases could not be made, where nothing passed: a reason once, with the first release it stopped."""
+    if not found.passed:
+        for _, row in found.candidates[found.candidates["reason"] != ""].drop_duplicates("reason").iterrows():
+            print(f"not made: {row['chain']}: {row['reason']}")
 
 
 def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:

@@ -32,9 +32,10 @@ class Search:
     Attributes
     ----------
     candidates : DataFrame
-        One row a release judged, in the order of judging: ``chain`` (text), ``withheld`` (columns), ``kept`` (mean
-        share of its columns that a release keeps), ``share_above_limit``, ``n_above``, ``worst``, ``attack`` (that
-        puts most persons above the limit), ``passed``, ``reason`` (why it could not be made).
+        One row a release judged, in the order of judging, then those that could not be made: ``chain`` (text),
+        ``withheld`` (columns), ``kept`` (mean share of its columns that a release keeps), ``share_above_limit``,
+        ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason`` (why it
+        could not be made).
     chain : list of dict
         The advised steps as a recipe has them; empty where nothing passed.
     withhold : list of str
@@ -88,9 +89,14 @@ class Search:
         return self.after is not None
 
     @property
+    def judged(self) -> pd.DataFrame:
+        """The candidates that could be made."""
+        return self.candidates[self.candidates["reason"] == ""]
+
+    @property
     def nearest(self) -> pd.Series | None:
         """The candidate with the fewest persons above the limit among those that could be made."""
-        judged = self.candidates[self.candidates["reason"] == ""]
+        judged = self.judged
         return None if judged.empty else judged.loc[judged["share_above_limit"].astype(float).idxmin()]
 
 
@@ -172,9 +178,10 @@ def search_release(
             else:
                 found = own
                 break
+    unmade = [part for slot in parts for part in slot if part.reason]
     rows = [one.row for one in judged.values()]
-    told = pd.DataFrame(rows or [dict.fromkeys(ROW)], columns=ROW)
-    told = told if rows else told.iloc[:0]
+    rows += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
+    told = pd.DataFrame(rows, columns=ROW)
     before, plain = bench.before(), bench.plain()
     known = [name for name in bench.protected if name != PLACE]
     priced = bench.priced(plain[known])
