@@ -339,8 +339,10 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     told = rd.check(out, path, recipe=advised)
     assert told.passed, told.sentence
     assert told.share_above_limit == found.search.advised["share_above_limit"]
-    # Each release judged that shows more was refused, under the attack that is named.
+    # A release without its place is said to be one.
     judged = found.search.candidates
+    assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
+    # Each release judged that shows more was refused, under the attack that is named.
     assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
     assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1
 

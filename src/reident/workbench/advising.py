@@ -81,7 +81,7 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
     if found.passed:
         last = found.advised
         share = float(last["share_above_limit"])
-        held = (f"; it withholds {last['withheld']}" if found.withhold else "") + drawn
+        held = (f"; it withholds {last['withheld']}" if last["withheld"] else "") + drawn
         return (
             f"{last['chain']}: {round(share * n)} of {n} persons above a risk of {limit:.0%}, against {before} in the "
             f"data as they are; the most useful of the releases tried that passes every attack of reident check{held}"

@@ -193,9 +193,9 @@ class Bench:
         return Release(form, table, law.entry.name, law.settings, len(self.data), matrix_km=made.matrix_km)
 
     def withheld(self, chain: Sequence[Part]) -> list[str]:
-        """Return the quasi-identifiers that a chain leaves out."""
+        """Return what an intruder may know and a chain leaves out."""
         shown = self._shown(chain)
-        return [name for name in self.roles.quasi if name not in shown]
+        return [name for name in self.protected if name not in shown]
 
     def _shown(self, chain: Sequence[Part]) -> set[str]:
         return {name for part in chain if part.step for name in part.columns} | self.always
@@ -203,7 +203,8 @@ class Bench:
     def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
         """Return what a candidate is, in words."""
         steps = [part.step for part in chain if part.step]
-        return {"chain": "; ".join(map(step_text, steps)), "withheld": ", ".join(self.withheld(chain)), "reason": ""}
+        held = ", ".join("the place" if name == PLACE else name for name in self.withheld(chain))
+        return {"chain": "; ".join(map(step_text, steps)), "withheld": held, "reason": ""}
 
     def _drawn(self, chain: Sequence[Part], draw: int) -> tuple[Made, Release]:
         steps, shown = [part.step for part in chain if part.step], self._shown(chain)
@@ -217,9 +218,7 @@ class Bench:
         return Shown(found, released, self._all_losses(made, chain))
 
     def _all_losses(self, made: Made, chain: Sequence[Part]) -> dict[str, float]:
-        shown = self._shown(chain)
-        gone = [*self.withheld(chain), *(name for name in self.places if name not in shown)]
-        return self.losses(made, self.protected) | dict.fromkeys(gone, 1.0)
+        return self.losses(made, self.protected) | dict.fromkeys(self.withheld(chain), 1.0)
 
     def judge(self, chain: Sequence[Part]) -> Judged:
         """Judge a chain in all its draws, as a check with the true pairs and as one without them."""

@@ -29,7 +29,7 @@ from reident.workbench.finishing import column_loss, with_coordinates
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Made, Roles, Step, make
 from reident.workbench.microdata import LAT, LON, is_graph, microdata
-from reident.workbench.opening import OpenedFile
+from reident.workbench.opening import GEOGRAPHIC, OpenedFile
 from reident.workbench.recipe import Recipe
 from reident.workbench.roles import propose
 
@@ -145,6 +145,9 @@ def protect(
     order = system_rng().permutation(len(released))
     shuffled = released.iloc[order].reset_index(drop=True)
     manifest = _manifest(frame, made, released, places, opened)
+    if suffix in GEOGRAPHIC and not hasattr(shuffled, "to_crs"):
+        manifest["receipts"].append(f"no place is released: a CSV file, not {suffix}")
+        suffix = ".csv"
     matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
     original = frame if places is None or hasattr(frame, "to_crs") else _true_columns(frame, places)
     dialect = None if opened is None else opened.source

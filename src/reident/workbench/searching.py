@@ -193,8 +193,9 @@ def search_release(
     advised = judged[tuple(map(id, found))]
     shown = advised.shown or bench.shown(found)
     steps_told = [told_of(part.step) for part in found if part.step]
+    withheld = [name for name in bench.withheld(found) if name != PLACE]
     return Search(
-        told, steps_told, bench.withheld(found), before, shown.panel, shown.table, shown.losses, advised.row, plain,
+        told, steps_told, withheld, before, shown.panel, shown.table, shown.losses, advised.row, plain,
         known, priced, bench.priced(shown.table), len(chains), draws, bench.groups(shown.released, shown.panel),
         scale,
     )  # fmt: skip
