@@ -137,39 +137,6 @@ def test_without_equal_differences_nobody_is_located():
         assert found.references.empty
 
 
-def test_the_certificate_refuses_values_that_have_nothing_to_do_with_the_map():
-    released, _ = draw(80, 15, 3, 1)
-    values = np.ascontiguousarray(module.recover_coordinates(released).values_km[:, :15].T)
-    island = module._grown(values, released)[0]
-    everything = np.isfinite(values)
-    rng = np.random.default_rng(0)
-    share, n, p_value = module._certificate(island, values, everything, rng)
-    assert share > 0.9
-    assert p_value < 1e-9 < n
-    for turn in range(1, 21):
-        # Every value goes to another record.
-        mixed = np.roll(values, turn, axis=1)
-        share, _, p_value = module._certificate(island, mixed, np.isfinite(mixed), rng)
-        assert share < 0.01
-        assert p_value > 0.01
-
-
-def test_chance_is_counted_within_the_tolerance_and_no_map_is_begun_with_a_wide_one():
-    released, _ = draw(80, 15, 3, 1)
-    values = np.ascontiguousarray(module.recover_coordinates(released).values_km[:, :15].T)
-    island = module._grown(values, released)[0]
-    island.tol = 20.0  # most values of other records agree within 20 km: the certificate must not count them for 1 km
-    rng = np.random.default_rng(0)
-    for turn in range(1, 6):
-        mixed = np.roll(values, turn, axis=1)
-        share, _, p_value = module._certificate(island, mixed, np.isfinite(mixed), rng)
-        assert share > 0.2
-        assert p_value > 1e-3
-    found = locate_by_reference_sets(np.round(released / 6) * 6, step_km=6.0, rng=0)
-    assert len(found) == 0
-    assert not found.is_certified()
-
-
 @pytest.mark.slow
 def test_the_recommended_setting_is_located():
     area = box(6, 47.3, 15, 55)

@@ -11,18 +11,18 @@ from reident._types import FloatArray, IntArray
 from reident.kernels.places import circles, cones, guesses
 from reident.places.shape import RADIUS_KM, gaps_km, procrustes
 
-__all__ = ["Island"]
+__all__ = ["EXACT_KM", "Island"]
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
 # Tolerances, km, up to which the values are taken for exact, and up to which so exact that two circles and a third that
 # passes their crossing are no accident: such records stay where a fourth value confirms them later.
-_EXACT_KM, _SUREST_KM = 1e-3, 1e-5
+EXACT_KM, _SUREST_KM = 1e-3, 1e-5
 # Values that must agree before a record, a reference is believed, and located neighbours from which a record is tried:
 # the careful rules first, the others where these find nothing more. The wider the tolerance, km, the more values agree
 # by chance, and the more are asked for.
 _EXACT = ((5, 4, 1), (4, 4, 4), (4, 3, 8))
-LEVELS = {_SUREST_KM: (*_EXACT, (3, 3, 12)), _EXACT_KM: _EXACT, 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
+LEVELS = {_SUREST_KM: (*_EXACT, (3, 3, 12)), EXACT_KM: _EXACT, 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
 _WIDEST = ((8, 6, 1), (7, 5, 4), (6, 4, 8))
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
@@ -174,7 +174,7 @@ class Island:
         """Fit places, references and shifts to all equations at once, where they have drifted."""
         size = len(self) + int(self.counts.sum())
         # Rounded values never fit: all is fitted anew when a tenth of it is new.
-        if self.tol > _EXACT_KM and abs(size - self._fitted) <= size // 10:
+        if self.tol > EXACT_KM and abs(size - self._fitted) <= size // 10:
             return
         self._fitted = size
         deviation, which = self.deviations()

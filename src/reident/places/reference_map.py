@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtrc
 
 from reident._check import check_area
 from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, IntArray, RNGLike
+from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError
+from reident.places.held_out import HeldOut, by_record, certify, hide
 from reident.places.islands import Island
 from reident.places.localisation import Localisation, check_known_places
 from reident.places.outline import lay_inside
@@ -33,9 +33,8 @@ _OF_FINE_STEP, _WHOLE_STEP_KM, _FINEST_KM = 0.5, 0.01, 3e-6
 _COARSEST_KM = 1.0
 # How far a place may contradict a released distance, which is never longer than the true one, in steps.
 _SLACK = 3.0
-# Share of the recovered values that the map does not see, and ranks of the records, by how close their neighbours lie,
-# from which a map is begun: neither the tightest towns, whose records share all their references, nor the loneliest.
-_HELD_OUT = 0.05
+# Ranks of the records, by how close their neighbours lie, from which a map is begun: neither the tightest towns, whose
+# records share all their references, nor the loneliest.
 _RANKS = (0.04, 0.12, 0.2, 0.3, 0.45, 0.6, 0.01, 0.36, 0.25, 0.52, 0.08, 0.16, 0.7, 0.4, 0.8, 0.56)
 # Without labels, distances that agree up to so many tolerances count as one.
 _SURE = 100
@@ -53,7 +52,9 @@ class ReferenceMap:
     ----------
     positions : DataFrame
         One row a record, in the release's order and index: `lat_deg`, `lon_deg` (nan where not located), `island` (0
-        for the largest, -1 for none) and `explained`, the share of its hidden coordinates that its place explains.
+        for the largest, -1 for none), `explained`, the share of its hidden coordinates that its place explains, and
+        `p_value`: how probable so many values would agree at a place more than a metre and more than a step (with
+        fine steps five) off, at least the p-value of its island; nan where not located.
     references : DataFrame
         The secret points found: `set` (a column of `coordinates`), `lat_deg`, `lon_deg`, `island`.
     frame : {"own", "area", "known"}
@@ -67,8 +68,8 @@ class ReferenceMap:
     n_held_out : int
         Such values.
     p_value : float
-        How probable so many would be had the values nothing to do with the map. Small says that the island is right up
-        to a motion; it says nothing of the motion.
+        How probable so many would be were they values of other records, anybody's or neighbours'. Small says that the
+        island as a whole is right up to a motion; it says nothing of the motion, nor of each record.
     spread_km : float
         With an outline alone, how far motions that keep everything inside differ, km; nan otherwise.
     linkage : Localisation or None
@@ -189,16 +190,20 @@ def locate_by_reference_sets(
     filled = np.isfinite(coordinates.values_km).sum(axis=0)
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
-    hidden = np.isfinite(values) & (generator.random(values.shape) < _HELD_OUT)
-    islands = _grown(np.where(hidden, np.nan, values), distances, tol) if tol <= _COARSEST_KM else []
-    certificate = _certificate(islands[0], values, hidden, generator) if islands else (np.nan, 0, 1.0)
+    asked, unseen = hide(values, tol, generator)
+    islands = _grown(np.where(unseen, np.nan, values), distances, tol) if tol <= _COARSEST_KM else []
+    certified = []
     for island in islands:
+        certificate = certify(island, values, asked, generator)
         island.values = values
         island.grow()
         island.forget_unconfirmed()
         if step_km is not None:
             island.forget_contradicted(_SLACK * step_km)
-    islands = sorted((each for each in islands if len(each) >= _FEWEST), key=lambda each: -len(each))
+        if len(island) >= _FEWEST:
+            certified.append((island, certificate))
+    certified.sort(key=lambda each: -len(each[0]))
+    islands, certificates = [each for each, _ in certified], [each for _, each in certified]
 
     frame, linkage, spread = "own", None, np.nan
     if islands and known is not None:
@@ -207,8 +212,9 @@ def locate_by_reference_sets(
     elif islands and outline is not None:
         spread = _laid_inside(islands[0], outline, generator)
         frame = "area"
-    positions, references = _frames(islands, table.index, columns)
+    positions, references = _frames(islands, [each.p_value for each in certificates], table.index, columns)
     seconds = time.perf_counter() - began
+    certificate = certificates[0] if certificates else HeldOut()
     return ReferenceMap(positions, references, frame, coordinates, *certificate, spread, linkage, seconds)
 
 
@@ -270,28 +276,6 @@ def _joined(islands: list[Island], new: Island) -> list[Island]:
         apart.append(island)
     found = sorted([*apart, new], key=lambda island: -len(island))
     return [island for island in found if island is found[0] or island.agrees(found[0])]
-
-
-def _certificate(
-    island: Island, values: FloatArray, hidden: BoolArray, rng: np.random.Generator
-) -> tuple[float, int, float]:
-    """Return the share of hidden values that an island explains, their number, and how probable chance makes that.
-
-    Chance is what the values of other records of the same set come to: the share of these within the tolerance, or,
-    where that is below a kilometre, within a kilometre, scaled down.
-    """
-    deviation, _ = island.deviations(np.where(hidden, values, np.nan))
-    asked = np.isfinite(deviation)
-    mixed = np.array([rng.permutation(row) for row in values])
-    control, _ = island.deviations(mixed)
-    control = control[np.isfinite(control)]
-    if not asked.any() or not control.size:
-        return np.nan, 0, 1.0
-    right, n_asked = int((np.abs(deviation[asked]) < island.tol).sum()), int(asked.sum())
-    within_km = max(island.tol, 1.0)
-    chance = max(float((np.abs(control) < within_km).mean()), 1 / control.size) * island.tol / within_km
-    p_value = float(bdtrc(right - 1, n_asked, chance)) if right else 1.0
-    return right / n_asked, n_asked, p_value
 
 
 def _registered(
@@ -367,10 +351,12 @@ def _turn(island: Island, motion: FloatArray) -> None:
     island.references = island.references @ motion.T
 
 
-def _frames(islands: list[Island], index: pd.Index, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _frames(
+    islands: list[Island], p_values: list[float], index: pd.Index, columns: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of records and of references; a record of two islands belongs to the larger one."""
     n = len(index)
-    places, number, explained = np.full((n, 2), np.nan), np.full(n, -1), np.full(n, np.nan)
+    places, number, explained, chance = np.full((n, 2), np.nan), np.full(n, -1), np.full(n, np.nan), np.full(n, np.nan)
     references = [
         pd.DataFrame({"set": [], "lat_deg": [], "lon_deg": [], "island": []}).astype({"set": int, "island": int})
     ]
@@ -381,10 +367,10 @@ def _frames(islands: list[Island], index: pd.Index, columns: Any) -> tuple[pd.Da
         deviation, _ = island.deviations()
         asked = np.isfinite(deviation).sum(axis=0)
         explained[rows] = ((np.abs(deviation) < island.tol).sum(axis=0) / np.maximum(asked, 1))[rows]
+        chance[rows] = np.maximum(by_record(island)[rows], p_values[which])
         for i, count in enumerate(island.counts):
             lat, lon = degrees(island.references[i, :count])
             references.append(pd.DataFrame({"set": columns[i], "lat_deg": lat, "lon_deg": lon, "island": which}))
-    positions = pd.DataFrame(
-        {"lat_deg": places[:, 0], "lon_deg": places[:, 1], "island": number, "explained": explained}, index=index
-    )
+    given = {"lat_deg": places[:, 0], "lon_deg": places[:, 1], "island": number}
+    positions = pd.DataFrame({**given, "explained": explained, "p_value": chance}, index=index)
     return positions, pd.concat(references, ignore_index=True)

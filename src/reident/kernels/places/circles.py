@@ -9,7 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
+
+# Starts of a record that came to nothing and are remembered.
+_FAILED = 500
 
 
 @jit
@@ -45,20 +49,23 @@ def fit_to(p, anchors, km, m, scale, steps):
             return
         u, v = (h22 * g1 - h12 * g2) / det, (h11 * g2 - h12 * g1) / det
         move(p, east, north, -u, -v)
-        if abs(u) + abs(v) < 1e-10:
+        if abs(u) + abs(v) < 1e-4 * scale:
             return
 
 
 @jit
-def _fit_record(p, f, references, counts, tol, anchors, km):
-    """Move p, in place, to where its distances to the nearest references are `f` (d,)."""
+def _fit_record(p, f, references, counts, tol, needed, anchors, km):
+    """Move p, in place, to where its distances to the nearest references are `f` (d,); stop where few come near."""
     for scale in (20.0, 5.0, 2.0):
-        m = 0
+        m = close = 0
         for i in range(f.shape[0]):
             if not np.isnan(f[i]) and counts[i] > 0:
-                anchors[m] = references[i, nearest_reference(p, references[i], counts[i])[0]]
-                km[m] = f[i]
+                which, away_km = nearest_reference(p, references[i], counts[i])
+                anchors[m], km[m] = references[i, which], f[i]
+                close += abs(away_km - f[i]) < scale * tol
                 m += 1
+        if close < needed and scale < 20:
+            return
         fit_to(p, anchors, km, m, scale * tol, 6)
 
 
@@ -87,12 +94,38 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
+def _is_near(p, points, m, km):
+    """Tell whether a point lies within so many km of one of the first m."""
+    chord2 = (km / EARTH_RADIUS_KM) ** 2
+    for j in range(m):
+        a, b, c = p[0] - points[j, 0], p[1] - points[j, 1], p[2] - points[j, 2]
+        if a * a + b * b + c * c < chord2:
+            return True
+    return False
+
+
+@jit
+def _within_reach(y, reach, references, counts, some, n_some):
+    """Copy the references that may be nearest to a place up to `reach` km from y: these alone decide there."""
+    for i in range(counts.size):
+        n_some[i] = 0
+        _, nearest_km = nearest_reference(y, references[i], counts[i])
+        for j in range(counts[i]):
+            if km_between(y, references[i, j]) <= nearest_km + 2.001 * reach:
+                some[i, n_some[i]] = references[i, j]
+                n_some[i] += 1
+
+
+@jit
 def place_record(z, near, distances, f, x, references, counts, tol, needed, best):
     """Find the place of record z from located records near it; write it into `best` (3,) and return whether it holds.
 
-    Candidates are the crossings of two circles round references that are nearest to a neighbour.
+    Candidates are the crossings of two circles round references that are nearest to a neighbour; one that lies within
+    four tolerances of another that came to nothing is not followed.
     """
     d, most = f.shape[0], 24
+    failed, n_failed = np.empty((_FAILED, 3)), 0
+    some, n_some = np.empty((d, references.shape[1], 3)), np.empty(d, dtype=np.int64)
     circles = np.empty((2 * most, 3))
     radii = np.empty(2 * most)
     crossing = np.empty((2, 3))
@@ -103,6 +136,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
         return False
     for y in near:
         reach = 1.6 * distances[z, y] + 4.0
+        _within_reach(x[y], reach, references, counts, some, n_some)
         m = 0
         for step in range(d):
             i = (step + z) % d
@@ -120,12 +154,17 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
                 for side in range(2):
                     if km_between(crossing[side], x[y]) > reach:
                         continue
-                    right, wrong, _ = judge_place(crossing[side], fz, references, counts, 20 * tol)
+                    if _is_near(crossing[side], failed, n_failed, 4 * tol):
+                        continue
+                    right, wrong, _ = judge_place(crossing[side], fz, some, n_some, 20 * tol)
                     if right - wrong <= max(top, 2):
                         continue
                     p[:] = crossing[side]
-                    _fit_record(p, fz, references, counts, tol, anchors, km)
+                    _fit_record(p, fz, references, counts, tol, needed, anchors, km)
                     right, wrong, asked = judge_place(p, fz, references, counts, tol)
+                    if right < needed and n_failed < _FAILED:
+                        failed[n_failed] = crossing[side]
+                        n_failed += 1
                     if right >= needed and wrong * 10 <= right and right - wrong > top:
                         top = right - wrong
                         best[:] = p
