@@ -1,6 +1,7 @@
 """Settings for the whole suite, and the one run of each study's smallest profile that its tests share."""
 
 import os
+import re
 
 # Worker processes of the tests share the processors among them: a second thread of each, which waits for its turn by
 # spinning, would take from the others what a small input takes a hundred times over. Set before numba is imported.
@@ -32,6 +33,24 @@ def pytest_itemcollected(item):
     asked = getattr(getattr(item, "obj", None), "_hypothesis_internal_use_settings", None)
     if asked is not None and os.environ.get("NUMBA_DISABLE_JIT") == "1" and "REIDENT_HYPOTHESIS" not in os.environ:
         item.obj._hypothesis_internal_use_settings = settings(asked, max_examples=min(FEW, asked.max_examples))
+
+
+#: What compiles every kernel, and what needs hardly one, by the beginning of its place.
+COMPILING = re.compile("tests/(kernels/|house/test_bad_inputs)")
+NEEDING_FEW = re.compile("tests/house/test_(grid|faults|batch|runner|cli|base|layers|maps|export)")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Put what compiles every kernel first, for one worker, and what needs few where the second of two begins.
+
+    What the second then comes to is compiled, and not compiled by both at the same time.
+    """
+    first, few, rest = [], [], []
+    for item in items:
+        (first if COMPILING.match(item.nodeid) else few if NEEDING_FEW.match(item.nodeid) else rest).append(item)
+    middle = max(0, len(items) // 2 - len(first))
+    items[:] = [*first, *rest[:middle], *few, *rest[middle:]]
 
 
 @pytest.fixture(scope="session")

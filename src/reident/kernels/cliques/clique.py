@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import fill, put
 from reident.kernels.cliques.bitset import (
     ONE,
     ZERO,
@@ -173,7 +173,7 @@ def branching_set(rows, members, need, classes, locked, branch):
         locked[k] = False
         if not anything:
             for rest in range(k + 1, n_classes):
-                classes[rest, :] = ZERO
+                fill(classes[rest], ZERO)
                 locked[rest] = False
             return
     for w in range(words):
@@ -190,7 +190,7 @@ def branching_set(rows, members, need, classes, locked, branch):
 def start(rows, target, state, members, branch, needs, classes, locked):
     """Set a branch and bound to its root."""
     n = rows.shape[0]
-    members[0, :] = ZERO
+    fill(members[0], ZERO)
     for v in range(n):
         members[0, v >> 6] |= bit(v)
     branching_set(rows, members[0], target, classes, locked, branch[0])

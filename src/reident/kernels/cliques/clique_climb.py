@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import fill, put
 from reident.kernels.cliques.bitset import ONE, ZERO, bit, has_bit, lowest_bit, popcount
 
 # How long a vertex that was dropped, or swapped out, stays out; the ring of expiry dates is a power of two.
@@ -51,7 +51,7 @@ def _candidates(rows, everything, clique, size, addable, swappable):
     """Find the vertices adjacent to all of the clique, and those adjacent to all but one of it."""
     words = addable.shape[0]
     put(addable, everything)
-    swappable[:] = ZERO
+    fill(swappable, ZERO)
     for k in range(size):
         row = rows[clique[k]]
         for w in range(words):

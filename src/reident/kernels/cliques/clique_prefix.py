@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import fill, put
 from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_bits, lowest_bit, popcount
 
 
@@ -121,7 +121,7 @@ def subgraph_lists(starts, prefixes, members, need):
         marked = np.zeros(n, dtype=np.uint8)
         counts = np.empty(left, dtype=np.int32)
         left = _filter_list(starts, prefixes, kept, left, need, marked, place, counts)
-        place[:] = -1
+        fill(place, -1)
     for k in range(left):
         place[kept[k]] = k
     rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
@@ -161,7 +161,7 @@ def filter_row(bits, members, need):
         if dropped == 0:
             return total
         total -= dropped
-    members[:] = ZERO
+    fill(members, ZERO)
     return 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import fill, put
 from reident.kernels.cliques.bitset import ONE, ZERO, has_bit, lowest_bit
 
 # Positions in the state, and what `advance` returns.
@@ -27,7 +27,7 @@ def start(degrees, state, stops, sums, members, colours):
     for v in range(n):
         members[v] = v
         colours[v] = min(v, degrees[0]) + 1
-    sums[:] = 0
+    fill(sums, 0)
     stops[0] = 0
     stops[1] = n
     state[LEVEL] = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import fill
 
 
 @jit
@@ -98,7 +99,7 @@ def anonymise_sequence(d, k, both, even, highest):
         start = end - size
         value, _ = _group(d, total, start, end, both)
         value += shift_of[end, state]
-        anonymous[start:end] = value
+        fill(anonymous[start:end], value)
         if even:
             state ^= (value * size) & 1
         end = start

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 
 from reident.kernels._jit import jit, parallel_jit
-from reident.kernels._loops import put
+from reident.kernels._loops import fill, put
 
 
 @jit
@@ -223,7 +223,7 @@ def _flood(indptr, indices, source, label, step, queue):
 @jit
 def breadth_first(indptr, indices, source, distance, queue):
     """Fill `distance` (-1 where not reached) from one source; return the number of nodes reached and the last one."""
-    distance[:] = -1
+    fill(distance, -1)
     distance[source] = 0
     return _flood(indptr, indices, source, distance, 1, queue)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import fill
 
 
 @jit
@@ -39,7 +40,7 @@ def gibbs_sweep(table, classes, at, inverse_temperature, uniforms):
     score = np.empty(m, dtype=np.float64)
     total = 0.0
     for i in range(n):
-        score[:] = 0.0
+        fill(score, 0.0)
         for j in range(n):
             if j != i:
                 row = table[at[j], classes[i, j]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
@@ -61,7 +62,8 @@ def _fit_record(p, f, references, counts, tol, needed, anchors, km):
         for i in range(f.shape[0]):
             if not np.isnan(f[i]) and counts[i] > 0:
                 which, away_km = nearest_reference(p, references[i], counts[i])
-                anchors[m], km[m] = references[i, which], f[i]
+                put(anchors[m], references[i, which])
+                km[m] = f[i]
                 close += abs(away_km - f[i]) < scale * tol
                 m += 1
         if close < needed and scale < 20:
@@ -159,15 +161,15 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
                     right, wrong, _ = judge_place(crossing[side], fz, some, n_some, 20 * tol)
                     if right - wrong <= max(top, 2):
                         continue
-                    p[:] = crossing[side]
+                    put(p, crossing[side])
                     _fit_record(p, fz, references, counts, tol, needed, anchors, km)
                     right, wrong, asked = judge_place(p, fz, references, counts, tol)
                     if right < needed and n_failed < _FAILED:
-                        failed[n_failed] = crossing[side]
+                        put(failed[n_failed], crossing[side])
                         n_failed += 1
                     if right >= needed and wrong * 10 <= right and right - wrong > top:
                         top = right - wrong
-                        best[:] = p
+                        put(best, p)
                         if 2 * right > asked and wrong == 0:
                             return True
         if top > 0:
@@ -266,7 +268,7 @@ def add_references(f, x, located, references, counts, tol, needed, tried):
                     right, wrong = _judge_reference(crossing[side], x, fi, records, open_, 20 * tol)
                     if right < needed or wrong * 10 > right:
                         continue
-                    r[:] = crossing[side]
+                    put(r, crossing[side])
                     near = _members(r, x, fi, records, 60 * tol)
                     _fit_reference(r, x, fi, near, tol)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
 
 
@@ -41,14 +42,14 @@ def fit_cone(x, value, r, shift, scale, steps):
         for a in range(3):
             h[a, a] += damp * h[a, a] + 1e-9
         step = np.linalg.solve(h, g)
-        trial[:] = r
+        put(trial, r)
         move(trial, east, north, -step[0], -step[1])
         new = 0.0
         for y in range(m):
             e = km_between(trial, x[y]) - value[y] - shift + step[2]
             new += e * e / (scale * scale + e * e)
         if new < cost:
-            r[:] = trial
+            put(r, trial)
             shift -= step[2]
             damp = max(damp / 6, 1e-12)
             if cost - new < 1e-9 * cost:
@@ -80,7 +81,7 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
         radius = 1.5 * (100.0 ** (ring / 23.0))
         for turn in range(64):
             angle = 2 * np.pi * turn / 64
-            p[:] = centre
+            put(p, centre)
             move(p, east, north, radius * np.cos(angle), radius * np.sin(angle))
             for y in range(m):
                 rest[y] = km_between(p, x[y]) - sign * value[y]
@@ -91,9 +92,11 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
             last = n_top - 1
             if cost < costs[last]:
                 while last > 0 and costs[last - 1] > cost:
-                    costs[last], shifts[last], out[last] = costs[last - 1], shifts[last - 1], out[last - 1]
+                    costs[last], shifts[last] = costs[last - 1], shifts[last - 1]
+                    put(out[last], out[last - 1])
                     last -= 1
-                costs[last], shifts[last], out[last] = cost, shift, p
+                costs[last], shifts[last] = cost, shift
+                put(out[last], p)
     return costs
 
 
@@ -109,7 +112,7 @@ def orient_column(x, value, near, tol, needed, r):
         for sign in (1.0, -1.0):
             search_cone(xs, values, sign, 1.5, 4, places, shifts)
             for which in range(4):
-                r[:] = places[which]
+                put(r, places[which])
                 shift = shifts[which]
                 for scale in (1.0, 0.2, 10 * tol, 3 * tol):
                     shift = fit_cone(xs, sign * values, r, shift, scale, 25)

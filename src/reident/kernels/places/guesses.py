@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
 
@@ -127,7 +128,7 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                     hits = _agreeing(crossing[side], fz, centres, sets, m, 20 * tol, anchors, km)
                     if hits < needed or _forbidden(crossing[side], fz, references, counts, 20 * tol):
                         continue
-                    p[:] = crossing[side]
+                    put(p, crossing[side])
                     fit_to(p, anchors, km, hits, 5 * tol, 6)
                     if _agreeing(p, fz, centres, sets, m, tol, anchors, km) >= needed:
                         found = True

@@ -10,6 +10,7 @@ import numba
 import numpy as np
 
 from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._loops import put
 from reident.kernels.places.sphere import arc_km
 
 # Columns of one tile: its accumulators and the coordinates it reads stay in the nearest cache.
@@ -122,7 +123,8 @@ def chebyshev_matrix(coordinates, out):
     d, n = coordinates.shape
     # Sets without any difference make up whole passes.
     padded = np.zeros(((d + 3) // 4 * 4, n))
-    padded[:d] = coordinates
+    for i in range(d):
+        put(padded[i], coordinates[i])
     tiles = (n + _TILE - 1) // _TILE
     for t in numba.prange(tiles):
         low, high = t * _TILE, min(n, (t + 1) * _TILE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import fill
 
 _EMPTY = -1.0
 
@@ -89,8 +90,8 @@ def equal_differences(distances, tol, rows_apart):
     for apart in rows_apart:
         for a in range(n):
             b = (a + apart) % n
-            slots[:] = _EMPTY
-            anchored[:] = False
+            fill(slots, _EMPTY)
+            fill(anchored, False)
             for y in range(n):
                 difference = distances[a, y] - distances[b, y]
                 # Rows that agree, or miss an entry, say nothing; column b gives the number of column a in any matrix.
@@ -125,7 +126,7 @@ def walk_class(entries, turned, distances, tol, f):
     Returns False if the entries contradict one another.
     """
     n = f.shape[0]
-    f[:] = np.nan
+    fill(f, np.nan)
     f[entries[0] // n] = 0.0
     moving = True
     while moving:
@@ -222,7 +223,7 @@ def count_equal_differences(distances, rows, tol):
     n_equal = n_compared = 0
     for i in range(rows.shape[0]):
         for j in range(i + 1, rows.shape[0]):
-            slots[:] = _EMPTY
+            fill(slots, _EMPTY)
             again = np.zeros(n, dtype=np.bool_)
             for y in range(n):
                 difference = abs(distances[rows[i], y] - distances[rows[j], y])

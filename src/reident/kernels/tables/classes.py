@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import fill
 
 __all__ = ["class_sizes", "group_tuples"]
 
@@ -21,7 +22,7 @@ _DENSE = 4
 @jit
 def _cells(columns, varied, offsets, start, stop, cells):
     """Write the cells of some tuples into `cells`; modified in place."""
-    cells[: stop - start] = 0
+    fill(cells[: stop - start], 0)
     for a in range(varied.shape[0]):
         codes = columns[varied[a]]
         for i in range(start, stop):
