@@ -95,6 +95,12 @@ def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
         (["unbekannt", "3", "5"], "integer", [None, 3, 5], "'unbekannt' read as missing (1 records)"),
         ([*map(str, range(60)), "90+"], "integer", [*range(60), 90], "'90+' read as the number 90 (1 records)"),
         (["0,1234567890123456789", "0,5", "0,25"], "number", None, "more digits than a number holds"),
+        (["1.234,50 €", "10,25 €", "7,75 €"], "number", [1234.5, 10.25, 7.75], "the unit '€' is not written back"),
+        (["12 %", "99 %", ""], "integer", [12, 99, None], "the unit '%' is not written back"),
+        (["$3.50", "$12.25"], "number", [3.5, 12.25], "the unit '$' is not written back"),
+        (["3 kg", "4 cm"], "text", ["3 kg", "4 cm"], ""),
+        (["5.3.2020 9:30", "31.12.1999 23:59"], "date", None, "DD.MM.YYYY hh:mm are written back YYYY-MM-DD hh:mm:ss"),
+        (["12.03.2020", "unbekannt", "00.00.0000"], "date", None, "'00.00.0000' read as missing (1 records)"),
         (["+5", "3", "2"], "integer", [5, 3, 2], "signs are not written back"),
         (["a", "#NV", "b"], "text", ["a", None, "b"], "'#NV' read as missing (1 records)"),
     ],
@@ -102,7 +108,7 @@ def test_gzip_preamble_and_a_separator_that_excel_names(tmp_path):
 def test_what_does_not_come_back_has_a_receipt(tmp_path, cells, kind, values, receipt):
     found = rd.open_file(write(tmp_path / "a.csv", {"a": cells, "b": ["x"] * len(cells)}))
     assert found.columns.set_index("column").loc["a", "type"] == kind
-    assert any(receipt in line for line in found.receipts), found.receipts
+    assert not receipt or any(receipt in line for line in found.receipts), found.receipts
     if values is not None:
         assert [None if pd.isna(value) else value for value in found.data["a"]] == values
 

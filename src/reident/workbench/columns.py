@@ -38,6 +38,11 @@ _AMONG_NUMBERS = _NO_ANSWER | {
 }  # fmt: skip
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
 _HIGH_CODES = (999, 9999, 99999)
+_NO_DAY = {"00.00.0000", "0000-00-00", "00/00/0000"}
+#: Units before or behind the numbers of a column.
+_UNIT = re.compile(
+    r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg)?"
+)
 _INTEGER = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d.*")
 _NUMBER = {
@@ -56,6 +61,8 @@ _DATES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm:ss"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm"),
     (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "%d.%m.%Y", "DD.MM.YYYY"),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}"), "%d.%m.%Y %H:%M", "DD.MM.YYYY hh:mm"),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}:\d{2}"), "%d.%m.%Y %H:%M:%S", "DD.MM.YYYY hh:mm:ss"),
     (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%d/%m/%Y", "DD/MM/YYYY"),
     (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%m/%d/%Y", "MM/DD/YYYY"),
     (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d", "YYYY/MM/DD"),
@@ -150,8 +157,14 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
     absent = {"", *(_NO_ANSWER if guess else ()), *(missing or ())}
     known = [cell for cell in wide if cell not in absent]
     typed = None if text or not known else _as_numbers(column.name, wide, counts, decimal, absent, guess)
+    unit = "" if typed is not None or text else _unit(known)
+    if unit:
+        bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
+        typed = _as_numbers(column.name, bare, counts, decimal, absent, guess)
+        if typed is not None:
+            typed[3].append(f"the unit {unit!r} is not written back")
     if typed is None and known and not text:
-        typed = _as_dates(wide, absent)
+        typed = _as_dates(wide, absent | (_AMONG_NUMBERS | _NO_DAY if guess else set()))
     receipts: list[str] = []
     notes: list[str] = []
     if typed is None:
@@ -224,6 +237,15 @@ def _as_numbers(
     return np.array([read.get(cell) for cell in cells], object), "integer" if whole else "number", used, receipts, []
 
 
+def _unit(known: list[str]) -> str:
+    """Return the unit that all cells have, before or behind a number."""
+    found = _UNIT.fullmatch(known[0]) if known else None
+    unit = found and (found.group(1) or found.group(2))
+    if not unit or not all(_UNIT.fullmatch(cell) and (cell.startswith(unit) or cell.endswith(unit)) for cell in known):
+        return ""
+    return str(unit)
+
+
 def _matches(cells: Sequence[str], pattern: re.Pattern[str]) -> np.ndarray:
     """Tell which cells match a pattern as a whole."""
     import pyarrow as pa
@@ -260,6 +282,8 @@ def _not_written_back(plain: dict[str, str], decimal: str, *, whole: bool) -> li
 
 def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], list[str], list[str]] | None:
     known = [cell for cell in cells if cell not in absent]
+    if not known:
+        return None
     for pattern, form, shown in _DATES:
         if any(pattern.fullmatch(cell) is None for cell in known[:100]) or not _matches(known, pattern).all():
             continue
@@ -268,7 +292,8 @@ def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], l
         except (ValueError, OverflowError):
             continue
         read = dict(zip(known, parsed, strict=True))
-        receipts = [] if shown.startswith("YYYY-MM-DD") else [f"dates written {shown} are written back YYYY-MM-DD"]
+        back = "YYYY-MM-DD hh:mm:ss" if "hh" in shown else "YYYY-MM-DD"
+        receipts = [] if shown == back else [f"dates written {shown} are written back {back}"]
         notes = []
         if (
             shown == "DD/MM/YYYY"
