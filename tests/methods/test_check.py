@@ -160,6 +160,19 @@ def test_earlier_releases_are_intersected():
     assert "2 releases" in both.attacks["assumption"][0]
 
 
+@pytest.mark.parametrize("values", [["flu", "gout", "cough"], [1.5, 2.5, 3.5]])
+def test_gaps_in_what_is_sensitive_do_not_switch_the_intersection_off(values):
+    """Two classes that have only the person's own value in common tell it, whoever else has none."""
+    first = pd.DataFrame({"age": ["30-39"] * 3 + ["40-49"], "ill": [values[0], values[1], None, values[2]]})
+    second = pd.DataFrame({"age": ["35-44"] * 2 + ["25-34"] * 2, "ill": [values[0], values[2], values[1], None]})
+    table = pd.DataFrame({"age": [36, 31, 32, 44], "ill": [values[0], values[1], None, values[2]]})
+    told = rd.check(first, table, quasi="age", sensitive="ill", earlier=[second], attacks=["intersection"])
+    row = told.attacks.iloc[0]
+    assert row["reason"] == ""
+    assert row["worst"] == 1
+    assert told.share_above_limit == 1
+
+
 def test_a_recipe_says_the_roles(tmp_path):
     from reident.workbench.recipe import Recipe
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident._types import FloatArray, IntArray
+from reident.errors import DataError, ParameterError
 from reident.methods.attacks_tables import needs_table
 from reident.methods.forms import law_of
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
@@ -311,7 +312,8 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     if not others and knowledge.again is not None:
         drawn = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
         others = [knowledge.again(rng, rows=np.sort(drawn))]
-    tables = [one.table for one in (release, *others) if sensitive in one.table.columns]
+    told = [one.table for one in (release, *others) if sensitive in one.table.columns]
+    tables = [table.assign(**{sensitive: _with_gaps(table[sensitive])}) for table in told]  # a gap is a value, too
     if len(tables) < 2:
         raise NotApplicable("no other release of the same persons is given, and the method is not known")
     try:
@@ -319,17 +321,22 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
             tables, knowledge.known[columns], quasi=columns, sensitive=sensitive,
             hierarchies={c: h for c, h in knowledge.hierarchies.items() if c in columns},
         )  # fmt: skip
-    except Exception as error:
+    except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     guess, confidence = found.table["guess"].astype(object), found.table["posterior"].fillna(0).to_numpy(float)
-    prior = release.table[sensitive].value_counts(normalize=True)
+    prior = tables[0][sensitive].value_counts(normalize=True)
     right = np.nan
     if knowledge.secrets is not None:
-        right = (guess.to_numpy() == knowledge.secrets.to_numpy()).astype(float)
+        right = (guess.to_numpy() == _with_gaps(knowledge.secrets).to_numpy()).astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
     said = f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
     return Outcome(claims, "attribute", said)
+
+
+def _with_gaps(column: pd.Series) -> pd.Series:
+    """Return a column with a gap as a value of its own."""
+    return column.astype(object).where(column.notna(), "(missing)") if column.isna().any() else column
 
 
 def attribute_inference(

@@ -59,13 +59,13 @@ def check(
         seed=seed,
     )
     print(found.sentence)
-    for _, row in found.attacks.iterrows():
-        if row["reason"]:
-            print(f"  {row['name']:<22} not run: {row['reason']}")
-        else:
-            between = f"{row['risk']:.1%} ({row['low']:.1%} to {row['high']:.1%}), guessing {row['baseline']:.1%}"
-            above = f"{row['share_above_limit']:.1%} of {row['n']} above {found.limit:.0%}"
-            print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
+    ran = found.attacks["reason"] == ""
+    for _, row in found.attacks[ran].iterrows():
+        between = f"{row['risk']:.1%} ({row['low']:.1%} to {row['high']:.1%}), guessing {row['baseline']:.1%}"
+        above = f"{row['share_above_limit']:.1%} of {row['n']} above {found.limit:.0%}"
+        print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
+    for reason, rows in found.attacks[~ran].groupby("reason", sort=False):
+        print(f"  not run: {', '.join(rows['name'])}: {reason}")
     if found.knowledge is not None:
         for _, row in found.knowledge.worst.iterrows():
             share = f"{row['share_above_limit']:.1%} of persons above {found.limit:.0%}"
