@@ -40,21 +40,30 @@ def label_linkage(
     """Link by labels alone; see `reident.classical_linkage`."""
     if not release.has_distances:
         raise NotApplicable("no places are released: exact_join links tables by labels")
-    kept = _labels(release, knowledge)
+    kept, theirs, mine = _labels(release, knowledge)
     if not kept:
         raise NotApplicable("no label is released as it was")
     from reident.places.common_subgraph import classical_linkage
 
-    links = classical_linkage(release.table, knowledge.known, quasi=kept, ties=ties, rng=rng).links
+    links = classical_linkage(theirs, mine, quasi=kept, ties=ties, rng=rng).links
     # Which of the records that agree is linked is a draw: it is as sure as they are few.
     alike = knowledge.agreement(release).counts()[knowledge.known.index.get_indexer(links["known"])]
     links = links.assign(confidence=1.0 if ties == "all" else 1 / np.maximum(alike, 1))
     return _linked(release, knowledge, links, "and links by labels alone", confidence="confidence")
 
 
-def _labels(release: Release, knowledge: Knowledge) -> list[str]:
-    """Return the kept columns that are the same in both files: what the attacks by distances compare."""
-    return [c for c in knowledge.kept(release) if knowledge.compared(release)[c].label_of is not None]
+def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataFrame, pd.DataFrame]:
+    """Return what the attacks by distances compare: kept columns in which one label agrees with each value.
+
+    In both tables, of the release and of the known persons, whose places stand beside, the codes of the labels.
+    """
+    compared = knowledge.compared(release)
+    found = [(name, compared[name]) for name in knowledge.kept(release)]
+    codes = [(name, one, one.label_of) for name, one in found if one.label_of is not None]
+    theirs = pd.DataFrame({name: one.theirs for name, one, _ in codes}, index=release.table.index)
+    mine = pd.DataFrame({name: label[one.mine] for name, one, label in codes}, index=knowledge.known.index)
+    places = knowledge.known[[LAT, LON]] if knowledge.has_places else knowledge.known[[]]
+    return [name for name, _, _ in codes], theirs, pd.concat([mine, places], axis=1)
 
 
 def _linked(
@@ -91,29 +100,26 @@ def _distances(
     """
     if not release.has_distances or not knowledge.has_places:
         raise NotApplicable("no distances are released, or the intruder knows no places")
-    kept = _labels(release, knowledge)
+    kept, theirs, mine = _labels(release, knowledge)
     drawn = rng.permutation(len(knowledge.known))
     partners = knowledge.agreement(release).counts() if kept else np.full(len(drawn), len(release.table))
     several = np.searchsorted(np.cumsum(partners[drawn]), pairs, side="right")
     persons = np.sort(drawn[: min(int(several), _PERSONS)])
-    fewer = knowledge.of(persons)
-    rows = np.flatnonzero(_shared(release, fewer, kept))
+    fewer, mine = knowledge.of(persons), mine.iloc[persons]
+    rows = np.flatnonzero(_shared(theirs, mine, kept))
     if len(rows) < 4 or len(persons) < 4 or len(rows) > _RECORDS:
         raise NotApplicable(
             f"attacks by all distances compare at least 4 persons with 4 to {_RECORDS} records of their labels, here "
             f"{len(persons)} with {len(rows)}"
         )
-    table = release.table.iloc[rows]
-    between = release.between(rows)
-    mine = great_circle_km(fewer.known[LAT].to_numpy(float), fewer.known[LON].to_numpy(float))
-    return kept, (table[kept], between), (fewer.known[kept], mine), fewer
+    apart = great_circle_km(mine[LAT].to_numpy(float), mine[LON].to_numpy(float))
+    return kept, (theirs.iloc[rows], release.between(rows)), (mine, apart), fewer
 
 
-def _shared(release: Release, knowledge: Knowledge, kept: list[str]) -> BoolArray:
+def _shared(theirs: pd.DataFrame, mine: pd.DataFrame, kept: list[str]) -> BoolArray:
     if not kept:
-        return np.ones(len(release.table), dtype=bool)
-    mine = pd.MultiIndex.from_frame(knowledge.known[kept])
-    return np.asarray(pd.MultiIndex.from_frame(release.table[kept]).isin(mine))
+        return np.ones(len(theirs), dtype=bool)
+    return np.asarray(pd.MultiIndex.from_frame(theirs).isin(pd.MultiIndex.from_frame(mine[kept])))
 
 
 def common_subgraph(
@@ -170,9 +176,9 @@ def registration(
     """Lay the shape of the released distances on the known places; see `reident.registration_attack`."""
     from reident.places.registration import registration_attack
 
-    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
+    kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
     try:
-        found = registration_attack(theirs, knowledge.known, quasi=kept, n_pairs=n_pairs, rng=rng)
+        found = registration_attack(theirs, mine[0], quasi=kept, n_pairs=n_pairs, rng=rng)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     said = "and lays the shape of the released distances on the map"
@@ -197,12 +203,12 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
 
     if release.matrix_km is None:
         raise NotApplicable("no distances are released")
-    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
+    kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
     step = rounding_step(theirs[1])
     counted = _differences(theirs[1]) if step is None else ""
     if step is not None:
         _needs_few(len(theirs[1]), step)
-    found = locate_by_reference_sets(theirs, known=knowledge.known, quasi=kept, step_km=step, rng=rng)
+    found = locate_by_reference_sets(theirs, known=mine[0], quasi=kept, step_km=step, rng=rng)
     if step is not None:
         share = found.coordinates.explained
         counted = f"{share:.0%}, rounded to {step:g} km, are differences of coordinates that were found"
@@ -245,16 +251,16 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
     from reident.places.common_subgraph import classical_linkage
     from reident.places.multilateration import multilateration_attack
 
-    kept, theirs, _, knowledge = _distances(release, knowledge, rng)
+    kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
     if not kept:
         raise NotApplicable("without labels there is no first match")
-    links = classical_linkage(theirs[0], knowledge.known, quasi=kept, ties="unique", rng=rng).links
+    links = classical_linkage(theirs[0], mine[0], quasi=kept, ties="unique", rng=rng).links
     if len(links) < 3:
-        links = classical_linkage(theirs[0], knowledge.known, quasi=kept, ties="random", rng=rng).links
+        links = classical_linkage(theirs[0], mine[0], quasi=kept, ties="random", rng=rng).links
     if len(links) < 3:
         raise NotApplicable("fewer than 3 labels are alike in both files")
     try:
-        found = multilateration_attack(theirs, links, knowledge.known, quasi=kept, rng=rng)
+        found = multilateration_attack(theirs, links, mine[0], quasi=kept, rng=rng)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
     said = "starts from matches of labels, and places everybody by distances"
