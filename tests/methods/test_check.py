@@ -64,6 +64,7 @@ def test_exit_codes_and_verdict(files, tmp_path):
     assert told["share_above_limit"] == 0
     assert told["worst"] <= 0.25
     bad = run(files / "raw.csv", *common, "--sensitive", "ill", "--out", tmp_path / "bad")
+    assert bad.exit_code == 3, bad.exception
     told = json.loads((tmp_path / "bad" / "verdict.json").read_text())
     assert bad.exit_code == 3
     assert told["passed"] is False

@@ -373,3 +373,24 @@ def test_bad_input_is_named():
     with pytest.raises(NotApplicable):
         run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))
     assert len(attack_names()) >= 24
+
+
+@pytest.mark.parametrize("told", ["id", None])
+def test_places_with_gaps_are_attacked_as_far_as_they_go(told):
+    """One missing coordinate had ended the check; nobody without a place is counted among those found by theirs."""
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame(
+        {"id": np.arange(60), "sex": rng.choice(["f", "m"], 60), "lat": rng.uniform(50, 51, 60),
+         "lon": rng.uniform(8, 9, 60)}
+    )  # fmt: skip
+    people.loc[:5, "lat"] = np.nan
+    people.loc[6:9, "lon"] = np.nan
+    released = people.sample(frac=1, random_state=1)
+    roles = {"quasi": "sex", "lat": "lat", "lon": "lon", "id": told}
+    found = rd.check(released, people, **roles, earlier=[released])
+    assert found.n_above == 50
+    attacks = found.attacks.set_index("name")
+    assert attacks.loc["nearest_place", ["risk", "n", "n_above"]].tolist() == [1.0, 50, 50]
+    complete = rd.check(released.dropna(), people.dropna(), **roles, earlier=[released.dropna()])
+    there = complete.attacks.set_index("name")["reason"] == ""
+    assert (attacks.loc[there[there].index, "reason"] == "").all()

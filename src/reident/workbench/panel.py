@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_columns, check_integer, check_mapping, check_real, check_table
-from reident._types import IntArray
+from reident._types import BoolArray, IntArray
 from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.methods.attacks import attack_names, check_attacks, run_attack
@@ -41,29 +41,22 @@ class Panel:
         One row a person in the file: ``risk``, the largest over the attacks; ``attack``, the one that sets it;
         ``above``, whether some attack puts the person above the limit. Claims about relations count for nobody. Where
         households are known, who finds one member finds them all: everybody has the risk of the member most at risk.
+    share_above_limit : float
+        The share of persons above the limit: of all, or where an attack is run on a sample of those whom it concerns,
+        what that makes of all, if it is more.
     by_household : int
         Persons above the limit only for another member of their household.
     """
 
     attacks: pd.DataFrame
     persons: pd.DataFrame
+    share_above_limit: float
     by_household: int = 0
-
-    @property
-    def share_above_limit(self) -> float:
-        """The share of persons above the limit: of all, or of the sample of an attack, if that is more."""
-        return _share(self.persons, self.attacks.to_dict("records"))
 
     @property
     def worst(self) -> float:
         """The largest risk of a person."""
         return float(self.persons["risk"].max()) if len(self.persons) else 0.0
-
-
-def _share(persons: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> float:
-    shares = [row["share_above_limit"] for row in rows if row["what"] != "link"]
-    everybody = float(persons["above"].mean()) if len(persons) else 0.0
-    return max([everybody, *(float(share) for share in shares if share is not None and not np.isnan(share))])
 
 
 def panel(
@@ -80,15 +73,17 @@ def panel(
     Where the share of persons above the limit exceeds `enough`, the rest is not run: the release is refused.
     """
     release, knowledge = _shuffled(release, knowledge, seed)
+    placed = _placed(release, knowledge)
     rows = []
     persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.known.index[knowledge.present])
-    shared = persons
+    shared, most, share = persons, 0.0, 0.0
     for name, label, own in _asked(names, knowledge):
         row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
             if names is None and find(name, "attack").costly:
                 raise NotApplicable("it takes long: it is run where it is named")
-            found = run_attack(name, release, own, seed=seed)
+            about = placed if find(name, "attack").data == "places" else (release, own)
+            found = run_attack(name, *about, seed=seed)
             told, each = judge_persons(found, limit)
             row |= told | {"what": found.what, "assumption": found.assumption, "complete": found.complete}
             if found.what != "link":
@@ -97,16 +92,19 @@ def panel(
                 persons.loc[higher, "risk"] = each.loc[higher, "risk"]
                 persons.loc[higher, "attack"] = label
                 persons.loc[each.index, "above"] |= each["above"]
+                concerned = int(about[1].present.sum()) / max(1, len(persons))
+                most = max(most, float(np.nan_to_num(told["share_above_limit"])) * concerned)
         except NotApplicable as why:
             row |= {"verdict": "not run", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, knowledge.households)
-        if enough is not None and _share(shared, rows) > enough:
+        share = max(most, float(shared["above"].mean()) if len(shared) else 0.0)
+        if enough is not None and share > enough:
             break
     numbers = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
     types = dict.fromkeys(numbers, float) | dict.fromkeys(("n_above", "n"), "Int64")
     by_household = int((shared["above"] & ~persons["above"]).sum())
-    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), shared, by_household)
+    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), shared, share, by_household)
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
@@ -119,6 +117,28 @@ def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Releas
     network = network_from_edges(place[u], place[v], len(order), [list(release.network.nodes)[old] for old in order])
     truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
     return replace(release, table=release.table.iloc[order], network=network), replace(knowledge, truth=truth)
+
+
+def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
+    """Return what attacks by places are about: the records and the persons whose place is not missing."""
+    there, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
+    if knowledge.has_places:
+        at_home = np.isfinite(knowledge.known[[LAT, LON]].to_numpy(float)).all(axis=1)
+    if there.all() and at_home.all():
+        return release, knowledge
+    earlier = [replace(one, table=one.table[_have_places(one)]) for one in knowledge.earlier]
+    of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
+    if of_persons.truth is not None:
+        left = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+        of_persons = replace(of_persons, truth=left[of_persons.truth])
+    return replace(release, table=release.table[there]), of_persons
+
+
+def _have_places(release: Release) -> BoolArray:
+    if not release.has_places:
+        return np.ones(len(release.table), dtype=bool)
+    found: BoolArray = np.isfinite(release.table[[LAT, LON]].to_numpy(float)).all(axis=1)
+    return found
 
 
 def _asked(names: Sequence[str] | None, knowledge: Knowledge) -> Iterator[tuple[str, str, Knowledge]]:
@@ -364,7 +384,8 @@ def _windows(table: pd.DataFrame, release: Release, truth: IntArray) -> Any:
 
     def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
         del n_simulations, rule
-        persons = np.flatnonzero(truth >= 0)
+        at_home = np.isfinite(table[[LAT, LON]].to_numpy(float)).all(axis=1)
+        persons = np.flatnonzero((truth >= 0) & at_home & _have_places(release)[truth])
         drawn = rng.choice(persons, min(300, len(persons)), replace=False)
         upper = np.triu_indices(len(drawn), 1)
         true = great_circle_km(table[LAT].to_numpy(float)[drawn], table[LON].to_numpy(float)[drawn])[upper]
