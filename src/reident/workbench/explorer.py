@@ -6,7 +6,7 @@ import html
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ipywidgets as widgets
@@ -15,7 +15,7 @@ import pandas as pd
 import traitlets
 
 from reident.errors import DataError, ParameterError
-from reident.methods import entries, find
+from reident.methods import entries
 from reident.methods.forms import release as make_release
 from reident.pages import picture
 from reident.plotting import new_figure
@@ -89,7 +89,7 @@ class Explorer:
             raise ParameterError("`data` must offer at least one data set, got none")
         self.seed, self.jobs = seed, jobs
         self.plan: Plan | None = None
-        self.trials, self.frame = pd.DataFrame(), pd.DataFrame()
+        self.trials = pd.DataFrame()
         self._thread, self._stopped = threading.Thread(), False
         self._lock = threading.Lock()  # one computation at a time: threads of compiled code are not to meet
         self.data = widgets.Dropdown(options=list(self.offered), description="data", **WIDE)
@@ -160,7 +160,7 @@ class Explorer:
     def _forget(self) -> None:
         """Stop what is running and take away what is not about the choices any more."""
         self.cancel()
-        self.plan, self.trials, self.frame = None, pd.DataFrame(), pd.DataFrame()
+        self.plan, self.trials = None, pd.DataFrame()
         self.map.release = []
         self.draw()
 
@@ -199,7 +199,6 @@ class Explorer:
                 self.trials = pd.concat([self.trials, part], ignore_index=True)
                 self.state.value = f"{number} of {len(made.settings)} releases, {times} times each"
                 if number > 1:
-                    self.frame = made.frame(self.trials)
                     self.draw()
         except (DataError, ParameterError) as error:
             self.state.value = bold(str(error))
@@ -207,12 +206,20 @@ class Explorer:
             self._thread = threading.Thread()
             self.button.disabled, self.stop.disabled = False, True
 
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The map by every attack and every use, of the releases that have been run."""
+        return pd.DataFrame() if self.plan is None or self.trials.empty else self.plan.frame(self.trials)
+
     def panel(self) -> pd.DataFrame:
         """Return the rows of the chosen attack and use."""
-        if self.frame.empty:
-            return self.frame
-        chosen = find(self.attack.value).label, find(self.utility.value).label
-        return self.frame[self.frame["attack"].str.startswith(chosen[0]) & (self.frame["analysis"] == chosen[1])]
+        if self.plan is None or self.trials.empty:
+            return pd.DataFrame()
+        attacks, utilities = (
+            [one for one in offered if one[0] == chosen.value]
+            for offered, chosen in ((self.plan.attacks, self.attack), (self.plan.utilities, self.utility))
+        )
+        return replace(self.plan, attacks=attacks, utilities=utilities).frame(self.trials)
 
     def draw(self) -> None:
         """Draw the chosen panel; its releases carry their code."""

@@ -133,8 +133,10 @@ class Plan:
     def _panel(
         self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float
     ) -> pd.DataFrame:
-        measured = trials[trials[f"{name}_risk"].notna() & trials[utility].notna()].copy()
-        measured[utility] = measured[utility].astype(float)
+        of = {f"{name}_{key}": key for key in ("precision", "recall", "above", "baseline")}
+        columns = ["method", "options", f"{name}_risk", f"{name}_complete", f"{name}_above_at", *of, utility]
+        there = trials[f"{name}_risk"].notna() & trials[utility].notna()
+        measured = trials.loc[there, columns].astype(dict.fromkeys([*of, utility], float))
         measured["setting"] = [json.dumps(option, sort_keys=True) for option in measured["options"]]
         releases = measured[measured["method"] != NONE]
         if releases.empty:
@@ -154,16 +156,15 @@ class Plan:
             _value(self.varying[m], json.loads(o)) for m, o in zip(frame["method"], frame["setting"], strict=True)
         ]
         frame["parameter"] = [", ".join(_with_unit(m, p) for p in self.varying[m]) for m in frame["method"]]
-        of = {f"{name}_{key}": key for key in ("precision", "recall", "above", "baseline")}
         means = releases.assign(incomplete=1 - releases[f"{name}_complete"].astype(float)).rename(columns=of)
-        grouped = means.astype(dict.fromkeys(of.values(), float)).groupby(["method", "setting"], sort=False)
+        grouped = means.groupby(["method", "setting"], sort=False)
         told = grouped[_TOLD].mean().assign(above_high=grouped["above"].quantile(0.95))
         told["above_at"] = grouped[f"{name}_above_at"].agg(_at_limits)
         frame = frame.merge(told.reset_index(), on=["method", "setting"], how="left")
         frame = frame[[*COLUMNS, "setting", *_TOLD, "above_high", "above_at"]]
         original = measured[measured["method"] == NONE]
         if len(original):
-            risks, above = original[f"{name}_risk"].astype(float), original[f"{name}_above"].astype(float)
+            risks, above = original[f"{name}_risk"].astype(float), original[f"{name}_above"]
             frame = anchor(frame, ORIGINAL, risk=float(risks.mean()), utility=float(original[utility].mean()))
             first = frame["method"] == ORIGINAL
             frame.loc[first, ["above", "above_high"]] = [float(above.mean()), float(above.quantile(0.95))]
