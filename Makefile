@@ -7,6 +7,9 @@ OUT ?= results
 PROFILE ?= quick
 JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count())")
 
+# Many processes import the package: each would compile its sources anew, which takes longer than the rest of the import.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help reproduce test fuzz faults lint lab bench docs lectures clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"

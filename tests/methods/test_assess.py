@@ -1,9 +1,8 @@
 """An assessment from file to report: kinds of files, checks, advice, the command line."""
 
 import dataclasses
-import os
-import subprocess
-import sys
+import re
+import shlex
 from html.parser import HTMLParser
 
 import geopandas as gpd
@@ -12,15 +11,18 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
 from office import office
 from reident.errors import DataError, ParameterError
-from reident.workbench import assessing
+from reident.plotting import overlaps
+from reident.tables.hierarchy import Hierarchy
+from reident.workbench import assessing, report_figures
 from reident.workbench.assessing import EVERY
 from reident.workbench.files import read_file, write_file
+from reident.workbench.judging import Bench
 from reident.workbench.profiling import profile_data
 from reident.workbench.recipe import recipe_of
 from reident.workbench.report import main_map, with_refusals
-from reident.workbench.report_figures import judged_figure
 
 pytestmark = pytest.mark.whole
 
@@ -154,7 +156,7 @@ def test_report_stands_alone(found, report):
     assert list((report / "figures").glob("map-table-*.svg"))
 
 
-def test_the_maps_of_the_report_advise_nothing_that_was_refused(found):
+def test_the_maps_of_the_report_advise_nothing_that_was_refused(found, monkeypatch):
     table = main_map(found.maps)
     tried = table.loc[table["method"] == "mondrian", "value"]
     assert tried.tolist() == ["2", "10"]
@@ -162,8 +164,20 @@ def test_the_maps_of_the_report_advise_nothing_that_was_refused(found):
     candidates = found.search.candidates.set_index("chain")
     passed = candidates["passed"].reindex([f"mondrian (k={k})" for k in tried])
     assert (passed.notna().any(), told.notna().tolist()) == (True, passed.eq(False).tolist())
-    drawn = judged_figure(found)
-    assert f"{(candidates['reason'] == '').sum()} releases judged" in drawn["caption"]
+    figures = []
+    monkeypatch.setattr(report_figures, "picture", lambda figure: figures.append(figure) or "")
+    caption = report_figures.judged_figure(found)["caption"]
+    made = candidates[candidates["reason"] == ""]
+    assert f"{len(made)} releases judged by every attack of reident check; filled: passed, empty: refused" in caption
+    points = [line for line in figures[0].axes[0].get_lines() if line.get_markersize() == 5]
+    for passed, rows in ((False, made[~made["passed"].astype(bool)]), (True, made[made["passed"].astype(bool)])):
+        marks = [line.get_xydata() for line in points if (line.get_markerfacecolor() != "none") == passed]
+        drawn = np.concatenate(marks)
+        own = np.column_stack([rows["kept"], 100 * rows["share_above_limit"]]).astype(float)
+        assert sorted(map(tuple, drawn)) == sorted(map(tuple, own))
+    texts = [text.get_text() for text in figures[0].axes[0].texts]
+    assert any(text.startswith("advised: ") for text in texts) == found.search.passed
+    assert overlaps(figures[0])["on_text"] == 0
 
 
 def test_the_external_edition_holds_no_value_that_is_not_released(found, people, report):
@@ -257,30 +271,48 @@ def test_bad_files(tmp_path, people):
         rd.assess(people.head(9), quasi="sex", progress=False)
 
 
+@pytest.mark.whole
+@pytest.mark.parametrize("sensitive", [[], ["--sensitive", "Blutdruck"]])
+def test_the_columns_that_options_name_stand_in_the_advised_recipe(tmp_path, sensitive):
+    """An earlier recipe kept the roles that `open` had proposed, and its printed check refused what was advised."""
+    rng = np.random.default_rng(0)
+    rows = [f"{i:04d};Mensch {i};{40 + 10 * (i % 2)};{'mw'[i // 2 % 2]};{rng.integers(90, 180)}" for i in range(200)]
+    (tmp_path / "a.csv").write_text("\n".join(["Nr;Name;Alter;Geschlecht;Blutdruck", *rows]), "utf-8")
+
+    def run(*arguments):
+        done = call(tmp_path, *arguments)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = run("assess", "a.csv", "--quasi", "Alter,Geschlecht", *sensitive, "--profile", "smoke", "-q")
+    assert code == 0, said
+    assert "0 of 200 persons above a risk of 25%, against 0 in the data as they are" in said
+    recipe = rd.read_recipe(tmp_path / "report" / "recipe.yaml")
+    assert recipe.named("quasi-identifier") == ["Alter", "Geschlecht"]
+    assert recipe.named("sensitive") == sensitive[1:]
+    commands = re.findall("reident ((?:protect|check) .*)", said)
+    assert [run(*shlex.split(command))[0] for command in commands] == [0, 0]
+    code, said = run("assess", "a.csv", "--quasi", "Altr", "--out", "other")
+    assert (code, "`quasi` must be one of" in said and "'Altr'" in said) == (2, True), said
+
+
 @pytest.mark.slow
 def test_command_line(people, tmp_path):
     people.to_csv(tmp_path / "people.csv", index=False)
 
-    def call(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "reident.cli", *arguments], cwd=tmp_path, capture_output=True, text=True,
-            env={**os.environ}, check=False,
-        )  # fmt: skip
-
     named = ["people.csv", "--quasi", "sex,age"]
-    done = call("assess", *named, "--profile", "smoke", "--jobs", "1", "--out", "report")
+    done = call(tmp_path, "assess", *named, "--profile", "smoke", "--out", "report")
     assert done.returncode == 0, done.stderr
     assert "reident assess people.csv --quasi sex,age --profile smoke" in (tmp_path / "report/report.html").read_text()
     assert "trials" in done.stderr
     release = ["protect", *named, "--method", "mondrian", "--set", "k=4", "--out", "release"]
-    done = call(*release)
+    done = call(tmp_path, *release)
     assert done.returncode == 0, done.stderr
     assert len(pd.read_csv(tmp_path / "release/release.csv")) == 80
-    done = call(*release)
+    done = call(tmp_path, *release)
     assert done.returncode == 2
     assert "never overwritten" in done.stderr
     assert "Traceback" not in done.stderr
-    assert "sigma_deg" in call("methods", "anonymiser").stdout
+    assert "sigma_deg" in call(tmp_path, "methods", "anonymiser").stdout
 
 
 def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatch):
@@ -307,10 +339,35 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     told = rd.check(out, path, recipe=advised)
     assert told.passed, told.sentence
     assert told.share_above_limit == found.search.advised["share_above_limit"]
-    # Each release judged that shows more was refused, under the attack that is named.
+    # A release without its place is said to be one.
     judged = found.search.candidates
+    assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
+    # Each release judged that shows more was refused, under the attack that is named.
     assert (judged.loc[~judged["passed"].astype(bool), "attack"] != "").all()
     assert judged.loc[judged["passed"].astype(bool) & (judged["chain"] == found.search.advised["chain"])].shape[0] == 1
+
+
+def test_releases_that_cannot_be_made_are_told_with_the_reason(people, tmp_path, monkeypatch):
+    """The external edition tells no reason: it may name values. What can be known before is refused before."""
+    people.to_csv(tmp_path / "people.csv", index=False)
+    said = ["assess", "people.csv", "--quasi", "sex,age", "--profile", "smoke", "-q"]
+
+    def unable(*_):
+        raise DataError("no room for 'Zwölf'")
+
+    monkeypatch.setattr(Bench, "make", unable)
+    done = call(tmp_path, *said)
+    assert done.returncode == 0, done.stderr
+    assert "no release could be made: nothing is advised (3 of 80 persons are above 25% now)" in done.stdout
+    assert done.stdout.count("no room for 'Zwölf'") == 1
+    assert re.search(r"\nnot made: \w+.*: no room for 'Zwölf'", done.stdout)
+    report = tmp_path / "report"
+    assert "Zwölf" in (report / "report.html").read_text()
+    external = (report / "report-external.html").read_text()
+    assert "could not be made" in external
+    assert "Zwölf" not in external
+    with pytest.raises(DataError, match="hierarchy of `sex` must know every value, it lacks 'm'"):
+        rd.assess(people, quasi=["sex", "age"], hierarchies={"sex": Hierarchy([["f", "*"]])})
 
 
 def test_where_nothing_passes_nothing_is_advised(people, tmp_path):

@@ -1,7 +1,7 @@
 """A network from an office's file to a checked release: what is advised passes, and what a check refuses is not."""
 
-import subprocess
-import sys
+import re
+import shlex
 
 import networkx as nx
 import numpy as np
@@ -9,11 +9,19 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
+from reident import DataError
+from reident.workbench import assessing, network_search
 from reident.workbench.microdata import microdata, persons_of
 from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.planning import plan
 
 pytestmark = pytest.mark.whole
+
+
+def run(folder, *arguments):
+    done = call(folder, *arguments)
+    return done.returncode, done.stdout + done.stderr
 
 
 def judged(graph, methods, **options):
@@ -25,6 +33,7 @@ def test_where_everybody_looks_alike_other_names_are_enough():
     found = judged(nx.complete_graph(12), ["naive", {"name": "rewire_edges", "share": [0.2]}])
     assert found.passed
     assert found.chain == [{"method": "naive", "parameters": {}}]
+    assert judged(nx.complete_graph(12), [{"name": "rewire_edges", "share": [0.2]}]).chain == found.chain
     assert found.candidates["kept"].tolist() == [1.0]
 
 
@@ -38,8 +47,44 @@ def test_a_network_in_which_friends_of_friends_tell_is_refused_whatever_its_degr
     assert found.after is None
 
 
-def test_large_networks_are_left_to_the_check():
+def test_large_networks_are_left_to_the_check(monkeypatch):
     assert judged(nx.cycle_graph(MOST_NODES + 1), ["naive"]) is None
+    graph = nx.path_graph(40)
+    monkeypatch.setattr(network_search, "MOST_NODES", 30)
+    monkeypatch.setattr(assessing, "MOST_NODES", 30)
+    found = rd.assess(
+        persons_of(rd.as_network(graph)), network=graph, methods={"network": ["naive"]}, profile="smoke", progress=False
+    )
+    assert found.sentence.startswith("no release was judged, and nothing is advised: 40 nodes, more than 30, take long")
+
+
+def test_a_release_that_cannot_be_made_is_a_row_with_the_reason(monkeypatch):
+    def impossible(self, step, draw):
+        raise DataError("not with these nodes")
+
+    monkeypatch.setattr(network_search._Judge, "made", impossible)
+    found = judged(nx.complete_graph(12), ["naive"])
+    assert found.candidates["reason"].tolist() == ["not with these nodes"]
+    assert not found.passed
+
+
+def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
+    """Everybody knows everybody: other names are enough, and the report names nodes by their names."""
+    rows = [f"p{a:02d};p{b:02d}" for a, b in nx.complete_graph(20).edges]
+    (tmp_path / "alle.csv").write_text("\n".join(["wer;wen", *rows]), "utf-8")
+    code, said = run(tmp_path, "assess", "--network", "alle.csv", "--profile", "smoke", "-q")
+    assert code == 0, said
+    assert "naive: 0 of 20 persons above a risk of 25%, against 0 in the data as they are" in said
+    commands = re.findall("reident ((?:protect|check) .*)", said)
+    assert [run(tmp_path, *shlex.split(command))[0] for command in commands] == [0, 0]
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "By name of the node" in page
+    assert "<td>p00</td>" in page
+    told = rd.attack_panel(
+        nx.complete_graph(20), persons_of(rd.as_network(nx.complete_graph(20))), network=nx.complete_graph(20),
+        attacks=["likely_links"],
+    )  # fmt: skip
+    assert "no edge can be absent" in told["reason"].iloc[0]
 
 
 def test_a_check_takes_texts_for_names_and_numbers_for_none():
@@ -62,24 +107,19 @@ def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
     graph = nx.barabasi_albert_graph(30, 2, seed=1)
     rows = [f"Schüler{a:03d};Schüler{b:03d};0,{a % 9}" for a, b in graph.edges]
     (tmp_path / "freunde.csv").write_text("\n".join(["Von;Nach;Stärke", *rows]), "cp1252")
-
-    def run(*arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "reident.cli", *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    code, said = run("assess", "--network", "freunde.csv", "--profile", "smoke", "-q")
+    code, said = run(tmp_path, "assess", "--network", "freunde.csv", "--profile", "smoke", "-q")
     assert (code, "an intruder may know: relations" in said) == (0, True), said
     assert (tmp_path / "report" / "report.html").is_file()
-    code, said = run("protect", "freunde.csv", "--method", "degree_anonymity", "--set", "k=5", "--out", "release")
+    code, said = run(
+        tmp_path, "protect", "freunde.csv", "--method", "degree_anonymity", "--set", "k=5", "--out", "release"
+    )
     assert (code, "30 nodes" in said) == (0, True), said
     assert "Sch" not in (tmp_path / "release" / "release.csv").read_text()
-    code, said = run("check", "release", "--against", "freunde.csv", "--network")
+    code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network")
     assert code in (0, 3), said
     assert "degree " in said
-    assert run("check", "freunde.csv", "--against", "freunde.csv", "--network")[0] == 3
-    code, said = run("check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
+    assert run(tmp_path, "check", "freunde.csv", "--against", "freunde.csv", "--network")[0] == 3
+    code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
     assert (code, "'Wer'" in said and "Traceback" not in said) == (2, True), said
     assert persons_of(rd.read_graph(tmp_path / "freunde.csv")).index[0] == "Schüler000"
 

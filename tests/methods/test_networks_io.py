@@ -63,9 +63,8 @@ def test_text_names_survive_csv(tmp_path):
 def test_edge_lists_as_offices_write_them(tmp_path, text, encoding):
     (tmp_path / "g.csv").write_text(text, encoding)
     graph = read_graph(tmp_path / "g.csv")
-    edges = {
-        frozenset((list(graph.nodes)[a], list(graph.nodes)[b])) for a, b in np.column_stack(graph.edges()).tolist()
-    }
+    names = list(graph.nodes)
+    edges = {frozenset((names[a], names[b])) for a, b in np.column_stack(graph.edges()).tolist()}
     assert {frozenset(("Jürgen", "Zoë")), frozenset(("Zoë", "Ann"))} <= edges
 
 

@@ -1,8 +1,6 @@
 """Any file is opened as it is: what was written in any dialect comes back the same, or a receipt says what changed."""
 
 import gzip
-import subprocess
-import sys
 
 import geopandas as gpd
 import numpy as np
@@ -10,6 +8,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
 from reident.errors import DataError, ParameterError
 from reident.workbench.columns import decimals_of
 from reident.workbench.opening import describe
@@ -284,11 +283,7 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     cells = {"Alter": rng.integers(1, 99, 40).astype(str).tolist(), "Ort": rng.choice(["Köln", "Bonn"], 40).tolist()}
     path = write(tmp_path / "a.csv", cells, encoding="latin-1")
 
-    def call(*more):
-        command = [sys.executable, "-m", "reident.cli", "open", "a.csv", "--out", "r.yaml", *more]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    done = call()
+    done = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
     assert done.returncode == 0, done.stderr
     assert "quasi-identifier" in done.stdout
     assert "read as cp1252" in done.stdout
@@ -297,7 +292,7 @@ def test_the_command_writes_a_recipe_that_reads_back(tmp_path):
     assert recipe == recipe_of(rd.open_file(path), "a.csv")
     pd.testing.assert_frame_equal(recipe.open(tmp_path).data, rd.open_file(path).data)
     assert recipe.named("quasi-identifier") == ["Alter", "Ort"]
-    again = call()
+    again = call(tmp_path, "open", "a.csv", "--out", "r.yaml")
     assert again.returncode == 2
     assert "must not exist" in again.stderr
 

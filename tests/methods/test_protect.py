@@ -189,3 +189,16 @@ def test_refuses_to_overwrite(people, tmp_path):
     with pytest.raises(ParameterError, match="never overwritten"):
         rd.protect(people, tmp_path / "release", method="donut", quasi="sex", lat="lat", lon="lon")
     assert list((tmp_path / "release").iterdir()) == []
+
+
+def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
+    """A GeoPackage without geometry was written as text under its name, and no program opened it."""
+    points = gpd.points_from_xy(people["lon"], people["lat"], crs=4326)
+    gpd.GeoDataFrame(people[["sex", "age", "ill"]], geometry=points).to_file(tmp_path / "a.gpkg")
+    opened = rd.open_file(tmp_path / "a.gpkg")
+    out = rd.protect(
+        opened, tmp_path / "out", method="mondrian", options={"k": 20}, quasi=["sex"], keep=["ill"], suffix=".gpkg"
+    )
+    assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "release.csv"]
+    assert "a CSV file, not .gpkg" in (out / "manifest.json").read_text()
+    assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"]).passed

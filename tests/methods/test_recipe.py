@@ -3,20 +3,21 @@
 import json
 import os
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import reident as rd
+from commands import call
 from office import office
 from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
 from reident.places.distances import great_circle_km
+from reident.tables.labels import LabelReader
+from reident.workbench.cell_audit import _exact_ends
 from reident.workbench.columns import decimals_of
-from reident.workbench.finishing import column_loss, public_ends
+from reident.workbench.finishing import column_loss, public_days, public_ends
 from reident.workbench.making import GAP
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.recipe import recipe_of
@@ -29,11 +30,6 @@ CHAIN = [
     {"method": "donut", "parameters": {"inner_m": 500.0, "outer_m": 3000.0}},
     {"method": "additive_noise", "columns": ["Einkommen"], "parameters": {"amount": 0.2}},
 ]
-
-
-def call(folder, *arguments):
-    command = [sys.executable, "-m", "reident.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ})
 
 
 @pytest.mark.slow
@@ -315,6 +311,43 @@ def test_interval_ends_fall_on_a_public_grid_and_still_cover():
     assert (ends % 100 == 0).all(axis=None)
     ages = pd.Series([20, 33, 47])
     assert public_ends(ages, pd.Series(["[20, 33]", "[20, 33]", "47"])).tolist() == ["[20, 33]", "[20, 33]", "47"]
+
+
+def test_runs_of_days_end_with_months_and_still_cover():
+    rng = np.random.default_rng(0)
+    born = pd.Series(pd.Timestamp("1940-01-01") + pd.to_timedelta(np.sort(rng.choice(25_000, 300)), "D"))
+    days = born.dt.strftime("%Y-%m-%d")
+    listed = days.groupby(np.arange(300) // 3).transform(lambda part: "{" + ", ".join(dict.fromkeys(part)) + "}")
+    shortened = days.groupby(np.arange(300) // 30).transform(lambda part: f"{{{part.iloc[0]}, ..., {part.iloc[-1]}}}")
+    for labels in (listed, shortened):
+        told = _exact_ends("release.csv", born, labels)
+        assert [one.kind for one in told] == ["exact interval ends"]
+        assert told[0].example in set(days)
+        shown = public_days(born, labels)
+        ends = shown.str.extract(r"\{(.*), \.\.\., (.*)\}")
+        assert ((ends[0] <= days) & (days <= ends[1])).all()
+        assert pd.to_datetime(ends[0]).dt.is_month_start.all()
+        assert pd.to_datetime(ends[1]).dt.is_month_end.all()
+        assert _exact_ends("release.csv", born, shown) == []
+        assert LabelReader(pd.Index(days), pd.Index(shown)).cover()[np.arange(300), np.arange(300)].all()
+    assert public_days(born, pd.Series(["{(missing), 1950-02-03 10:30:00}"])).tolist() == [
+        "{(missing), ..., 1950-02-28 23:59:59}"
+    ]
+    dense = pd.Series(pd.date_range("2021-01-01", periods=40))
+    assert public_days(dense, pd.Series(["{2021-01-03, 2021-01-04}"] * 40)).iloc[0] == "{2021-01-03, 2021-01-04}"
+
+
+@pytest.mark.parametrize("method", ["mondrian", "k_anonymity_lattice"])
+@pytest.mark.parametrize("missing", ["label", "wildcard", "drop", "suppress"])
+def test_dates_with_gaps_are_protected_and_checked(tmp_path, method, missing):
+    rng = np.random.default_rng(1)
+    born = pd.Series(pd.Timestamp("1940-01-01") + pd.to_timedelta(rng.choice(25_000, 300), "D"))
+    table = pd.DataFrame({"sex": rng.choice(["m", "w"], 300), "birth_date": born.mask(rng.random(300) < 0.05)})
+    out = rd.protect(
+        table, tmp_path / "out", quasi=["sex", "birth_date"], method=method, options={"k": 25}, missing=missing
+    )
+    told = rd.check(out, table, quasi=["sex", "birth_date"])
+    assert told.passed, told.sentence
 
 
 @pytest.mark.slow

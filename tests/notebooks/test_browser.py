@@ -295,6 +295,8 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     shares = [[float(limit < last) for limit in LIMITS] for last in (0.9, 0.8, 0.7, 0.5)]
     judged = frame.assign(above_at=[json.dumps([0.3 * one for one in told]) for told in shares])
     (tmp_path / "judged.html").write_text(reident.ru_map_page(judged, risk_limit=0.49))
+    refused = judged.assign(refused=[None, None, None, "another attack"])
+    (tmp_path / "refused.html").write_text(reident.ru_map_page(refused, risk_limit=0.5))
     browser, sync_api = chromium
     page = browser.new_page(viewport={"width": width, "height": 900}, offline=True)
     errors: list[str] = []
@@ -322,5 +324,12 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     slider.focus()
     slider.press("ArrowUp")
     sync_api.expect(advice).to_contain_text("at most 0 % of persons above 0.5")
+    sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
+    page.goto((tmp_path / "refused.html").as_uri())
+    sync_api.expect(advice).to_have_text("No release of this map has at most 0 % of persons above 0.5.")
+    releases.nth(3).hover()
+    page.get_by_text("refused at 0.5 by another attack").wait_for()
+    slider.focus()
+    slider.press("ArrowUp")
     sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
     assert not errors

@@ -117,8 +117,8 @@ def _mapped(
 def _sure(release: Release, knowledge: Knowledge, rows: IntArray) -> FloatArray:
     """Return 1 over the number of released nodes that fit each person, by the mapping of the friends, no worse.
 
-    The fit is the cosine of the person's friends, as they are mapped, with the friends of the node. What is alike as a
-    whole, such as two halves that mirror each other, is not seen: confidence is then too high, never too low.
+    The fit is the cosine of the person's friends, as they are mapped, with the friends of the node. No bound either
+    way: two halves that mirror each other are not seen, and a node that fits as well may be another's for sure.
     """
     theirs, mine = both_networks(release, knowledge)
     sure = np.zeros(len(rows))

@@ -20,7 +20,7 @@ from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable
 from reident.methods.reading import cells_of, numbers_of, shares_of, values_of
 from reident.methods.release import LAT, LON, Release
-from reident.networks.graph import Network, network_from_edges
+from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 
 __all__ = ["UTILITIES", "Utility", "measure_utility"]
@@ -138,10 +138,7 @@ class NetworkUtility(Utility):
         place = original.index.get_indexer(release.table.index)
         if (place < 0).any() or len(place) != len(original):
             raise DataError("the released network must have the nodes of the original")
-        u, v = release.network.edges()
-        first, second = data.network.edges()
-        n = len(original)
-        return network_from_edges(first, second, n, range(n)), network_from_edges(place[u], place[v], n, range(n))
+        return reordered(data.network, np.arange(len(original))), reordered(release.network, place)
 
 
 class AnswerUtility(Utility):

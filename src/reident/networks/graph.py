@@ -212,9 +212,13 @@ def relabelled(network: Network, other: Network) -> Network:
     """Return a network with its rows in the order of another's; both have the same nodes."""
     if list(network.nodes) == list(other.nodes):
         return network
+    return reordered(network, np.array([other.positions[node] for node in network.nodes]), other.nodes)
+
+
+def reordered(network: Network, place: IntArray, nodes: Sequence[Hashable] | None = None) -> Network:
+    """Return a network whose row i is row `place[i]` of the result, with `nodes` as names; default: numbers."""
     u, v = network.edges()
-    place = np.array([other.positions[node] for node in network.nodes])
-    return network_from_edges(place[u], place[v], other.n_nodes, other.nodes)
+    return network_from_edges(place[u], place[v], network.n_nodes, nodes)
 
 
 def _check_size(n: int, name: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from reident._rng import check_rng
 from reident._types import RNGLike
-from reident.networks.graph import Network, as_network, network_from_edges
+from reident.networks.graph import Network, as_network, reordered
 
 __all__ = ["NaiveAnonymisation", "naive_anonymise"]
 
@@ -61,6 +61,5 @@ def naive_anonymise(graph: Any, *, rng: RNGLike = None) -> NaiveAnonymisation:
     """
     network = as_network(graph)
     renamed = check_rng(rng).permutation(network.n_nodes)
-    u, v = network.edges()
-    release = network_from_edges(renamed[u], renamed[v], network.n_nodes)
+    release = reordered(network, renamed)
     return NaiveAnonymisation(release, dict(zip(network.nodes, np.asarray(renamed).tolist(), strict=True)))

@@ -293,11 +293,11 @@ class Hierarchy:
 
     @classmethod
     def from_dates(cls, values: Iterable[Any]) -> Hierarchy:
-        """Make a hierarchy from days to months, years, decades and ``"*"``.
+        """Make a hierarchy from days to months, years, decades and ``"*"``; from times to days first.
 
         Parameters
         ----------
-        values : iterable of dates, or of text ``YYYY-MM-DD``
+        values : iterable of dates or times, or of text ``YYYY-MM-DD``
 
         Examples
         --------
@@ -309,8 +309,9 @@ class Hierarchy:
         bad = [value for value, day in zip(known, days, strict=True) if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)]
         if bad:
             raise DataError(f"`values` must be dates or texts such as 2020-02-29, got {_shown(bad)}")
+        timed = any(_text(value)[10:] not in ("", " 00:00:00") for value in known)
         pairs = zip(known, days, strict=True)
-        return cls([[value, day[:7], day[:4], f"{day[:3]}*", "*"] for value, day in pairs])
+        return cls([[value, *([day] if timed else []), day[:7], day[:4], f"{day[:3]}*", "*"] for value, day in pairs])
 
     @classmethod
     def from_intervals(

@@ -21,7 +21,7 @@ from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Roles
 from reident.workbench.map_plan import Plan, worst_attack
 from reident.workbench.microdata import LAT, LON, microdata
-from reident.workbench.network_search import search_network
+from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
@@ -84,9 +84,14 @@ class Assessment:
     @property
     def sentence(self) -> str:
         """What is advised, or that nothing is."""
-        own = verdict(self.search, self.limit, self.tolerate)
-        other = None if self.network is self.search else self.network
-        return own if other is None else f"{own}; the network: {verdict(other, self.limit, self.tolerate)}"
+        large = ""
+        if "network" in self.plans and self.network is None:
+            n = self.plans["network"].data.network.n_nodes
+            large = f": {n} nodes, more than {MOST_NODES}, take long; reident check judges a release that was made"
+        if "network" not in self.plans or {"table", "places"}.isdisjoint(self.plans):
+            return verdict(self.search, self.limit, self.tolerate, left_out=large)
+        other = verdict(self.network, self.limit, self.tolerate, left_out=large)
+        return f"{verdict(self.search, self.limit, self.tolerate)}; the network: {other}"
 
     def assumptions(self) -> list[str]:
         """Say what was assumed, a sentence each."""

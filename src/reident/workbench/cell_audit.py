@@ -19,6 +19,7 @@ __all__ = ["Finding", "cell_findings", "coordinates_of"]
 _CHANCE = 1e-6
 #: Rows from which the order is told.
 _ROWS = 5000
+_DAYS = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ENDS = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -133,19 +134,24 @@ def _digits(values: FloatArray) -> int:
 
 def _exact_ends(file: str, before: pd.Series, after: pd.Series) -> list[Finding]:
     """Find labels of intervals or sets whose numbers are persons' values more often than points of their grid are."""
-    numeric = pd.api.types.is_numeric_dtype(before) and not pd.api.types.is_bool_dtype(before)
-    if not numeric or pd.api.types.is_numeric_dtype(after):
+    if pd.api.types.is_bool_dtype(before) or pd.api.types.is_numeric_dtype(after):
         return []
     from scipy.stats import binom
 
     labels = [str(label) for label in pd.unique(after.dropna()) if str(label)[:1] in "[({<>≥≤"]
-    texts = {end for label in labels for end in _ENDS.findall(label.replace("-", " ") if before.min() >= 0 else label)}
-    if len(texts) < 3:
+    if pd.api.types.is_datetime64_any_dtype(before):
+        dates = pd.to_datetime(pd.Series(list({day for label in labels for day in _DAYS.findall(label)}), dtype=str))
+        exact, ends, scale = _days(before.dropna()), np.sort(_days(dates)), 1.0
+    elif pd.api.types.is_numeric_dtype(before):
+        written = [label.replace("-", " ") if before.min() >= 0 else label for label in labels]
+        texts = {end for label in written for end in _ENDS.findall(label)}
+        scale = 10.0 ** min(max((len(text.partition(".")[2]) for text in texts), default=0), 12)
+        ends = np.unique(np.rint(np.array(list(texts), np.float64) * scale))
+        exact = before.dropna().to_numpy(np.float64)
+    else:
         return []
-    digits = max(len(text.partition(".")[2]) for text in texts)
-    scale = 10.0 ** min(digits, 12)
-    ends = np.unique(np.rint(np.array(list(texts), np.float64) * scale))
-    exact = before.dropna().to_numpy(np.float64)
+    if len(ends) < 3:
+        return []
     values = np.unique(np.rint(exact[np.isclose(np.rint(exact * scale) / scale, exact, rtol=1e-12, atol=0)] * scale))
     if not len(values):
         return []
@@ -156,9 +162,15 @@ def _exact_ends(file: str, before: pd.Series, after: pd.Series) -> list[Finding]
     if hits < 3 or binom.sf(hits - 1, len(ends), chance) > _CHANCE:
         return []
     told = f"{hits} of {len(ends)} interval ends in {before.name!r} are values of persons"
-    return _found(
-        file, "exact interval ends", (str(before.name),), hits, told, float(ends[np.isin(ends, values)][0] / scale)
-    )
+    shown: Any = float(ends[np.isin(ends, values)][0] / scale)
+    if pd.api.types.is_datetime64_any_dtype(before):
+        shown = f"{pd.Timestamp(0) + pd.Timedelta(days=shown):%Y-%m-%d}"
+    return _found(file, "exact interval ends", (str(before.name),), hits, told, shown)
+
+
+def _days(dates: pd.Series) -> FloatArray:
+    """Return dates as days since 1970."""
+    return np.asarray((dates - pd.Timestamp(0)) // pd.Timedelta(days=1), dtype=np.float64)
 
 
 # -- order -------------------------------------------------------------------------------------------------------------

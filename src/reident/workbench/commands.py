@@ -172,16 +172,13 @@ def assess(
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
+        noisy = listed(epsilon_quasi)
+        known_columns = list(dict.fromkeys([*listed(quasi), *noisy]))
+        told = told.with_columns(quasi=known_columns, sensitive=listed(sensitive), lat=lat, lon=lon)
         data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
-        if opened is not None and (quasi or lat or lon or epsilon_quasi):
-            data = opened.data
-            said |= {"quasi": listed(quasi), "lat": lat, "lon": lon, "epsilon_quasi": listed(epsilon_quasi)}
-            said["sensitive"] = []
-        said["sensitive"] = listed(sensitive) or said.get("sensitive", [])
-        said["keep"] = [name for name in (*told.named("sensitive"), *told.keep) if name not in said["sensitive"]]
-        said |= {"limit": limit, "tolerate": tolerate}
-        known_columns = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
-        print(f"an intruder may know: {known_columns}; sensitive: {', '.join(said['sensitive']) or 'none named'}")
+        said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
+        shown = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
+        print(f"an intruder may know: {shown}; sensitive: {', '.join(said.get('sensitive', [])) or 'none named'}")
         found = run(
             data,
             **said,
@@ -203,6 +200,8 @@ def assess(
         )  # fmt: skip
         report = _published(made.parent, out)
         print(found.sentence)
+        for one in filter(None, (found.search, found.network)):
+            _say_unmade(one)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
         if opened is not None and found.search is not None and found.search.passed:
             source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
@@ -212,6 +211,13 @@ def assess(
             print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
             _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+
+
+def _say_unmade(found: Any) -> None:
+    """Print why releases could not be made, where nothing passed: a reason once, with the first release it stopped."""
+    if not found.passed:
+        for _, row in found.candidates[found.candidates["reason"] != ""].drop_duplicates("reason").iterrows():
+            print(f"not made: {row['chain']}: {row['reason']}")
 
 
 def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:

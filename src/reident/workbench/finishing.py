@@ -12,8 +12,10 @@ from reident._types import FloatArray
 from reident.workbench.columns import decimals_of
 from reident.workbench.microdata import LAT, LON
 
-__all__ = ["column_loss", "in_form", "public_ends", "with_coordinates"]
+__all__ = ["column_loss", "in_form", "public_days", "public_ends", "with_coordinates"]
 
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_DAYS = re.compile(rf"\{{(?:{_DAY}[^{{}}]*, [^{{}}]*|[^{{}}]*, {_DAY}[^{{}}]*)\}}")
 _CLOSED = re.compile(r"\[(-?[\d.]+(?:e[-+]?\d+)?), (-?[\d.]+(?:e[-+]?\d+)?)\]")
 #: Into how many steps a public grid parts the range of a column, about.
 _STEPS = 1000
@@ -26,7 +28,7 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
     """
     numeric = pd.api.types.is_numeric_dtype(before) and not pd.api.types.is_bool_dtype(before)
     if not numeric:
-        return after
+        return public_days(before, after)
     if not pd.api.types.is_numeric_dtype(after):
         return public_ends(before, after)
     digits = decimals_of(before)
@@ -60,6 +62,29 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
 
     labels = {label: _CLOSED.sub(outwards, label) for label in pd.unique(after.dropna()) if isinstance(label, str)}
     return after.map(lambda label: labels.get(label, label)) if labels else after
+
+
+def public_days(before: pd.Series, after: pd.Series) -> pd.Series:
+    """Return labels that list days as a run of whole months, ``{1943-03-01, ..., 1951-08-31}``: no end is a person's.
+
+    Where half of the days from the first to the last are persons' anyway, the labels stay.
+    """
+    labels = [label for label in pd.unique(after.dropna()) if isinstance(label, str) and _DAYS.fullmatch(label)]
+    if not labels:
+        return after
+    days = pd.to_datetime(before.astype(str), errors="coerce", format="ISO8601").dt.normalize().dropna()
+    if len(days) and days.nunique() >= ((days.max() - days.min()).days + 1) / 2:
+        return after
+    return after.replace({label: _months(label[1:-1].split(", ")) for label in labels})
+
+
+def _months(listed: list[str]) -> str:
+    first, last = listed[0], listed[-1]
+    if re.match(_DAY, first):
+        first = f"{pd.Period(first[:10], 'M').start_time:%Y-%m-%d}"
+    if re.match(_DAY, last):
+        last = f"{pd.Period(last[:10], 'M').end_time:%Y-%m-%d}{' 23:59:59' if len(last) > 10 else ''}"
+    return f"{{{first}, ..., {last}}}"
 
 
 def _apart(values: pd.Series, digits: int | None) -> float:

@@ -24,7 +24,12 @@ def hierarchies_of(forms: Mapping[str, Any], table: pd.DataFrame) -> dict[str, H
         If a column is absent, a form is none, or a hierarchy does not know a value.
     """
     check_columns(table, list(forms), "hierarchies", table_name="data", min_columns=0)
-    return {name: hierarchy_of(form, table[name]) for name, form in forms.items()}
+    trees = {name: hierarchy_of(form, table[name]) for name, form in forms.items()}
+    for name, tree in trees.items():
+        known = table[name].dropna()
+        numeric = pd.api.types.is_numeric_dtype(known)
+        tree.rows_of(pd.Index((known if numeric else known.astype(str)).unique()), name)
+    return trees
 
 
 def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:

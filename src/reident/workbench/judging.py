@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,9 @@ from reident.workbench.making import Made, Roles, Step, make
 from reident.workbench.panel import Panel, knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
 
-__all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "step_text", "told_of"]
+__all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "in_all_draws", "step_text", "told_of"]
+
+Drawn = TypeVar("Drawn")
 
 #: What the place of a record is called among the columns.
 PLACE = "place"
@@ -191,9 +193,9 @@ class Bench:
         return Release(form, table, law.entry.name, law.settings, len(self.data), matrix_km=made.matrix_km)
 
     def withheld(self, chain: Sequence[Part]) -> list[str]:
-        """Return the quasi-identifiers that a chain leaves out."""
+        """Return what an intruder may know and a chain leaves out."""
         shown = self._shown(chain)
-        return [name for name in self.roles.quasi if name not in shown]
+        return [name for name in self.protected if name not in shown]
 
     def _shown(self, chain: Sequence[Part]) -> set[str]:
         return {name for part in chain if part.step for name in part.columns} | self.always
@@ -201,7 +203,8 @@ class Bench:
     def row_of(self, chain: Sequence[Part]) -> dict[str, Any]:
         """Return what a candidate is, in words."""
         steps = [part.step for part in chain if part.step]
-        return {"chain": "; ".join(map(step_text, steps)), "withheld": ", ".join(self.withheld(chain)), "reason": ""}
+        held = ", ".join("the place" if name == PLACE else name for name in self.withheld(chain))
+        return {"chain": "; ".join(map(step_text, steps)), "withheld": held, "reason": ""}
 
     def _drawn(self, chain: Sequence[Part], draw: int) -> tuple[Made, Release]:
         steps, shown = [part.step for part in chain if part.step], self._shown(chain)
@@ -215,41 +218,23 @@ class Bench:
         return Shown(found, released, self._all_losses(made, chain))
 
     def _all_losses(self, made: Made, chain: Sequence[Part]) -> dict[str, float]:
-        shown = self._shown(chain)
-        gone = [*self.withheld(chain), *(name for name in self.places if name not in shown)]
-        return self.losses(made, self.protected) | dict.fromkeys(gone, 1.0)
+        return self.losses(made, self.protected) | dict.fromkeys(self.withheld(chain), 1.0)
 
     def judge(self, chain: Sequence[Part]) -> Judged:
         """Judge a chain in all its draws, as a check with the true pairs and as one without them."""
-        row = self.row_of(chain)
-        worst: Panel | None = None
-        first: Shown | None = None
-        for draw in range(self.draws if any(_draws(part.step) for part in chain if part.step) else 1):
-            try:
-                made, released = self._drawn(chain, draw)
-            except (DataError, ParameterError) as error:
-                return Judged(row | {"passed": False, "reason": str(error)})
-            for told in (True, False):
-                found = self.panel(released, told=told, enough=self.tolerate, draw=draw)
-                worst = found if worst is None or found.share_above_limit > worst.share_above_limit else worst
-                if first is None:
-                    first = Shown(found, released, self._all_losses(made, chain))
-                if found.share_above_limit > self.tolerate:
-                    break
-            if worst is not None and worst.share_above_limit > self.tolerate:
-                break
-        assert worst is not None and first is not None  # noqa: PT018
-        about = worst.attacks[worst.attacks["what"] != "link"]
-        share, names = worst.share_above_limit, self.protected
-        row |= {
-            "kept": 1 - float(np.mean([first.losses[name] for name in names])) if names else 0.0,
-            "share_above_limit": share,
-            "n_above": round(share * len(worst.persons)),
-            "worst": worst.worst,
-            "attack": str(about.loc[about["share_above_limit"].idxmax(), "name"]) if share > 0 else "",
-            "passed": share <= self.tolerate,
-        }
-        return Judged(row, first)
+        draws = self.draws if any(_draws(part.step) for part in chain if part.step) else 1
+
+        def judged(drawn: tuple[Made, Release], told: bool, draw: int) -> Panel:
+            return self.panel(drawn[1], told=told, enough=self.tolerate, draw=draw)
+
+        row, first = in_all_draws(lambda draw: self._drawn(chain, draw), judged, draws=draws, tolerate=self.tolerate)
+        row = self.row_of(chain) | row
+        if first is None:
+            return Judged(row)
+        (made, released), found = first
+        losses, names = self._all_losses(made, chain), self.protected
+        row["kept"] = 1 - float(np.mean([losses[name] for name in names])) if names else 0.0
+        return Judged(row, Shown(found, released, losses))
 
     def panel(self, released: Release, *, told: bool, enough: float | None, draw: int = 0) -> Panel:
         """Judge a release; not `told`, its records are shuffled and nobody says whose each is."""
@@ -331,6 +316,39 @@ class Verdicts:
 
 def _draws(step: Step) -> bool:
     return "rng" in inspect.signature(step.entry.function).parameters
+
+
+def in_all_draws(
+    drawn: Callable[[int], Drawn], judged: Callable[[Drawn, bool, int], Panel], *, draws: int, tolerate: float
+) -> tuple[dict[str, Any], tuple[Drawn, Panel] | None]:
+    """Judge a candidate with the true pairs and without them, draw by draw, up to the one that refuses it.
+
+    Returns what its row says of the worst panel, and the first draw with its panel; none, and the reason in the row,
+    where a draw could not be made.
+    """
+    first, worst = None, None
+    for draw in range(draws):
+        try:
+            made = drawn(draw)
+        except (DataError, ParameterError) as error:
+            return {"passed": False, "reason": str(error)}, None
+        for told in (True, False):
+            found = judged(made, told, draw)
+            first = first or (made, found)
+            worst = found if worst is None or found.share_above_limit > worst.share_above_limit else worst
+            if worst.share_above_limit > tolerate:
+                break
+        if worst is not None and worst.share_above_limit > tolerate:
+            break
+    assert worst is not None and first is not None  # noqa: PT018
+    share, about = worst.share_above_limit, worst.attacks[worst.attacks["what"] != "link"]
+    return {
+        "share_above_limit": share,
+        "n_above": round(share * len(worst.persons)),
+        "worst": worst.worst,
+        "attack": str(about.loc[about["share_above_limit"].idxmax(), "name"]) if share > 0 else "",
+        "passed": share <= tolerate,
+    }, first
 
 
 def told_of(step: Step) -> dict[str, Any]:

@@ -272,10 +272,10 @@ def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Role
     numeric = [name for name in roles.quasi if pd.api.types.is_numeric_dtype(table[name]) and gaps[name].any()]
     for name in roles.quasi:
         if name not in numeric and gaps[name].any():
-            tree = trees.get(name) or automatic_hierarchy(table[name])
-            rows = tree.to_frame()
+            known = table[name].notna()
+            table[name] = table[name].astype(str).where(known, GAP)  # texts, as `microdata` takes them
+            rows = (trees.get(name) or automatic_hierarchy(table.loc[known, name])).to_frame()
             trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
-            table[name] = table[name].astype(object).where(table[name].notna(), GAP)
     parts: list[_Part] = []
     least = max(8, int(step.settings.get("k") or 1))
     for pattern, rows in table.groupby([gaps[name] for name in numeric] or [np.zeros(len(table))], sort=False):

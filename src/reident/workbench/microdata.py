@@ -283,7 +283,7 @@ def _projected(data: Any) -> str:
     return str(crs.to_wkt()) if crs is not None and crs.is_projected else ""
 
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}.*)?")
 _CODE = re.compile(r"\d{3,}")
 
 
@@ -300,7 +300,8 @@ def automatic_hierarchy(column: pd.Series) -> Hierarchy:
     >>> automatic_hierarchy(pd.Series(range(90))).n_levels
     8
     """
-    values = pd.unique(column.dropna())
+    days = pd.api.types.is_datetime64_any_dtype(column)
+    values = pd.unique(column.dropna().astype(str) if days else column.dropna())
     if not len(values):
         raise DataError(f"column {column.name!r} must have values, got none")
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)

@@ -70,7 +70,7 @@ def _draw_values(ax: Axes, known: pd.Series, row: Any) -> None:
     if row.type in ("integer", "number"):
         ax.hist(known.to_numpy(float), bins=30, color=colour)
     elif row.type == "date":
-        ax.hist(known.dt.year + known.dt.dayofyear / 366, bins=30, color=colour)
+        ax.hist(known.dt.year + known.dt.day_of_year / 366, bins=30, color=colour)
     else:
         counts = known.astype(str).value_counts()
         shown = counts.head(6)

@@ -16,7 +16,7 @@ from reident.methods import find
 from reident.methods.attacks import attack_names, check_attacks, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, judge_persons
 from reident.methods.release import LAT, LON, Release
-from reident.networks.graph import Network, as_network, network_from_edges
+from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of
 
@@ -113,8 +113,8 @@ def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Releas
         return release, knowledge
     order = np.random.default_rng([seed, 7]).permutation(release.network.n_nodes)
     place = np.argsort(order)
-    u, v = release.network.edges()
-    network = network_from_edges(place[u], place[v], len(order), [list(release.network.nodes)[old] for old in order])
+    names = list(release.network.nodes)
+    network = reordered(release.network, place, [names[row] for row in order])
     truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
     return replace(release, table=release.table.iloc[order], network=network), replace(knowledge, truth=truth)
 
@@ -375,8 +375,7 @@ def _ordered(network: Network, labels: pd.Index) -> Network:
     place = labels.get_indexer(pd.Index(list(network.nodes)))
     if (place < 0).any() or len(labels) != network.n_nodes:
         raise DataError("the nodes of `network` must be the labels of the original's records, one each")
-    u, v = network.edges()
-    return network_from_edges(place[u], place[v], network.n_nodes)
+    return reordered(network, place)
 
 
 def _windows(table: pd.DataFrame, release: Release, truth: IntArray) -> Any:

@@ -20,7 +20,8 @@ from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import guarantee, release
 from reident.networks.files import write_graph
-from reident.networks.graph import Network, network_from_edges
+from reident.networks.graph import Network
+from reident.networks.naive import naive_anonymise
 from reident.places.distances import great_circle_km
 from reident.workbench.audit import audit_bytes
 from reident.workbench.files import WRITTEN, plain_table, with_places, write_file
@@ -28,7 +29,7 @@ from reident.workbench.finishing import column_loss, with_coordinates
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Made, Roles, Step, make
 from reident.workbench.microdata import LAT, LON, is_graph, microdata
-from reident.workbench.opening import OpenedFile
+from reident.workbench.opening import GEOGRAPHIC, OpenedFile
 from reident.workbench.recipe import Recipe
 from reident.workbench.roles import propose
 
@@ -144,6 +145,9 @@ def protect(
     order = system_rng().permutation(len(released))
     shuffled = released.iloc[order].reset_index(drop=True)
     manifest = _manifest(frame, made, released, places, opened)
+    if suffix in GEOGRAPHIC and not hasattr(shuffled, "to_crs"):
+        manifest["receipts"].append(f"no place is released: a CSV file, not {suffix}")
+        suffix = ".csv"
     matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
     original = frame if places is None or hasattr(frame, "to_crs") else _true_columns(frame, places)
     dialect = None if opened is None else opened.source
@@ -171,15 +175,14 @@ def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, A
     settings = entry.check(options or {})
     made = release(microdata(graph, quasi=(), kind="network"), entry.name, settings, rng=system_rng())
     assert isinstance(made.network, Network)
-    n, (u, v) = made.network.n_nodes, made.network.edges()
-    renamed = system_rng().permutation(n)
+    renamed = naive_anonymise(made.network, rng=system_rng()).network
     manifest = {
         "method": entry.name,
         "call": entry.call,
         "source": entry.source,
         "parameters": {name: value for name, value in settings.items() if value is not None},
-        "nodes_released": n,
-        "edges_released": made.network.n_edges,
+        "nodes_released": renamed.n_nodes,
+        "edges_released": renamed.n_edges,
         "random_numbers": "operating system's cryptographic generator, not kept",
         "order": "nodes renamed at random",
         "guarantee": guarantee(entry, settings),
@@ -187,7 +190,7 @@ def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, A
     }
 
     def fill(folder: Path) -> None:
-        write_graph(network_from_edges(renamed[u], renamed[v], n), folder / "release.csv")
+        write_graph(renamed, folder / "release.csv")
         _write_manifest(manifest, folder)
 
     _publish(target, fill)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,35 @@ class Recipe:
         if places and any(columns[places[one]]["role"] != "place" for one in ("lat", "lon")):
             places = None
         return replace(self, columns=columns, places=places)
+
+    def with_columns(
+        self,
+        *,
+        quasi: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        lat: str | None = None,
+        lon: str | None = None,
+    ) -> Recipe:
+        """Return the recipe for an intruder who knows these columns only, and for these secrets.
+
+        Columns that are no longer protected are left out of the release, those no longer sensitive kept as they are;
+        without a quasi-identifier or place only the secrets change.
+        """
+        for option, named in (("quasi", quasi), ("sensitive", sensitive), ("lat", [lat]), ("lon", [lon])):
+            for name in filter(None, named):
+                check_choice(name, option, tuple(self.columns))
+        known = [*quasi, *(name for name in (lat, lon) if name)]
+        if not (known or sensitive):
+            return self
+        secret = [name for name in self.named("sensitive") if name not in (*known, *sensitive)]
+        protected = [*self.named("quasi-identifier"), *self.named("place")] if known else []
+        roles = dict.fromkeys([*protected, *secret], "other")
+        roles |= {name: "place" for name in (lat, lon) if name} | dict.fromkeys(quasi, "quasi-identifier")
+        found = self.with_roles(roles | dict.fromkeys(sensitive, "sensitive"))
+        found = replace(found, keep=[*found.keep, *(name for name in secret if name not in found.keep)])
+        if not (lat and lon) or (self.places and (self.places["lat"], self.places["lon"]) == (lat, lon)):
+            return found
+        return replace(found, places={"lat": lat, "lon": lon, "crs": None})
 
     def tried(self) -> dict[str, list[dict[str, Any]]]:
         """Return the methods to try by the kind of data they are for, as `risk_utility` takes them."""

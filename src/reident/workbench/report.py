@@ -38,6 +38,8 @@ _CANDIDATES = (
     "release with it is judged, and a release that is refused already meets no further attack. Each is judged as "
     "reident check judges it, in {} draws where a method draws."
 )
+#: A reason may name values of the data.
+_UNMADE = "could not be made"
 #: What the columns of the tables mean, and how each is computed.
 GLOSSARY = (
     ("risk of a person", "the largest confidence of a claim about the person over all attacks; where it does not "
@@ -72,8 +74,10 @@ def write_report(
     assessment.advice.to_csv(out / "advice.csv", index=False)
     said = _said(assessment, recipe)
     figures = list(knowledge_figures(assessment))
+    candidates = None if assessment.search is None else assessment.search.candidates
     secret = {
         "internal": True,
+        "candidates": candidates,
         "figures": [*place_figures(assessment), *figures],
         **_riskiest(assessment),
         "checks": assessment.profile.checks,
@@ -84,6 +88,7 @@ def write_report(
     }
     public = {
         "internal": False,
+        "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
         "riskiest": None,
         "checks": None,
@@ -121,15 +126,15 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
         "not_run": None if asked is None else asked.loc[asked["reason"] != "", ["name", "reason"]],
-        "candidates": None if found is None else found.candidates,
         "candidates_said": _told(found),
+        "n_judged": None if found is None else len(found.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
     }  # fmt: skip
 
 
 def _told(found: Any) -> str:
-    return "" if found is None else _CANDIDATES.format(len(found.candidates), found.n_chains, found.draws)
+    return "" if found is None else _CANDIDATES.format(len(found.judged), found.n_chains, found.draws)
 
 
 def _counts(panel: Panel) -> dict[str, Any]:
@@ -157,7 +162,7 @@ def with_refusals(frame: pd.DataFrame, found: Search | None) -> pd.DataFrame:
     """Add to a map why the judge refused a release, in a column `refused`: the map's own attacks are fewer."""
     if found is None:
         return frame
-    refused = found.candidates[~found.candidates["passed"].astype(bool)]
+    refused = found.judged[~found.judged["passed"].astype(bool)]
     why = dict(zip(refused["chain"], refused["attack"], strict=True))
     told = [
         why.get(step_text(Step(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None

@@ -19,7 +19,7 @@ __all__ = ["judged_figure", "knowledge_figures", "place_figures"]
 def judged_figure(assessment: Any) -> dict[str, Any] | None:
     """Draw every release judged: what it keeps, and how many persons it puts above the limit; the advised one named."""
     found = assessment.search
-    made = None if found is None else found.candidates[found.candidates["reason"] == ""]
+    made = None if found is None else found.judged
     if made is None or made.empty:
         return None
     figure, ax = new_figure(size=(7.2, 4.2))

@@ -32,9 +32,10 @@ class Search:
     Attributes
     ----------
     candidates : DataFrame
-        One row a release judged, in the order of judging: ``chain`` (text), ``withheld`` (columns), ``kept`` (mean
-        share of its columns that a release keeps), ``share_above_limit``, ``n_above``, ``worst``, ``attack`` (that
-        puts most persons above the limit), ``passed``, ``reason`` (why it could not be made).
+        One row a release judged, in the order of judging, then those that could not be made: ``chain`` (text),
+        ``withheld`` (columns), ``kept`` (mean share of its columns that a release keeps), ``share_above_limit``,
+        ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason`` (why it
+        could not be made).
     chain : list of dict
         The advised steps as a recipe has them; empty where nothing passed.
     withhold : list of str
@@ -88,9 +89,14 @@ class Search:
         return self.after is not None
 
     @property
+    def judged(self) -> pd.DataFrame:
+        """The candidates that could be made."""
+        return self.candidates[self.candidates["reason"] == ""]
+
+    @property
     def nearest(self) -> pd.Series | None:
         """The candidate with the fewest persons above the limit among those that could be made."""
-        judged = self.candidates[self.candidates["reason"] == ""]
+        judged = self.judged
         return None if judged.empty else judged.loc[judged["share_above_limit"].astype(float).idxmin()]
 
 
@@ -172,9 +178,10 @@ def search_release(
             else:
                 found = own
                 break
+    unmade = [part for slot in parts for part in slot if part.reason]
     rows = [one.row for one in judged.values()]
-    told = pd.DataFrame(rows or [dict.fromkeys(ROW)], columns=ROW)
-    told = told if rows else told.iloc[:0]
+    rows += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
+    told = pd.DataFrame(rows, columns=ROW)
     before, plain = bench.before(), bench.plain()
     known = [name for name in bench.protected if name != PLACE]
     priced = bench.priced(plain[known])
@@ -186,8 +193,9 @@ def search_release(
     advised = judged[tuple(map(id, found))]
     shown = advised.shown or bench.shown(found)
     steps_told = [told_of(part.step) for part in found if part.step]
+    withheld = [name for name in bench.withheld(found) if name != PLACE]
     return Search(
-        told, steps_told, bench.withheld(found), before, shown.panel, shown.table, shown.losses, advised.row, plain,
+        told, steps_told, withheld, before, shown.panel, shown.table, shown.losses, advised.row, plain,
         known, priced, bench.priced(shown.table), len(chains), draws, bench.groups(shown.released, shown.panel),
         scale,
     )  # fmt: skip
