@@ -21,7 +21,8 @@ from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 FRESH_FROM = 20000
 #: What is released: rounding and noise, km, and the step that the attack is told.
-RELEASES = {
+RELEASES: dict[str, tuple[float, float, float | None]] = {
+    "exact": (0.0, 0.0, None),
     "rounded to 1 mm": (1e-6, 0.0, 1e-6), "rounded to 1 m": (1e-3, 0.0, 1e-3), "rounded to 0.1 km": (0.1, 0.0, 0.1),
     "rounded to 0.5 km": (0.5, 0.0, 0.5), "rounded to 1 km": (1.0, 0.0, 1.0), "rounded to 3 km": (3.0, 0.0, 3.0),
     "noise of 0.1 km": (0.0, 0.1, 0.3), "noise of 1 km": (0.0, 1.0, 3.0), "noise of 5 km": (0.0, 5.0, 15.0),

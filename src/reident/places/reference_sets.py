@@ -161,9 +161,9 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     With a step, the two rows in which most differences fall into one window begin a column. What is known of it bounds
     it for every other record, f(y) - D_xy <= f(x) <= f(y) + D_xy, and where x is active the extreme bounds coincide.
     The distances that the column explains are set aside, the next column comes from the rest; a least-squares fit of
-    all columns to all distances averages the rounding away. The finer the step, the fewer bounds must coincide: two up
-    to 25 km over the number of records, four up to .2 km, six above. A tenth of the distances is hidden from the
-    search: a column that they do not confirm is left out.
+    all columns to all distances averages the rounding away. The finer the step and the fewer the records, the fewer
+    bounds must coincide: with n records two up to 25 / n km, four up to 100 / n km or .2 km, five up to 200 / n km, six
+    above. A tenth of the distances is hidden from the search: a column that they do not confirm is left out.
 
     Beyond Kroll and Schnell (2016), who take the coordinates for lost once the largest difference is formed.
 

@@ -21,12 +21,12 @@ __all__ = ["Rounded", "is_fine", "recover_rounded"]
 _HELD_OUT, _LEVEL, _WINDOWS, _WINDOWS_KM = 0.1, 1e-6, 4, 0.5
 # Pairs of rows tried for each column, the best of them that are followed, and columns in a row that may fail.
 _PAIRS, _FOLLOWED, _FAILURES = 6000, 8, 5
-# Rounds in which one column settles, and bounds that must coincide: with few values known, and later, with steps up to
-# so many km and above.
+# Rounds in which one column settles, and bounds that must coincide while few values are known.
 _ROUNDS, _FIRST_BOUNDS, _FEW = 12, 3, 30
-_BOUNDS, _COARSE_KM, _COARSE_BOUNDS = 4, 0.2, 6
-# Steps are fine up to so many km over the number of records: two bounds then hardly coincide by chance.
-_FINE_KM, _FINE_BOUNDS = 25.0, 2
+# Later, bounds that must coincide, by the step, km, times the number of records, or up to so many km whatever their
+# number: the finer the step and the fewer the records, the fewer coincide by chance. Up to the first, steps are fine.
+_FINE_KM, _SMALL_KM = 25.0, 0.2
+_FINE_BOUNDS, _BOUNDS, _COARSE_BOUNDS = 2, {100.0: 4, 200.0: 5}, 6
 # Rounds of the fit of all columns at once, and fitted distances without which a value is not believed; rounds in which
 # values are added to fitted columns, and how narrow, in steps, bounds are then taken to coincide.
 _FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
@@ -43,6 +43,13 @@ class Rounded(NamedTuple):
 def is_fine(step: float, n: int) -> bool:
     """Tell whether bounds of a value in a release of n records hardly coincide to a step by chance."""
     return step * n <= _FINE_KM
+
+
+def _bounds(step: float, n: int) -> int:
+    """Return how many bounds must coincide where steps are not fine."""
+    if step <= _SMALL_KM:
+        return min(_BOUNDS.values())
+    return next((bounds for most, bounds in _BOUNDS.items() if step * n <= most), _COARSE_BOUNDS)
 
 
 def recover_rounded(distances: FloatArray, step: float) -> Rounded:
@@ -91,7 +98,7 @@ class _Search:
             self.seen[x, y] = np.nan
         self.open = ~np.isnan(self.seen)
         self.fine = is_fine(step, n)
-        self.bounds = _FINE_BOUNDS if self.fine else _BOUNDS if step <= _COARSE_KM else _COARSE_BOUNDS
+        self.bounds = _FINE_BOUNDS if self.fine else _bounds(step, n)
         # Columns that explain too little are not followed a second time.
         self.fruitless: list[FloatArray] = []
 

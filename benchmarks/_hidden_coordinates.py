@@ -1,0 +1,78 @@
+"""Measure `recover_coordinates` on rounded and noisy embeddings: `python -m benchmarks._hidden_coordinates SEED ...`.
+
+A row a release: how many values are claimed, and how many of these are wrong by more than a step. Seeds below 21000
+were looked at while the search for coordinates was built, or belong to another table, and are refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks._reference_level import RELEASES
+from benchmarks._reference_sets import release, secret_sets
+from reident import recover_coordinates
+from reident._types import FloatArray
+from reident.kernels.places.lipschitz import lipschitz_coordinates
+
+FRESH_FROM = 21000
+#: Exact values are right to so much, km.
+EXACT_KM = 1e-6
+
+
+def errors_km(values: FloatArray, true: FloatArray) -> FloatArray:
+    """Return how far values (n, m) lie from the coordinates (d, n) of the set that fits their column best, km.
+
+    A column is known up to a shift, here the median, and a sign.
+    """
+    errors = np.full(values.shape, np.nan)
+    for column, out in zip(values.T, errors.T, strict=True):
+        known = np.isfinite(column)
+        off = np.concatenate([true[:, known] - column[known], true[:, known] + column[known]])
+        off = np.abs(off - np.median(off, axis=1, keepdims=True))
+        out[known] = off[np.median(off, axis=1).argmin()]
+    return errors
+
+
+def measure(seed: int, n: int, d: int, k: int, what: str) -> dict[str, object]:
+    """Draw one data set, release it, recover its coordinates, and compare them with the truth."""
+    rounding, noise, told = RELEASES[what]
+    places, released = release(seed, n, d, k, rounding, noise, 0.0)
+    busy = time.process_time()
+    found = recover_coordinates(released, told)
+    seconds = time.process_time() - busy
+    off = errors_km(found.values_km, lipschitz_coordinates(places, secret_sets(seed, d, k)))
+    wrong = off > (told or EXACT_KM)
+    return {
+        "seed": seed, "n": n, "d": d, "k": k, "release": what, "columns": off.shape[1],
+        "values": int(np.isfinite(off).sum()), "wrong": int(wrong.sum()),
+        "columns_mostly_wrong": int((wrong.sum(axis=0) > np.isfinite(off).sum(axis=0) / 2).sum()),
+        "median_error_km": np.nanmedian(off) if off.size else np.nan, "explained": found.explained,
+        "refused": found.n_contradictions, "cpu_seconds": round(seconds, 1),
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Append the rows of the seeds asked for to the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seeds", type=int, nargs="+")
+    parser.add_argument("--out", type=Path, default=Path("data/measured/hidden_coordinates.csv"))
+    for name, usual in {"n": 200, "d": 20, "k": 10}.items():
+        parser.add_argument(f"--{name}", type=int, default=usual)
+    parser.add_argument("--release", choices=tuple(RELEASES), nargs="*", default=tuple(RELEASES), dest="what")
+    given = vars(parser.parse_args())
+    seeds, out, several = given.pop("seeds"), given.pop("out"), given.pop("what")
+    if min(seeds) < FRESH_FROM:
+        parser.error(f"seeds below {FRESH_FROM} were looked at, got {min(seeds)}")
+    for what in several:
+        for seed in seeds:
+            row = pd.DataFrame([measure(seed, what=what, **given)])
+            row.to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.6g")
+
+
+if __name__ == "__main__":
+    main()
