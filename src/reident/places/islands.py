@@ -361,7 +361,7 @@ def fit_all(
     )
     unknowns, at = np.unique(index, return_inverse=True)
     at = at.reshape(-1)
-    rows = np.repeat(np.arange(q), 5)
+    rows, few = np.repeat(np.arange(q), 5), unknowns.size <= _DENSE
 
     def linear(x: FloatArray, r: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         e, slopes = np.empty(q), np.empty((q, 5))
@@ -372,12 +372,15 @@ def fit_all(
     for _ in range(steps):
         weight = scale**2 / (scale**2 + e**2)
         matrix = sparse.csr_array(((slopes * weight[:, None]).ravel(), (rows, at)), shape=(q, unknowns.size))
-        normal, pull = (matrix.T @ matrix).tocsc(), matrix.T @ (e * weight)
+        normal, pull = matrix.T @ matrix, matrix.T @ (e * weight)
+        normal = normal.toarray() if few else normal.tocsc()
         for _ in range(8):
-            damped = normal + sparse.diags_array(normal.diagonal() * damp + 1e-9).tocsc()
+            more = normal.diagonal() * damp + 1e-9
             step = np.zeros(2 * (n + m) + len(shift))
-            solve = spsolve if unknowns.size > _DENSE else lambda a, b: np.linalg.solve(a.toarray(), b)
-            step[unknowns] = solve(damped, -pull)
+            if few:
+                step[unknowns] = np.linalg.solve(normal + np.diag(more), -pull)
+            else:
+                step[unknowns] = spsolve(normal + sparse.diags_array(more).tocsc(), -pull)
             tried = (
                 cones.shifted(x, step[: 2 * n].reshape(n, 2)),
                 cones.shifted(r, step[2 * n : 2 * (n + m)].reshape(m, 2)),
