@@ -1,6 +1,7 @@
 """The certificate of a map from reference sets: small where a map is right to the step that it claims."""
 
 import copy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from shapely import box
 from reident import embed_distances, locate_by_reference_sets, points_in_area, recover_coordinates
 from reident.places import held_out
 from reident.places import reference_map as module
-from reident.places.shape import gaps_km, procrustes
+from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 AREA = box(8, 50, 11, 52)
 pytestmark = [pytest.mark.whole, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
@@ -118,3 +119,23 @@ def test_standard_errors_are_those_of_maps_drawn_again(opened):
     ratio = np.sqrt(np.mean(np.square(drawn), axis=0)) / told
     assert 0.8 < np.median(ratio) < 1.5
     assert np.corrcoef(np.log(told), np.log(np.mean(drawn, axis=0)))[0, 1] > 0.7
+
+
+@pytest.mark.slow
+def test_a_record_that_leads_a_whole_map_astray_is_not_certified(monkeypatch):
+    # One record 4.5 km off pulls the motion that fits all, so that every record of this file counts as wrong.
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])
+    from benchmarks._reference_sets import release
+
+    true, released = release(20302, 200, 20, 30, 0.1, 0.0, 0.0)
+    found = locate_by_reference_sets(released, step_km=0.1, rng=20302)
+    rows = (found.positions["island"] == 0).to_numpy()
+    placed = unit_vectors(*found.positions.loc[rows, ["lat_deg", "lon_deg"]].to_numpy().T)
+    off = gaps_km(placed @ procrustes(placed, true[rows]).T, true[rows])
+    p_value = found.positions.loc[rows, "p_value"].to_numpy()
+    assert off.argmax() in np.flatnonzero(p_value > 0.3)
+    others = off < off.max()
+    off = gaps_km(placed @ procrustes(placed[others], true[rows][others]).T, true[rows])
+    assert off.max() > 4
+    assert (off[p_value <= 0.01] < 0.25).all()
+    assert (p_value <= 0.01).sum() >= 10

@@ -7,7 +7,7 @@ import pandas as pd
 
 from reident.data.datasets import embedded_file
 
-__all__ = ["equal_differences", "measured", "six_records", "summary"]
+__all__ = ["by_level", "by_release", "equal_differences", "hidden_values", "measured", "six_records", "summary"]
 
 #: Made up: the distance of six records to the nearest place of two secret sets, km.
 _SIX = {"set 1": (0.0, 10.3, 21.1, 30.7, 2.2, 15.9), "set 2": (5.4, 4.1, 6.6, 5.2, 40.9, 48.3)}
@@ -57,4 +57,60 @@ def summary() -> pd.DataFrame:
             "coordinates known": by["coordinates_known"].median(),
             "CPU seconds": by["cpu_seconds"].median(),
         }
+    ).reset_index()
+
+
+def levels_measured() -> pd.DataFrame:
+    """Return the runs on rounded and noisy releases that show how far the certificates hold."""
+    return pd.read_csv(embedded_file("measured/reference_level.csv"))
+
+
+def by_release() -> pd.DataFrame:
+    """Return, for each release of embedded people, who is placed and certified (level .01), and how many wrongly."""
+    runs = levels_measured().query("kind == 'people'")
+    runs = runs.assign(
+        files=1,
+        maps=runs["placed"] > 0,
+        certified_maps=(runs["p_value"] <= 0.01) & (runs["placed"] > 0),
+        located=runs["placed"] + runs["placed_elsewhere"],
+        wrong=runs["wrong"] + runs["wrong_elsewhere"],
+        slowest=runs["cpu_seconds"],
+    )
+    by = runs.groupby(["n", "d", "k", "release"], sort=False)
+    counted = by[["files", "maps", "certified_maps", "located", "wrong", "certified_0.01", "wrong_0.01"]].sum()
+    return counted.assign(slowest=by["slowest"].max()).reset_index()
+
+
+def by_level() -> pd.DataFrame:
+    """Return, for each nominal level, records certified of rounded or noisy releases, and how many of them wrongly.
+
+    Beside it in how many files, and the records that are placed wrong at all.
+    """
+    runs = levels_measured().query("kind == 'people' and release != 'exact'")
+    rows = []
+    for column in runs.filter(regex=r"^certified_"):
+        level = column.removeprefix("certified_")
+        wrong = runs[f"wrong_{level}"]
+        rows.append(
+            {
+                "level": float(level),
+                "certified": int(runs[column].sum()),
+                "of these wrong": int(wrong.sum()),
+                "in files": int((wrong > 0).sum()),
+                "placed wrong": int((runs["wrong"] + runs["wrong_elsewhere"]).sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def hidden_values() -> pd.DataFrame:
+    """Return, for each release, the values that `recover_coordinates` claims, and those off by more than a step."""
+    runs = pd.read_csv(embedded_file("measured/hidden_coordinates.csv"))
+    runs = runs.assign(files=1, share=runs["wrong"] / runs["values"])
+    by = runs.groupby(["n", "d", "k", "release"], sort=False)
+    counted = by[["files", "values", "wrong"]].sum()
+    return counted.assign(
+        share=counted["wrong"] / counted["values"],
+        worst_file=by["share"].max(),
+        median_error_km=by["median_error_km"].median(),
     ).reset_index()
