@@ -85,8 +85,11 @@ def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_pa
     assert any(f"{weights.sum():,.0f} persons" in note for note in written["notes"])
     assert judged(files, limit).to_dict()["population"] is None
     assert not math.isnan(told.risk)
-    with pytest.raises(DataError, match="column of weights 'stands_for' must hold numbers of at least 1"):
+    with pytest.raises(DataError, match="`weight` must be a column of numbers of at least 1"):
         rd.check(files[1], survey.assign(stands_for=0.5), quasi="age", weight="stands_for", attacks=["exact_join"])
+    gaps = survey.assign(stands_for=survey["stands_for"].mask(survey.index < 3))
+    with pytest.raises(DataError, match="got 3 missing and 0 smaller ones in 'stands_for'"):
+        rd.assess(gaps, quasi="age", weight="stands_for")
 
 
 def test_every_sensitive_column_is_attacked(files):

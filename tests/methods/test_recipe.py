@@ -13,12 +13,13 @@ from commands import call
 from office import office
 from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
+from reident.methods import find
 from reident.places.distances import great_circle_km
 from reident.tables.labels import LabelReader
 from reident.workbench.cell_audit import _exact_ends
 from reident.workbench.columns import decimals_of
 from reident.workbench.finishing import column_loss, public_days, public_ends
-from reident.workbench.making import GAP
+from reident.workbench.making import GAP, Roles, Step, make
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.recipe import recipe_of
 
@@ -348,6 +349,16 @@ def test_dates_with_gaps_are_protected_and_checked(tmp_path, method, missing):
     )
     told = rd.check(out, table, quasi=["sex", "birth_date"])
     assert told.passed, told.sentence
+
+
+@pytest.mark.parametrize("method", ["mondrian", "k_anonymity_lattice"])
+def test_gaps_in_what_is_sensitive_are_a_value_of_their_own(method):
+    """They had ended every release that is l-diverse or t-close."""
+    table = pd.DataFrame({"age": np.arange(60) // 2, "ill": [["flu", None, "gout"][row % 3] for row in range(60)]})
+    step = Step(find(method), find(method).check({"k": 5, "ell": 3}))
+    made = make(table, [step], Roles(["age"], sensitive="ill"), rng=0).table
+    assert made.groupby("age")["ill"].nunique(dropna=False).min() == 3
+    assert made["ill"].isna().sum() == 20
 
 
 @pytest.mark.slow

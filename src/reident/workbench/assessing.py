@@ -26,6 +26,7 @@ from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe
+from reident.workbench.roles import check_weights
 from reident.workbench.searching import DRAWS, Search, search_release
 
 __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_of", "assess", "prepare"]
@@ -313,6 +314,7 @@ def prepare(
     first = secret[0] if secret else None
     if weight is not None:
         check_columns(data, [weight], "weight", table_name="data")
+        check_weights(data[weight])
     chosen = check_mapping(methods or {}, "methods")
     for kind in chosen:
         check_choice(kind, "methods", ("places", "table", "network"))

@@ -250,6 +250,8 @@ def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
     """Return the table with the step's columns changed, their names, and the release itself."""
     plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])
     sensitive = None if roles.sensitive in roles.quasi else roles.sensitive
+    if sensitive is not None and plain[sensitive].isna().any():  # what is not told is a value, too
+        plain[sensitive] = plain[sensitive].astype(object).where(plain[sensitive].notna(), GAP)
     data = microdata(
         plain, quasi=roles.quasi, sensitive=sensitive, kind="table", public=roles.public,
         hierarchies={name: tree for name, tree in roles.hierarchies.items() if name in roles.quasi},

@@ -19,6 +19,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of
+from reident.workbench.roles import check_weights
 
 __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "read_release"]
 
@@ -341,6 +342,8 @@ def knowledge_of(
     for name, role in (("household", household), ("weight", weight)):
         if role is not None:
             check_columns(table, [role], name, table_name="original")
+    if weight is not None:
+        check_weights(table[weight])
     if id is not None:
         check_columns(table, [id], "id", table_name="original")
         table = table.set_index(_unique(table[id], "original"))

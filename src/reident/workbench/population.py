@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from reident.errors import DataError
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
 from reident.tables.individual_risk import individual_risk
@@ -54,21 +53,10 @@ class Population:
 
 
 def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: float) -> Population | None:
-    """Return what a release means for the population; None without weights or persons.
-
-    Raises
-    ------
-    DataError
-        If weights are missing, no numbers or below 1.
-    """
+    """Return what a release means for the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
-    weights = pd.to_numeric(knowledge.weights, errors="coerce").to_numpy(float, na_value=np.nan)
-    if not (np.isfinite(weights) & (weights >= 1)).all():
-        raise DataError(
-            f"the column of weights {knowledge.weights.name!r} must hold numbers of at least 1: a record stands for "
-            "itself"
-        )
+    weights = pd.to_numeric(knowledge.weights).to_numpy(float)
     inside = np.flatnonzero(knowledge.present)
     own, above = weights[inside], judged.persons["above"].to_numpy(bool)
     alike = knowledge.agreement(release).patterns()[1] if knowledge.kept(release) else np.zeros(len(weights), dtype=int)

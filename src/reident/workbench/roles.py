@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident.errors import DataError
 from reident.workbench.columns import words
 
-__all__ = ["ROLES", "PlaceColumns", "place_columns", "propose"]
+__all__ = ["ROLES", "PlaceColumns", "check_weights", "place_columns", "propose"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -186,3 +187,20 @@ def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
     plain = not told & _VOCABULARY["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
     body = plain and 1 < np.median(numbers) < 150
     return bool((numbers > 0).all() and numbers.mean() > 1 and not body)
+
+
+def check_weights(column: pd.Series) -> None:
+    """Refuse survey weights for which no population can be told.
+
+    Raises
+    ------
+    DataError
+        If weights are missing, no numbers or below 1.
+    """
+    weights = pd.to_numeric(column, errors="coerce").to_numpy(float, na_value=np.nan)
+    if not (np.isfinite(weights) & (weights >= 1)).all():
+        absent = int((~np.isfinite(weights)).sum())
+        raise DataError(
+            f"`weight` must be a column of numbers of at least 1, since a record stands for itself, got {absent} "
+            f"missing and {int((weights < 1).sum())} smaller ones in {column.name!r}"
+        )
