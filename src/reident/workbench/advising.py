@@ -91,6 +91,6 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
         return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
     return (
         f"no release tried puts {rule}, and nothing is advised; {near['chain']} comes nearest of "
-        f"{len(found.judged)} judged (at least {float(near['share_above_limit']):.0%} of persons above, most by "
+        f"{len(found.judged)} judged (at least {float(near['share_above_limit']):.1%} of persons above, most by "
         f"{near['attack']}){drawn}"
     )

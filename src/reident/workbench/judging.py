@@ -26,7 +26,7 @@ from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.making import Made, Roles, Step, make
-from reident.workbench.panel import Panel, knowledge_of, panel
+from reident.workbench.panel import Panel, knowledge_of, own_order, panel
 from reident.workbench.population import population_of, told_of_groups
 
 __all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "in_all_draws", "step_text", "told_of"]
@@ -190,7 +190,9 @@ class Bench:
         form = "points" if with_place else "distances" if made.matrix_km is not None else "table"
         moved = [step for step in steps if with_place and step.entry.data == "places"]
         law = next(iter(moved), steps[-1])
-        return Release(form, table, law.entry.name, law.settings, len(self.data), matrix_km=made.matrix_km)
+        order = own_order(table)
+        matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
+        return Release(form, table.iloc[order], law.entry.name, law.settings, len(self.data), matrix_km=matrix)
 
     def withheld(self, chain: Sequence[Part]) -> list[str]:
         """Return what an intruder may know and a chain leaves out."""
@@ -224,8 +226,8 @@ class Bench:
         """Judge a chain in all its draws, as a check with the true pairs and as one without them."""
         draws = self.draws if any(_draws(part.step) for part in chain if part.step) else 1
 
-        def judged(drawn: tuple[Made, Release], told: bool, draw: int) -> Panel:
-            return self.panel(drawn[1], told=told, enough=self.tolerate, draw=draw)
+        def judged(drawn: tuple[Made, Release], told: bool, _: int) -> Panel:
+            return self.panel(drawn[1], told=told, enough=self.tolerate)
 
         row, first = in_all_draws(lambda draw: self._drawn(chain, draw), judged, draws=draws, tolerate=self.tolerate)
         row = self.row_of(chain) | row
@@ -236,12 +238,10 @@ class Bench:
         row["kept"] = 1 - float(np.mean([losses[name] for name in names])) if names else 0.0
         return Judged(row, Shown(found, released, losses))
 
-    def panel(self, released: Release, *, told: bool, enough: float | None, draw: int = 0) -> Panel:
-        """Judge a release; not `told`, its records are shuffled and nobody says whose each is."""
+    def panel(self, released: Release, *, told: bool, enough: float | None) -> Panel:
+        """Judge a release; not `told`, nobody says whose each record is."""
         if not told:
-            order = np.random.default_rng([self.seed, draw, 1]).permutation(len(released.table))
-            matrix = None if released.matrix_km is None else released.matrix_km[np.ix_(order, order)]
-            released = replace(released, table=released.table.iloc[order].reset_index(drop=True), matrix_km=matrix)
+            released = replace(released, table=released.table.reset_index(drop=True))
         return panel(released, self.known(released, told=told), limit=self.limit, seed=self.seed, enough=enough)
 
     def known(self, released: Release, *, told: bool) -> Knowledge:
@@ -271,7 +271,8 @@ class Bench:
         """Return the data as a release."""
         table, form = self.plain(), "points" if self.places else "table"
         named = {*self.protected, *self.others, *([LAT, LON] if self.places else [])}
-        return Release(form, table[[name for name in table.columns if name in named]], "original", {}, len(table))
+        table = table[[name for name in table.columns if name in named]]
+        return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
 
     def before(self) -> Panel:
         """Judge the data as they are, until everybody is above the limit."""
