@@ -232,6 +232,9 @@ def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
     assert row["risk"] == 1
     assert "come back exactly" in row["assumption"]
     assert "not made of differences of coordinates" in judged(great_circle_km(lat, lon), lat, lon)["reason"]
+    # A little noise hides the equations from the judge, not from who knows its size: never "not made of" alone.
+    noise = np.triu(np.random.default_rng(0).normal(0, 0.01, released.shape), 1)
+    assert "or carry noise, whose size is not guessed" in judged(np.abs(released + noise + noise.T), lat, lon)["reason"]
     assert "rounded to 1 km" in judged(np.round(released), lat, lon)["reason"]
     rounded = judged(np.round(great_circle_km(lat, lon)), lat, lon)["reason"]
     assert "rounded to 1 km" in rounded

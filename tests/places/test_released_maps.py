@@ -56,6 +56,26 @@ def test_small_files_lack_search_at_200_records_and_information_at_50():
     assert (runs["located"] + runs["in_other_islands"] <= runs["determined"].fillna(np.inf)).all()
 
 
+def test_the_note_s_sentences_on_small_files_and_on_the_one_below_95_percent_are_read_from_the_runs():
+    said = " ".join(
+        (Path(__file__).parents[2] / "paper" / "distances-are-a-map.md").read_text(encoding="utf-8").split()
+    )
+    runs = example.measured()
+    exact = runs[(runs[["rounding_km", "noise_km", "missing"]] == 0).all(axis=1)]
+    below = exact[(exact["n"] == 500) & (exact["k"] == 30) & (exact["d"] == 20) & (exact["located"] < 0.95 * 500)]
+    assert below[["islands", "wrong"]].to_numpy().tolist() == [[2, 0]]
+    assert "One of the twenty data sets of the recommended setting stayed below 95 %: two islands" in said
+    small = exact[exact["n"] == 50]
+    low, high = small["coordinates_known"].min(), small["coordinates_known"].max()
+    assert f"between {low:.0%} and {high:.0%}".replace("%", "") in said.replace(" %", "")
+    thirty, ten = (sorted(small.loc[small["k"] == k, "determined"].astype(int)) for k in (30, 10))
+    assert (
+        f"30 places a set {thirty[0]}, {thirty[1]} and {thirty[2]} of them are, with 10 places a set {ten[0]}" in said
+    )
+    located = exact.loc[(exact["n"] == 200) & (exact["k"] == 30), "located"].tolist()
+    assert f"{located[0]}, {located[1]} and {located[2]} records, where the code before found" in said
+
+
 def test_six_records_are_opened_by_hand():
     hidden, released = example.six_records()
     rows = example.equal_differences(released, "A", "B").loc["A - B"]

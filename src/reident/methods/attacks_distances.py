@@ -225,13 +225,13 @@ def _differences(distances: FloatArray) -> str:
 
     equal = exact_equalities(distances)
     counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
-    _refuse_unless(equal.share > _EQUAL, counted)
+    _refuse_unless(equal.share > _EQUAL, counted, ", or carry noise, whose size is not guessed here: see `step_km`")
     return counted
 
 
-def _refuse_unless(enough: bool, counted: str) -> None:
+def _refuse_unless(enough: bool, counted: str, but: str = "") -> None:
     if not enough:
-        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
+        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates{but}")
 
 
 def _needs_few(n: int, step: float) -> None:
