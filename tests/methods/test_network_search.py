@@ -119,6 +119,13 @@ def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
     assert code in (0, 3), said
     assert "degree " in said
     assert run(tmp_path, "check", "freunde.csv", "--against", "freunde.csv", "--network")[0] == 3
+    told = said
+    lines = (tmp_path / "release" / "release.csv").read_text().splitlines()
+    separator = "," if "," in lines[0] else ";"
+    (tmp_path / "foreign.csv").write_text("\n".join([separator.join(["rot", "blau"]), *lines[1:]]), "utf-8")
+    foreign = ["check", "foreign.csv", "--against", "freunde.csv", "--network", "--ends", "Von,Nach"]
+    code, said = run(tmp_path, *foreign, "--release-ends", "rot,blau")
+    assert (code in (0, 3), said) == (True, told)
     code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
     assert (code, "'Wer'" in said and "Traceback" not in said) == (2, True), said
     assert persons_of(rd.read_graph(tmp_path / "freunde.csv")).index[0] == "Schüler000"

@@ -147,7 +147,7 @@ def _ends(names: list[str], file: str) -> tuple[str, str]:
         return names[0], names[1]
     raise DataError(
         f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {names}: name them "
-        "with `columns`, or give the file a first line with names"
+        "with `columns` (--ends on the command line), or give the file a first line with names"
     )
 
 

@@ -32,6 +32,9 @@ def check(
     ] = None,
     network: Annotated[bool, typer.Option("--network", help="Both files are edge lists, or other networks.")] = False,
     ends: Ends = "",
+    release_ends: Annotated[
+        str, typer.Option(help="The same of a released edge list, where it names them otherwise.")
+    ] = "",
     limit: Limit = None,
     tolerate: Tolerate = None,
     seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
@@ -41,7 +44,7 @@ def check(
     from reident.workbench.checking import check as run
 
     found = run(
-        release,
+        network_file(release, release_ends) if network and release_ends else release,
         network_file(against, ends) if network else against,
         quasi=listed(quasi),
         sensitive=listed(sensitive),

@@ -415,6 +415,6 @@ def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path |
     if len(sampled):
         named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
         told.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
-    if path is None:
+    if path is None and release.network is None:
         told.append("The release was given as a table: no bytes were audited.")
     return told
