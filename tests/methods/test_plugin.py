@@ -129,10 +129,11 @@ def test_workers_know_what_a_notebook_registered_and_no_file_holds_the_data(exam
 
     def watch():
         while not over.wait(0.01):
-            for file in tmp_path.rglob("*"):
-                with contextlib.suppress(OSError):
-                    if file.is_file() and not seen.get(file.name):
-                        seen[file.name] = b"canary-" in file.read_bytes()
+            with contextlib.suppress(OSError):  # a folder may go while it is listed: the next round lists what is left
+                for file in tmp_path.rglob("*"):
+                    with contextlib.suppress(OSError):
+                        if file.is_file() and not seen.get(file.name):
+                            seen[file.name] = b"canary-" in file.read_bytes()
 
     watcher = threading.Thread(target=watch)
     watcher.start()
