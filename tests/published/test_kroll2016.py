@@ -1,10 +1,12 @@
 """What kroll2016 states, and what the study needs to state it honestly."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from real_data import needs
 from reident import DataError, great_circle_km
@@ -134,6 +136,26 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
     assert drawn.any()
     assert set(results.comparison.loc[drawn, "verdict"]) == {"not comparable"}
     assert "not comparable" not in set(results.comparison.loc[~drawn, "verdict"])
+
+
+@pytest.mark.parametrize("source", ["real", "simulated"])
+def test_titles_lie_inside_and_what_was_not_run_is_said(source):
+    """One line had been wider than the figure; without trials two empty panels were drawn."""
+    row = {"scenario": "england", "alpha": 0.1, "n_reference_sets": 20, "n": 10, "share_proven": 1.0}
+    rows = [
+        {**row, "measure": measure, "reference_set_size": size, "mean": 0.5, "low": 0.4, "high": 0.6}
+        for measure in ("precision", "recall", "strong_precision", "strong_recall") for size in (1, 10)
+    ]  # fmt: skip
+    files = pd.DataFrame({"scenario": ["england"], "source": [source]})
+    results = SimpleNamespace(frames={"files": files, "first_summary": pd.DataFrame(rows)}, profile="quick")
+    for name, said in (("figure-5-england-first-alpha-0.1", "95 %"), ("figure-7-england-first-alpha-0.9", "not run")):
+        figure = FIGURES[name](results)
+        figure.canvas.draw()
+        texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+        assert any(said in text.get_text() for text in texts)
+        boxes = [text.get_window_extent() for text in texts if "alpha" in text.get_text()]
+        assert len(boxes) == 1
+        assert figure.bbox.x0 <= boxes[0].x0 <= boxes[0].x1 <= figure.bbox.x1
 
 
 def test_the_named_uses_by_plain_definitions():

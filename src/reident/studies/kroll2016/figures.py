@@ -188,7 +188,10 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
     """Draw precision and recall of the paper's clique search against k, a line for each d; thin: a stronger one."""
     summary = results.frames[f"{frame}_summary"]
     summary = summary[(summary["scenario"] == scenario) & (summary["alpha"] == alpha)]
-    figure, axes = new_figure(1, 2, size=(9.0, 3.6), sharey=True)
+    told = f"{_NAMES[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}"
+    if summary.empty:
+        return _not_run(told, results.profile)
+    figure, axes = new_figure(1, 2, size=(9.0, 3.8), sharey=True)
     for ax, measure in zip(axes, ("precision", "recall"), strict=True):
         for i, (d, part) in enumerate(summary[summary["measure"] == measure].groupby("n_reference_sets")):
             part = part.sort_values("reference_set_size")
@@ -211,12 +214,19 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
     limit = {"color": "0.4", "linewidth": 0.8, "linestyle": (0, (6, 3)), "label": "the paper's\nlimit, 25 %"}
     axes[0].axhline(_RISK_LIMIT, **limit)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    draws = int(summary["n"].max()) if len(summary) else 0
     figure.suptitle(
-        f"{_NAMES[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}; bars: 95 % interval of the mean of "
-        f"{draws} data sets; thin: a stronger search; ring: clique not proven maximum",
+        f"{told}\nbars: 95 % interval of the mean of {int(summary['n'].max())} data sets; thin: a stronger search; "
+        "ring: clique not proven maximum",
         fontsize=8,
     )
+    return figure
+
+
+def _not_run(told: str, profile: str) -> Figure:
+    """Say that the trials of a figure are not among those of the profile, or of the parameters chosen."""
+    figure, ax = new_figure(size=(9.0, 1.2))
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, f"{told}\nnot run at {profile} with these parameters", ha="center", va="center", fontsize=9)
     return figure
 
 
