@@ -6,14 +6,11 @@ were looked at while the search for coordinates was built, or belong to another 
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from benchmarks._reference_level import RELEASES
+from benchmarks._reference_level import RELEASES, append_rows, parser_of
 from benchmarks._reference_sets import release, secret_sets
 from reident import recover_coordinates
 from reident._types import FloatArray
@@ -56,23 +53,5 @@ def measure(seed: int, n: int, d: int, k: int, what: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def main() -> None:
-    """Append the rows of the seeds asked for to the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("seeds", type=int, nargs="+")
-    parser.add_argument("--out", type=Path, default=Path("data/measured/hidden_coordinates.csv"))
-    for name, usual in {"n": 200, "d": 20, "k": 10}.items():
-        parser.add_argument(f"--{name}", type=int, default=usual)
-    parser.add_argument("--release", choices=tuple(RELEASES), nargs="*", default=tuple(RELEASES), dest="what")
-    given = vars(parser.parse_args())
-    seeds, out, several = given.pop("seeds"), given.pop("out"), given.pop("what")
-    if min(seeds) < FRESH_FROM:
-        parser.error(f"seeds below {FRESH_FROM} were looked at, got {min(seeds)}")
-    for what in several:
-        for seed in seeds:
-            row = pd.DataFrame([measure(seed, what=what, **given)])
-            row.to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.6g")
-
-
 if __name__ == "__main__":
-    main()
+    append_rows(parser_of(__doc__, "data/measured/hidden_coordinates.csv"), measure, FRESH_FROM)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -80,24 +81,30 @@ def made(seed: int, n: int, d: int, k: int, kind: str, rounding: float, noise: f
     return true, np.round(released / rounding) * rounding if rounding else released
 
 
-def main() -> None:
-    """Append the rows of the seeds asked for to the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def parser_of(told: str | None, out: str) -> argparse.ArgumentParser:
+    """Return what the tables over `RELEASES` are asked for: seeds, sizes, releases, and where the rows go."""
+    parser = argparse.ArgumentParser(description=told)
     parser.add_argument("seeds", type=int, nargs="+")
-    parser.add_argument("--out", type=Path, default=Path("data/measured/reference_level.csv"))
+    parser.add_argument("--out", type=Path, default=Path(out))
     for name, usual in {"n": 200, "d": 20, "k": 10}.items():
         parser.add_argument(f"--{name}", type=int, default=usual)
-    parser.add_argument("--kind", choices=KINDS, default=KINDS[0])
     parser.add_argument("--release", choices=tuple(RELEASES), nargs="*", default=tuple(RELEASES), dest="what")
+    return parser
+
+
+def append_rows(parser: argparse.ArgumentParser, measured: Callable[..., dict[str, object]], fresh_from: int) -> None:
+    """Append the rows of the seeds and releases asked for to the table."""
     given = vars(parser.parse_args())
     seeds, out, several = given.pop("seeds"), given.pop("out"), given.pop("what")
-    if min(seeds) < FRESH_FROM:
-        parser.error(f"seeds below {FRESH_FROM} were looked at, got {min(seeds)}")
+    if min(seeds) < fresh_from:
+        parser.error(f"seeds below {fresh_from} were looked at, got {min(seeds)}")
     for what in several:
         for seed in seeds:
-            row = pd.DataFrame([measure(seed, what=what, **given)])
+            row = pd.DataFrame([measured(seed, what=what, **given)])
             row.to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.6g")
 
 
 if __name__ == "__main__":
-    main()
+    asked = parser_of(__doc__, "data/measured/reference_level.csv")
+    asked.add_argument("--kind", choices=KINDS, default=KINDS[0])
+    append_rows(asked, measure, FRESH_FROM)
