@@ -340,6 +340,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     assert told.passed, told.sentence
     assert told.share_above_limit == found.search.advised["share_above_limit"]
     # A release without its place is said to be one.
+    assert ("it withholds the place" in found.sentence) == ("donut" not in found.search.advised["chain"])
     judged = found.search.candidates
     assert (judged["withheld"].str.contains("the place") != judged["chain"].str.contains("donut")).all()
     # Each release judged that shows more was refused, under the attack that is named.

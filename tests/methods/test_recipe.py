@@ -15,11 +15,11 @@ from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.places.distances import great_circle_km
-from reident.tables.labels import LabelReader
+from reident.tables.labels import GAP, LabelReader
 from reident.workbench.cell_audit import _exact_ends
 from reident.workbench.columns import decimals_of
 from reident.workbench.finishing import column_loss, public_days, public_ends
-from reident.workbench.making import GAP, Roles, Step, make
+from reident.workbench.making import Roles, Step, make
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.recipe import recipe_of
 

@@ -17,6 +17,7 @@ from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_ab
 from reident.methods.release import Release
 from reident.options import Real, Whole
 from reident.tables.classes import encode_column
+from reident.tables.labels import with_gaps
 
 __all__ = [
     "attribute_inference",
@@ -313,7 +314,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
         drawn = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
         others = [knowledge.again(rng, rows=np.sort(drawn))]
     told = [one.table for one in (release, *others) if sensitive in one.table.columns]
-    tables = [table.assign(**{sensitive: _with_gaps(table[sensitive])}) for table in told]  # a gap is a value, too
+    tables = [table.assign(**{sensitive: with_gaps(table[sensitive])}) for table in told]  # a gap is a value, too
     if len(tables) < 2:
         raise NotApplicable("no other release of the same persons is given, and the method is not known")
     try:
@@ -327,16 +328,11 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     prior = tables[0][sensitive].value_counts(normalize=True)
     right = np.nan
     if knowledge.secrets is not None:
-        right = (guess.to_numpy() == _with_gaps(knowledge.secrets).to_numpy()).astype(float)
+        right = (guess.to_numpy() == with_gaps(knowledge.secrets).to_numpy()).astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
     said = f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
     return Outcome(claims, "attribute", said)
-
-
-def _with_gaps(column: pd.Series) -> pd.Series:
-    """Return a column with a gap as a value of its own."""
-    return column.astype(object).where(column.notna(), "(missing)") if column.isna().any() else column
 
 
 def attribute_inference(

@@ -11,7 +11,10 @@ import pandas as pd
 
 from reident._types import BoolArray, FloatArray
 
-__all__ = ["LabelReader", "ancestors", "text_of"]
+__all__ = ["GAP", "LabelReader", "ancestors", "text_of", "with_gaps"]
+
+#: The label of a missing value.
+GAP = "(missing)"
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
@@ -28,6 +31,11 @@ def text_of(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def with_gaps(column: pd.Series) -> pd.Series:
+    """Return a column in which a missing value is a value of its own."""
+    return column.astype(object).where(column.notna(), GAP) if column.isna().any() else column
 
 
 def interval_of(label: Any) -> Interval | None:

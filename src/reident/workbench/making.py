@@ -15,13 +15,14 @@ from reident.methods import Entry
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release
 from reident.tables.hierarchy import Hierarchy
+from reident.tables.labels import GAP, with_gaps
 from reident.workbench.finishing import in_form
 from reident.workbench.microdata import LAT, LON, automatic_hierarchy, microdata
 
 #: A table with columns changed, their names, and the release they come from.
 _Part = tuple[pd.DataFrame, list[str], Release | None]
 
-__all__ = ["GAP", "MISSING", "Made", "Roles", "Step", "make"]
+__all__ = ["MISSING", "Made", "Roles", "Step", "make"]
 
 #: What becomes of missing values in the columns that are protected.
 MISSING = {
@@ -30,8 +31,6 @@ MISSING = {
     "drop": "records with a missing value are left out",
     "suppress": "in records with a missing value all quasi-identifiers are suppressed",
 }
-#: The label of a missing value.
-GAP = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -250,8 +249,8 @@ def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
     """Return the table with the step's columns changed, their names, and the release itself."""
     plain = table.drop(columns=[name for name in (LAT, LON) if name in table.columns])
     sensitive = None if roles.sensitive in roles.quasi else roles.sensitive
-    if sensitive is not None and plain[sensitive].isna().any():  # what is not told is a value, too
-        plain[sensitive] = plain[sensitive].astype(object).where(plain[sensitive].notna(), GAP)
+    if sensitive is not None:
+        plain[sensitive] = with_gaps(plain[sensitive])  # what is not told is a value, too
     data = microdata(
         plain, quasi=roles.quasi, sensitive=sensitive, kind="table", public=roles.public,
         hierarchies={name: tree for name, tree in roles.hierarchies.items() if name in roles.quasi},
@@ -274,9 +273,9 @@ def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Role
     numeric = [name for name in roles.quasi if pd.api.types.is_numeric_dtype(table[name]) and gaps[name].any()]
     for name in roles.quasi:
         if name not in numeric and gaps[name].any():
-            known = table[name].notna()
-            table[name] = table[name].astype(str).where(known, GAP)  # texts, as `microdata` takes them
-            rows = (trees.get(name) or automatic_hierarchy(table.loc[known, name])).to_frame()
+            known = table[name].dropna().astype(str)  # texts, as `microdata` takes them
+            table[name] = with_gaps(known.reindex(table.index))
+            rows = (trees.get(name) or automatic_hierarchy(known)).to_frame()
             trees[name] = Hierarchy([*rows.to_numpy(object).tolist(), [GAP] * (rows.shape[1] - 1) + [rows.iloc[0, -1]]])
     parts: list[_Part] = []
     least = max(8, int(step.settings.get("k") or 1))
