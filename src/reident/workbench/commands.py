@@ -272,7 +272,9 @@ def _workplace(out: Path) -> Iterator[Path]:
 
 
 def _published(made: Path, out: Path) -> Path:
-    """Move a finished report into place, a file at a time and the page last; return it."""
+    """Move a finished report into place, a file at a time and the page last; return it. No earlier map stays."""
+    for earlier in out.glob("points-*.csv"):
+        earlier.unlink()
     for entry in sorted(made.iterdir(), key=lambda path: path.name == "report.html"):
         if (out / entry.name).is_dir():
             shutil.rmtree(out / entry.name)

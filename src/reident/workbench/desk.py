@@ -31,7 +31,7 @@ from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
 from reident.workbench.map_plan import Plan
 from reident.workbench.opening import KINDS, OpenedFile, file_kind, open_file
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
-from reident.workbench.report import main_map
+from reident.workbench.report import main_map, read_points
 from reident.workbench.roles import ROLES
 
 __all__ = ["Desk"]
@@ -97,6 +97,7 @@ class Desk:
         self.stop = widgets.Button(description="Stop", disabled=True)
         self.map = ru_map_widget()
         self.maps: dict[str, pd.DataFrame] = {}
+        self.rule = (self.limit.value, self.tolerate.value)
         self.shown = widgets.ToggleButtons(options=[], description="map of")
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
@@ -258,6 +259,7 @@ class Desk:
             return
         if what == "assess":
             self._change()
+            self.rule = (self.limit.value, self.tolerate.value)
         self.released = self._free()
         self._stopped = False
         steps = {"assess": ("open", "assess"), "protect": ("protect", "check")}[what]
@@ -350,15 +352,22 @@ class Desk:
     def _draw(self) -> None:
         """Draw the chosen map, each release under the attack that puts most persons above the limit."""
         frame = main_map({kind: frame for kind, frame in self.maps.items() if kind == self.shown.value})
-        told = {} if frame is None else map_data(frame, risk_limit=self.limit.value, tolerate=self.tolerate.value)
+        limit, tolerated = self.rule
+        if frame is not None and self.tolerate.value > tolerated:
+            frame = frame.drop(columns="refused", errors="ignore")  # where more is tolerated, they may pass
+        told = {} if frame is None else map_data(frame, risk_limit=limit, tolerate=self.tolerate.value)
         if told != self.map.data:
             self.map.data = told
 
     def _tell(self, said: Mapping[str, str]) -> None:
         """Show the verdict of what was run, and offer what was written."""
         if "assess" in said:
-            before = said["assess"].partition("\nreport: ")[0].splitlines()
-            self.verdict.value = f"{bold(before[-1])}<p><small>{html.escape(before[0])}</small></p>"
+            knows, sentence, *others = said["assess"].partition("\nreport: ")[0].splitlines()
+            small = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in (*others, knows))
+            self.verdict.value = bold(sentence) + small
+            # As the command wrote them: the releases that the judge refused are known now.
+            self.maps = {kind: read_points(self._advised.with_name(f"points-{kind}.csv")) for kind in self.maps}
+            self._draw()
             self._show_advised()
         else:
             lines = [said["check"].splitlines()[0], *said["protect"].splitlines()]

@@ -27,7 +27,7 @@ from reident.workbench.panel import Panel
 from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
 from reident.workbench.searching import Search
 
-__all__ = ["GLOSSARY", "main_map", "with_refusals", "write_report"]
+__all__ = ["GLOSSARY", "main_map", "read_points", "with_refusals", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
@@ -69,8 +69,9 @@ def write_report(
         (out / "figures").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
+    searches = (assessment.search, assessment.network)
     for kind, frame in assessment.maps.items():
-        frame.to_csv(out / f"points-{kind}.csv", index=False)
+        with_refusals(frame, *searches).to_csv(out / f"points-{kind}.csv", index=False)
     assessment.advice.to_csv(out / "advice.csv", index=False)
     said = _said(assessment, recipe)
     figures = list(knowledge_figures(assessment))
@@ -121,7 +122,8 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "protect": protect,
         "judged": judged_figure(assessment),
         "map": None if chosen is None else ru_map_part(
-            with_refusals(chosen, found), "ru-map", risk_limit=assessment.limit, tolerate=assessment.tolerate
+            with_refusals(chosen, found, assessment.network), "ru-map",
+            risk_limit=assessment.limit, tolerate=assessment.tolerate,
         ),
         "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
@@ -158,17 +160,25 @@ def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
     return None
 
 
-def with_refusals(frame: pd.DataFrame, found: Search | None) -> pd.DataFrame:
+def with_refusals(frame: pd.DataFrame, *searches: Search | None) -> pd.DataFrame:
     """Add to a map why the judge refused a release, in a column `refused`: the map's own attacks are fewer."""
-    if found is None:
-        return frame
-    refused = found.judged[~found.judged["passed"].astype(bool)]
-    why = dict(zip(refused["chain"], refused["attack"], strict=True))
+    why: dict[str, str] = {}
+    for found in filter(None, searches):
+        refused = found.judged[~found.judged["passed"].astype(bool)]
+        why |= dict(zip(refused["chain"], refused["attack"], strict=True))
     told = [
         why.get(step_text(Step(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
         for method, setting in zip(frame["method"], frame["setting"], strict=True)
     ]
     return frame.assign(refused=pd.Series(told, index=frame.index, dtype=object))
+
+
+def read_points(path: Path) -> pd.DataFrame:
+    """Return the frame of a map as a report's table of points holds it."""
+    texts = ["method", "parameter", "value", "attack", "analysis", "setting", "above_at", "refused"]
+    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, object), keep_default_na=False, na_values=[""])
+    named = ["method", "parameter", "value", "attack", "analysis"]
+    return frame.assign(**{name: frame[name].fillna("") for name in named})
 
 
 def _riskiest(assessment: Any) -> dict[str, Any]:
