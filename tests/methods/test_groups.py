@@ -85,11 +85,47 @@ def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_pa
     assert any(f"{weights.sum():,.0f} persons" in note for note in written["notes"])
     assert judged(files, limit).to_dict()["population"] is None
     assert not math.isnan(told.risk)
-    with pytest.raises(DataError, match="`weight` must be a column of numbers of at least 1"):
-        rd.check(files[1], survey.assign(stands_for=0.5), quasi="age", weight="stands_for", attacks=["exact_join"])
-    gaps = survey.assign(stands_for=survey["stands_for"].mask(survey.index < 3))
-    with pytest.raises(DataError, match="got 3 missing and 0 smaller ones in 'stands_for'"):
-        rd.assess(gaps, quasi="age", weight="stands_for")
+
+
+@pytest.mark.parametrize("population", [None, 9000])
+def test_normalised_weights_count_as_they_can_or_are_scaled_to_the_population(files, population):
+    survey, _, low, sizes = files
+    weights = survey["stands_for"] / survey["stands_for"].mean()
+    weights[[3, 8]] = [0.0, np.nan]
+    stands_for = weights.fillna(0)
+    stands_for = (stands_for if population is None else stands_for * population / stands_for.sum()).clip(lower=1)
+    limit = 0.05
+    given = survey.assign(stands_for=weights)
+    found = rd.check(
+        files[1], given, quasi=["age", "sex"], id="nr", limit=limit, weight="stands_for", population=population,
+        attacks=["exact_join"],
+    )  # fmt: skip
+    theirs = pd.Series(stands_for).groupby([low, survey["sex"]]).transform("sum")
+    risk = np.array([individual(f, big) for f, big in zip(sizes, theirs, strict=True)])
+    assert found.population.persons == pytest.approx(stands_for.sum())
+    assert found.population.risk == pytest.approx(risk.mean(), rel=1e-6)
+    assert found.population.worst == pytest.approx(risk.max(), rel=1e-6)
+    below = int((stands_for == 1).sum())
+    told = [note for note in found.notes if "stands_for" in note]
+    assert len(told) == 1
+    assert f"{below} below 1 or missing count as 1" in told[0]
+    assert ("--population" in told[0]) == (population is None)
+    assert (f"population of {9000:,}" in told[0]) == (population is not None)
+
+
+def test_weights_that_say_nothing_are_refused_with_what_to_do(files):
+    survey, release, _, _ = files
+    for bad, said in ((-1.0, "'-1'"), ("many", "'many'")):
+        column = survey["stands_for"].astype(object)
+        column[5] = bad
+        with pytest.raises(DataError, match=f"at least 0, not all 0, got 1 others in 'stands_for', such as {said}"):
+            rd.check(release, survey.assign(stands_for=column), quasi="age", weight="stands_for")
+    with pytest.raises(DataError, match="got none in 'stands_for': give it another role"):
+        rd.assess(survey.assign(stands_for=0), quasi="age", weight="stands_for")
+    with pytest.raises(ParameterError, match="`population` must lie in"):
+        rd.check(release, survey, quasi="age", weight="stands_for", population=40)
+    with pytest.raises(ParameterError, match="`population` must come with the column of weights"):
+        rd.check(release, survey, quasi="age", population=400)
 
 
 def test_every_sensitive_column_is_attacked(files):

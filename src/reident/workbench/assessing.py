@@ -26,7 +26,7 @@ from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe
-from reident.workbench.roles import check_weights
+from reident.workbench.roles import NO_WEIGHT, survey_weights
 from reident.workbench.searching import DRAWS, Search, search_release
 
 __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_of", "assess", "prepare"]
@@ -170,6 +170,7 @@ def assess(
     missing: str = "label",
     household: str | None = None,
     weight: str | None = None,
+    population: float | None = None,
     keep: str | Sequence[str] = (),
     n_known: int | None = None,
     overlap: float = 0.5,
@@ -209,7 +210,9 @@ def assess(
     hierarchies, missing, household, keep
         As for `protect`: they are part of the release that is advised.
     weight : str, optional
-        The column of survey weights, for how many persons a record stands: see `check`.
+        The column of survey weights, for how many persons a record stands, and
+    population : float, optional
+        the size of the population to which they are scaled: see `check`.
     n_known, overlap, public
         As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
@@ -232,8 +235,8 @@ def assess(
     slots = slots_of_chain(chain)
     made = prepare(
         data, quasi=quasi, lat=lat, lon=lon, sensitive=sensitive, epsilon_quasi=epsilon_quasi, network=network,
-        limit=limit, methods=methods, hierarchies=hierarchies, household=household, weight=weight, n_known=n_known,
-        overlap=overlap, public=public, seed=seed,
+        limit=limit, methods=methods, hierarchies=hierarchies, household=household, weight=weight,
+        population=population, n_known=n_known, overlap=overlap, public=public, seed=seed,
     )  # fmt: skip
     aside = check_columns(made.data, keep, "keep", table_name="data", min_columns=0)
     running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
@@ -291,6 +294,7 @@ def prepare(
     hierarchies: Mapping[str, Any] | None = None,
     household: str | None = None,
     weight: str | None = None,
+    population: float | None = None,
     n_known: int | None = None,
     overlap: float = 0.5,
     public: Mapping[str, Any] | None = None,
@@ -312,16 +316,19 @@ def prepare(
     secret = check_columns(data, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)
     secret.sort(key=lambda name: data[name].nunique())
     first = secret[0] if secret else None
+    receipt = ""
+    if population is not None and weight is None:
+        raise ParameterError(NO_WEIGHT)
     if weight is not None:
         check_columns(data, [weight], "weight", table_name="data")
-        check_weights(data[weight])
+        receipt = survey_weights(data[weight], population)[1]
     chosen = check_mapping(methods or {}, "methods")
     for kind in chosen:
         check_choice(kind, "methods", ("places", "table", "network"))
     if network is not None:
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
     trees = hierarchies_of(hierarchies or {}, data)
-    roles = Roles(listed, noisy, first, household, trees, public or {}, secret[1:], weight)
+    roles = Roles(listed, noisy, first, household, trees, public or {}, secret[1:], weight, population, receipt)
     told = profile_data(data, listed, first)
     complete = complete_records(data, listed)
     if len(complete) < 20:
@@ -365,6 +372,7 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
         "missing": recipe.missing_values,
         "household": next(iter(recipe.named("household")), None),
         "weight": next(iter(recipe.named("weight")), None),
+        "population": recipe.population if recipe.named("weight") else None,
         "keep": list(recipe.keep),
         "methods": recipe.tried(),
         "limit": recipe.limit,

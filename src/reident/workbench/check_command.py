@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from reident.workbench.command_options import Ends, Lat, Limit, Lon, Quasi, Sensitive, Tolerate, listed, network_file
+from reident.workbench.command_options import (
+    Ends,
+    Lat,
+    Limit,
+    Lon,
+    Population,
+    Quasi,
+    Sensitive,
+    Tolerate,
+    listed,
+    network_file,
+)
 
 __all__ = ["check"]
 
@@ -26,6 +37,7 @@ def check(
     id: Annotated[str | None, typer.Option(help="Column of both files that tells who is who.")] = None,  # noqa: A002
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
+    population: Population = None,
     register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
     earlier: Annotated[
         list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")
@@ -54,6 +66,7 @@ def check(
         id=id,
         household=household,
         weight=weight,
+        population=population,
         register=register,
         earlier=earlier or [],
         limit=limit,

@@ -25,6 +25,7 @@ from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.microdata import is_graph, persons_of
 from reident.workbench.panel import knowledge_of, panel, read_release
 from reident.workbench.population import Population, population_of, told_of_groups
+from reident.workbench.roles import NO_WEIGHT, survey_weights
 
 __all__ = ["REFUSING", "Verdict", "check"]
 
@@ -173,6 +174,7 @@ def check(
     id: str | None = None,  # noqa: A002 (the word of the command line)
     household: str | None = None,
     weight: str | None = None,
+    population: float | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     recipe: Any = None,
     register: Any = None,
@@ -203,7 +205,9 @@ def check(
         The original's column of households: who finds one member finds them all, so that everybody has the risk of the
         member most at risk.
     weight : str, optional
-        The original's column of survey weights: for how many persons of the population a record stands.
+        The original's column of survey weights: for how many persons of the population a record stands, 1 at least.
+    population : float, optional
+        The size of the population, to which the weights are scaled: normalised ones need it. Default the recipe's.
     recipe : path or Recipe, optional
         Says what is not named here: the roles of columns, the CRS of places, hierarchies, limit and tolerance.
     register : path or DataFrame, optional
@@ -252,6 +256,9 @@ def check(
     check_text(weight, "weight")
     household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
     weight = weight or (None if recipe is None else next(iter(recipe.named("weight")), None))
+    if population is not None and weight is None:
+        raise ParameterError(NO_WEIGHT)
+    population = recipe.population if population is None and recipe is not None else population
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     told: bool | None = isinstance(release, Release) or None
     names: list[dict[str, Any]] = []
@@ -268,7 +275,7 @@ def check(
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], household=household, weight=weight,
-        hierarchies=hierarchies, network=network,
+        population=population, hierarchies=hierarchies, network=network,
         register=None if register is None else _read(register),
         earlier=[_read_release(one, named) for one in check_listed(earlier, "earlier")],
         told=told, **named,
@@ -278,6 +285,7 @@ def check(
     findings = names if is_graph(original) or path is None else _audit(path, data, named)
     share = found.share_above_limit
     stands_for = population_of(said, known, found, limit)
+    receipt = "" if weight is None else survey_weights(data[weight], population)[1]
     verdict = Verdict(
         passed=share <= tolerate and not any(one["kind"] in REFUSING for one in findings),
         share_above_limit=share,
@@ -289,7 +297,7 @@ def check(
         attacks=found.attacks,
         persons=found.persons,
         findings=findings,
-        notes=[*_notes(known, said, found.attacks, path), *told_of_groups(known, found, stands_for, limit)],
+        notes=[*_notes(known, said, found.attacks, path), *told_of_groups(known, found, stands_for, limit, receipt)],
         seed=seed,
         knowledge=_priced(said, known, limit),
         population=stands_for,

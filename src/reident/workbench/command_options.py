@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ __all__ = [
     "Lat",
     "Limit",
     "Lon",
+    "Population",
     "Public",
     "Quasi",
     "Sensitive",
@@ -24,6 +26,7 @@ __all__ = [
     "network_file",
     "open_or_recipe",
     "public_inputs",
+    "with_population",
 ]
 
 Quasi = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
@@ -43,6 +46,10 @@ Ends = Annotated[
 
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
+
+Population = Annotated[
+    float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
+]
 
 
 def listed(names: str) -> list[str]:
@@ -88,3 +95,15 @@ def public_inputs(
     return {
         name: with_places(data, lat, lon) if {lat, lon} <= set(data.columns) else data for name, data in read.items()
     }
+
+
+def with_population(recipe: Any, population: float | None) -> Any:
+    """Return a recipe with the size of the population that its weights stand for, where one is told."""
+    from reident.errors import ParameterError
+    from reident.workbench.roles import NO_WEIGHT
+
+    if population is None:
+        return recipe
+    if not recipe.named("weight"):
+        raise ParameterError(NO_WEIGHT)
+    return replace(recipe, population=population)

@@ -27,6 +27,7 @@ from reident.workbench.command_options import (
     Lat,
     Limit,
     Lon,
+    Population,
     Public,
     Quasi,
     Sensitive,
@@ -35,6 +36,7 @@ from reident.workbench.command_options import (
     network_file,
     open_or_recipe,
     public_inputs,
+    with_population,
 )
 from reident.workbench.protect_command import protect
 
@@ -101,6 +103,7 @@ def open_(
     ] = None,
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
+    population: Population = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a recipe that is there.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
@@ -124,7 +127,8 @@ def open_(
     out.parent.mkdir(parents=True, exist_ok=True)
     picture = out.with_suffix(".png")
     told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))
-    recipe = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate).write(out)
+    told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
+    recipe = with_population(told, population).write(out)
     found.draw().savefig(picture, dpi=130)
     print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
 
@@ -144,6 +148,7 @@ def assess(
     ends: Ends = "",
     limit: Limit = None,
     tolerate: Tolerate = None,
+    population: Population = None,
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
     known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
     area: Area = None,
@@ -175,6 +180,7 @@ def assess(
         noisy = listed(epsilon_quasi)
         known_columns = list(dict.fromkeys([*listed(quasi), *noisy]))
         told = told.with_columns(quasi=known_columns, sensitive=listed(sensitive), lat=lat, lon=lon)
+        told = with_population(told, population)
         data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
         said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
         shown = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
@@ -200,6 +206,8 @@ def assess(
         )  # fmt: skip
         report = _published(made.parent, out)
         print(found.sentence)
+        for line in [] if found.search is None else found.search.groups:
+            print(f"note: {line}")
         for one in filter(None, (found.search, found.network)):
             _say_unmade(one)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")

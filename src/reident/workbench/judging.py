@@ -251,6 +251,7 @@ class Bench:
             self.data, released, quasi=list(dict.fromkeys([*roles.quasi, *roles.epsilon_quasi])),
             sensitive=roles.secret,
             household=roles.household, weight=roles.weight, hierarchies=roles.hierarchies, told=told,
+            population=None if roles.population is None else roles.population / self.scale,
         )  # fmt: skip
 
     def groups(self, released: Release, judged: Panel) -> list[str]:
@@ -258,7 +259,9 @@ class Bench:
         known = self.known(released, told=True)
         if known.weights is not None:  # each record of a sample stands for more
             known = replace(known, weights=known.weights * self.scale)
-        return told_of_groups(known, judged, population_of(released, known, judged, self.limit), self.limit)
+        receipt = "" if self.roles.weight is None else self.roles.weights_receipt
+        stands_for = population_of(released, known, judged, self.limit)
+        return told_of_groups(known, judged, stands_for, self.limit, receipt)
 
     def plain(self) -> pd.DataFrame:
         """Return the records with their places in two columns."""

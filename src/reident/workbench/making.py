@@ -54,6 +54,8 @@ class Roles:
     public: Mapping[str, Any] = field(default_factory=dict)
     further: Sequence[str] = ()
     weight: str | None = None
+    population: float | None = None
+    weights_receipt: str = ""
 
     @property
     def secret(self) -> list[str]:

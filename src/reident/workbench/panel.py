@@ -19,7 +19,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of
-from reident.workbench.roles import check_weights
+from reident.workbench.roles import survey_weights
 
 __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "read_release"]
 
@@ -320,6 +320,7 @@ def knowledge_of(
     sensitive: str | Sequence[str] | None = None,
     household: str | None = None,
     weight: str | None = None,
+    population: float | None = None,
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002
@@ -348,8 +349,6 @@ def knowledge_of(
     for name, role in (("household", household), ("weight", weight)):
         if role is not None:
             check_columns(table, [role], name, table_name="original")
-    if weight is not None:
-        check_weights(table[weight])
     if id is not None:
         check_columns(table, [id], "id", table_name="original")
         table = table.set_index(_unique(table[id], "original"))
@@ -369,7 +368,7 @@ def knowledge_of(
         secrets=table[secret[0]] if secret else None,
         further={column: table[column] for column in secret[1:]},
         households=None if household is None else table[household],
-        weights=None if weight is None else table[weight],
+        weights=None if weight is None else survey_weights(table[weight], population)[0],
         file=table[[*listed, *secret]],
         hierarchies=check_mapping(hierarchies, "hierarchies", optional=True),
         network=relations,

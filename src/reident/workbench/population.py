@@ -43,13 +43,17 @@ class Population:
         return (
             f"By their weights the records stand for {self.persons:,.0f} persons, {self.share_above_limit:.1%} of whom "
             f"are above a risk of {limit:.0%}. Who does not know who is in the file finds a record's person with a "
-            f"probability of {self.risk:.1%} on average and {self.worst:.1%} at most by the labels released; "
+            f"probability of {_told(self.risk)} on average and {_told(self.worst)} at most by the labels released; "
             f"{self.sampled_share_above_limit:.1%} are above the limit by that (Benedetti and Franconi's model)."
         )
 
     def as_dict(self) -> dict[str, float]:
         """Return the numbers by name."""
         return {name: round(value, 6) for name, value in asdict(self).items()}
+
+
+def _told(share: float) -> str:
+    return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
 
 
 def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: float) -> Population | None:
@@ -70,9 +74,11 @@ def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: 
     )  # fmt: skip
 
 
-def told_of_groups(knowledge: Knowledge, judged: Panel, stands_for: Population | None, limit: float) -> list[str]:
-    """Say what households and weights add, a sentence each."""
-    told = [] if stands_for is None else [stands_for.sentence(limit)]
+def told_of_groups(
+    knowledge: Knowledge, judged: Panel, stands_for: Population | None, limit: float, receipt: str = ""
+) -> list[str]:
+    """Say what households and weights add, a sentence each, after what was changed in the weights."""
+    told = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]
     if knowledge.households is not None:
         n = knowledge.households[knowledge.present].nunique()
         told.append(

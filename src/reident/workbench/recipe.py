@@ -46,6 +46,8 @@ class Recipe:
         Columns to release as they are.
     withhold : list of str
         Columns to leave out of the release, whatever their role: an intruder may know them all the same.
+    population : float or None
+        How many persons the weights stand for together; None: as many as they say.
     chain : list of mapping
         The steps in their order: ``method``, where wanted ``columns``, and ``parameters``, each a value or, for
         `assess` to search, a list of values.
@@ -64,6 +66,7 @@ class Recipe:
     missing_values: str = "label"
     keep: list[str] = field(default_factory=list)
     withhold: list[str] = field(default_factory=list)
+    population: float | None = None
     chain: list[Mapping[str, Any]] = field(default_factory=list)
     limit: float = 0.25
     tolerate: float = 0.0
@@ -215,6 +218,8 @@ def read_recipe(path: str | Path) -> Recipe:
     for name in check_mapping(recipe.reading, "reading"):
         check_choice(name, "reading", _READING)
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
+    if recipe.population is not None:
+        check_real(recipe.population, "population", low=1)
     check_real(recipe.limit, "limit", low=0, high=1)
     check_real(recipe.tolerate, "tolerate", low=0, high=1)
     for name in ("chain", "methods"):

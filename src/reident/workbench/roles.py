@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident._check import check_real
 from reident.errors import DataError
+from reident.tables.labels import text_of
 from reident.workbench.columns import words
 
-__all__ = ["ROLES", "PlaceColumns", "check_weights", "place_columns", "propose"]
+__all__ = ["NO_WEIGHT", "ROLES", "PlaceColumns", "place_columns", "propose", "survey_weights"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -26,6 +28,10 @@ ROLES = {
     "other": "left out unless it is named",
 }
 
+NO_WEIGHT = (
+    "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
+    "command line --role COLUMN=weight of reident open"
+)
 _WORDS = {
     "household": "household haushalt hh hhid hhnr haushaltsnummer haushaltsnr family familie famid",
     "weight": "wgt wt fnlwgt afnlwgt pweight hochrechnung hochrechnungsfaktor gewichtung sampling pond ponderation",
@@ -144,7 +150,7 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     if told & _VOCABULARY["household"] and share < 0.98 and len(known) / len(counts) < 20:
         return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
     if _is_weight(told, known, kind):
-        return "weight", "the name, and positive numbers with a mean above 1"
+        return "weight", "the name, and positive numbers with a mean of 1 or more"
     named = sorted(told & _VOCABULARY["sensitive"])
     if named:
         return "sensitive", f"the name says {named[0]}"
@@ -178,29 +184,50 @@ def _is_numbered(known: pd.Series, kind: str) -> bool:
 
 
 def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
-    """Tell a survey's weight, positive and above 1 on average, from a body's by name and range."""
+    """Tell a survey's weight, not negative and 1 or more on average, from a body's by name and range."""
     if kind not in ("integer", "number") or not told & (_VOCABULARY["weight"] | {"weight", "gewicht", "weights"}):
         return False
     if told & {"kg", "body", "körper", "koerper", "lb", "lbs", "g"}:
         return False
     numbers = known.to_numpy(np.float64)
     plain = not told & _VOCABULARY["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
-    body = plain and 1 < np.median(numbers) < 150
-    return bool((numbers > 0).all() and numbers.mean() > 1 and not body)
+    body = plain and 2 < np.median(numbers) < 150
+    return bool((numbers >= 0).all() and numbers.mean() > 0.9 and not body)
 
 
-def check_weights(column: pd.Series) -> None:
-    """Refuse survey weights for which no population can be told.
+def survey_weights(column: pd.Series, population: float | None = None) -> tuple[pd.Series, str]:
+    """Return for how many persons each record stands, itself at least, and what was changed, nothing for nothing.
+
+    Weights are scaled to the size of the population where that is told. Those below 1 (normalised ones have a mean of
+    1), and missing ones, count as 1: the fewest persons that the weights allow, so that no risk is told too small.
 
     Raises
     ------
     DataError
-        If weights are missing, no numbers or below 1.
+        If weights are negative, no numbers, or all missing or 0.
+    ParameterError
+        If the population is smaller than the number of records.
     """
-    weights = pd.to_numeric(column, errors="coerce").to_numpy(float, na_value=np.nan)
-    if not (np.isfinite(weights) & (weights >= 1)).all():
-        absent = int((~np.isfinite(weights)).sum())
+    given = pd.to_numeric(column, errors="coerce").astype(float)
+    bad = (given.isna() & column.notna()) | (given < 0) | np.isinf(given)
+    if bad.any() or not (given > 0).any():
         raise DataError(
-            f"`weight` must be a column of numbers of at least 1, since a record stands for itself, got {absent} "
-            f"missing and {int((weights < 1).sum())} smaller ones in {column.name!r}"
+            f"`weight` must be a column of numbers of at least 0, not all 0, got {int(bad.sum())} others in "
+            f"{column.name!r}, such as {text_of(column[bad].iloc[0])!r}: give that column another role, or correct them"
+            if bad.any()
+            else f"`weight` must be a column with numbers above 0, got none in {column.name!r}: give it another role"
         )
+    told, scaled = [], given.fillna(0)
+    if population is not None:
+        check_real(population, "population", low=len(given), why="it holds the records of the file, one person each")
+        scaled = scaled * population / scaled.sum()
+        told.append(f"they were scaled from a sum of {given.sum():,.6g} to a population of {population:,.0f}")
+    small = int((scaled < 1 - 1e-9).sum())
+    if small:
+        told.append(f"{small} below 1 or missing count as 1, since a record stands for itself")
+        if population is None:
+            told.append(
+                f"the records then stand for the fewest persons that the weights allow (their mean is "
+                f"{given.mean():.2f}): --population, in the recipe population, scales them to the persons there are"
+            )
+    return scaled.clip(lower=1), f"Weights in {column.name}: {'; '.join(told)}." if told else ""
