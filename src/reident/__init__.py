@@ -72,6 +72,7 @@ _MODULES = {
     "places.population_location": "locate_by_population",
     "places.reference_map": "ReferenceMap locate_by_reference_sets",
     "places.reference_sets": "EqualDifferences HiddenCoordinates exact_equalities recover_coordinates",
+    "places.released_step": "ReleasedStep estimate_step",
     "places.registration": "registration_attack",
     "tables.hierarchy": "Hierarchy",
     "tables.k_anonymity": "KAnonymous k_anonymise least_ncp",

@@ -153,6 +153,8 @@ from reident.places.reference_sets import EqualDifferences as EqualDifferences
 from reident.places.reference_sets import HiddenCoordinates as HiddenCoordinates
 from reident.places.reference_sets import exact_equalities as exact_equalities
 from reident.places.reference_sets import recover_coordinates as recover_coordinates
+from reident.places.released_step import ReleasedStep as ReleasedStep
+from reident.places.released_step import estimate_step as estimate_step
 from reident.places.registration import registration_attack as registration_attack
 from reident.tables.hierarchy import Hierarchy as Hierarchy
 from reident.tables.k_anonymity import KAnonymous as KAnonymous

@@ -13,7 +13,7 @@ from reident.places import reference_map as module
 from reident.places.areas import AreaSampler
 from reident.places.islands import Island
 from reident.places.outline import lay_inside
-from reident.places.reference_sets import rounding_step
+from reident.places.released_step import estimate_step
 from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
 
 AREA = box(8, 50, 11, 52)
@@ -232,9 +232,12 @@ def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
     assert row["risk"] == 1
     assert "come back exactly" in row["assumption"]
     assert "not made of differences of coordinates" in judged(great_circle_km(lat, lon), lat, lon)["reason"]
-    # A little noise hides the equations from the judge, not from who knows its size: never "not made of" alone.
-    noise = np.triu(np.random.default_rng(0).normal(0, 0.01, released.shape), 1)
-    assert "or carry noise, whose size is not guessed" in judged(np.abs(released + noise + noise.T), lat, lon)["reason"]
+    # Neither a little noise nor another type of number hides the equations, though nobody tells their size.
+    noise = np.triu(np.random.default_rng(0).normal(0, 1e-4, released.shape), 1)
+    noisy = judged(np.abs(released + noise + noise.T), lat, lon)
+    assert noisy["risk"] > 0.9
+    assert "taken to carry noise of about 9.7e-05 km each" in noisy["assumption"]
+    assert judged(released.astype(np.float32).astype(float), lat, lon)["risk"] > 0.9
     assert "rounded to 1 km" in judged(np.round(released), lat, lon)["reason"]
     rounded = judged(np.round(great_circle_km(lat, lon)), lat, lon)["reason"]
     assert "rounded to 1 km" in rounded
@@ -243,10 +246,31 @@ def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():
 
 def test_the_step_of_rounding_is_read_off_the_matrix():
     released, _ = draw(80, 15, 3, 1)
-    assert rounding_step(released) is None
+    assert estimate_step(released) == (0, 0)
+    assert estimate_step(released).step_km is None
     for step in (1e-6, 0.05, 1.0, 3.0):
-        assert rounding_step(np.round(released / step) * step) == pytest.approx(step)
-    assert rounding_step(np.zeros((3, 3))) is None
+        found = estimate_step(np.round(released / step) * step)
+        assert found == (pytest.approx(step), 0)
+        assert found.step_km == pytest.approx(step)
+    for ordinary in (np.zeros((3, 3)), great_circle_km(*points_in_area(AREA, 80, rng=1))):
+        assert estimate_step(ordinary).step_km is None
+
+
+@pytest.mark.parametrize("draws", ["normal", "uniform"])
+@pytest.mark.parametrize(("size", "rounding"), [(1e-3, 0), (0.03, 0), (0.1, 0), (0.1, 0.01), (0.1, 0.1)])
+def test_the_size_of_noise_is_read_off_the_matrix(draws, size, rounding):
+    released, _ = draw(150, 20, 10, 2)
+    rng = np.random.default_rng(5)
+    noise = rng.normal(0, size, released.shape) if draws == "normal" else rng.uniform(-1, 1, released.shape) * size
+    noise = np.triu(noise if draws == "normal" else noise * 3**0.5, 1)
+    noisy = np.abs(released + noise + noise.T)
+    found = estimate_step(np.round(noisy / rounding) * rounding if rounding else noisy)
+    assert found.noise_km == pytest.approx(size, rel=0.15)
+    assert found.step_km == pytest.approx(3 * size, rel=0.15)
+    # Without some distances, too.
+    noisy[np.triu(rng.random(noisy.shape) < 0.1, 1)] = np.nan
+    noisy[np.isnan(noisy.T)] = np.nan
+    assert estimate_step(noisy).noise_km == pytest.approx(size, rel=0.2)
 
 
 @pytest.mark.slow

@@ -192,41 +192,51 @@ _EQUAL, _EXPLAINED, _ROUNDED, _FINE = 0.01, 0.5, 600, 1500
 
 
 def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Read hidden coordinates off the equalities of a matrix, rounded or not; see `reident.locate_by_reference_sets`.
+    """Read hidden coordinates off the equalities of a matrix, rounded, noisy or not.
 
     Notes
     -----
-    The step of rounding is read off the matrix. Whoever adds noise tells nobody its size: that is not guessed here.
+    See `reident.locate_by_reference_sets`. Step of rounding and size of noise are read off the matrix: see
+    `reident.estimate_step`.
     """
     from reident.places.reference_map import locate_by_reference_sets
-    from reident.places.reference_sets import rounding_step
 
     if release.matrix_km is None:
         raise NotApplicable("no distances are released")
     kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
-    step = rounding_step(theirs[1])
-    counted = _differences(theirs[1]) if step is None else ""
-    if step is not None:
-        _needs_few(len(theirs[1]), step)
+    step, counted = _step(theirs[1])
     found = locate_by_reference_sets(theirs, known=mine[0], quasi=kept, step_km=step, rng=rng)
     if step is not None:
-        share = found.coordinates.explained
-        counted = f"{share:.0%}, rounded to {step:g} km, are differences of coordinates that were found"
-        _refuse_unless(share > _EXPLAINED, counted)
+        counted = f"{found.coordinates.explained:.0%}, {counted}, are differences of coordinates that were found"
+        _refuse_unless(found.coordinates.explained > _EXPLAINED, counted)
     if found.linkage is None:
         raise NotApplicable(f"{counted}, but they place nobody")
     said = f"and reads places off the released numbers, of which {counted}"
     return _linked(release, knowledge, found.linkage.links, said, confidence="probability")
 
 
-def _differences(distances: FloatArray) -> str:
-    """Say how many exact distances are differences of hidden coordinates; refuse where too few are."""
+def _step(distances: FloatArray) -> tuple[float | None, str]:
+    """Return the step for the attack by reference sets, None for exact numbers, and what was counted or estimated."""
+    from reident.places.reference_map import COARSEST_STEP_KM
     from reident.places.reference_sets import exact_equalities
+    from reident.places.released_step import estimate_step
 
-    equal = exact_equalities(distances)
-    counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
-    _refuse_unless(equal.share > _EQUAL, counted, ", or carry noise, whose size is not guessed here: see `step_km`")
-    return counted
+    released = estimate_step(distances)
+    counted = ""
+    if not released.rounding_km:
+        equal = exact_equalities(distances)
+        counted = f"{equal.n_equal} of {equal.n_compared} differences between rows come back exactly"
+        # Numbers of half the digits come back exactly now and then, but do not add up.
+        if equal.share > _EQUAL and released.step_km is None:
+            return None, counted
+    step = released.step_km
+    if released.rounding_km > COARSEST_STEP_KM:
+        raise NotApplicable(f"the distances are {released.told()}: above {COARSEST_STEP_KM:g} km this finds nothing")
+    if step is None or step > COARSEST_STEP_KM:
+        but = f", or carry more noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
+        _refuse_unless(False, counted or released.told(), but)
+    _needs_few(len(distances), step, released.told())
+    return step, released.told()
 
 
 def _refuse_unless(enough: bool, counted: str, but: str = "") -> None:
@@ -234,15 +244,14 @@ def _refuse_unless(enough: bool, counted: str, but: str = "") -> None:
         raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates{but}")
 
 
-def _needs_few(n: int, step: float) -> None:
-    """Refuse rounded releases that would take minutes."""
+def _needs_few(n: int, step: float, told: str) -> None:
+    """Refuse rounded and noisy releases that would take minutes."""
     from reident.places.rounded_coordinates import is_fine
 
     most = _FINE if is_fine(step, n) else _ROUNDED
     if n > most:
         raise NotApplicable(
-            f"the distances are rounded to {step:g} km, and {n} records, more than {most}, take minutes: see "
-            "locate_by_reference_sets"
+            f"the distances are {told}, and {n} records, more than {most}, take minutes: see locate_by_reference_sets"
         )
 
 

@@ -29,8 +29,8 @@ __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 _EXACT_KM, _OF_STEP = 1e-6, 0.2
 # With fine steps, whose values rest on fewer distances: the share; up to so many km the whole step; km at least.
 _OF_FINE_STEP, _WHOLE_STEP_KM, _FINEST_KM = 0.5, 0.01, 3e-6
-# Tolerance, km, above which no map is begun: with noise of 20 km one was, wrong and yet sure of itself.
-_COARSEST_KM = 1.0
+#: Step, km, above which no map is begun: with noise of 20 km one was, wrong and yet sure of itself.
+COARSEST_STEP_KM = 5.0
 # How far a place may contradict a released distance, which is never longer than the true one, in steps.
 _SLACK = 3.0
 # Ranks of the records, by how close their neighbours lie, from which a map is begun: neither the tightest towns, whose
@@ -194,7 +194,7 @@ def locate_by_reference_sets(
     columns = np.flatnonzero(filled >= max(_FEWEST, len(distances) // 40))
     values = np.ascontiguousarray(coordinates.values_km[:, columns].T)
     asked, unseen = hide(values, tol, generator)
-    islands = _grown(np.where(unseen, np.nan, values), distances, tol) if tol <= _COARSEST_KM else []
+    islands = _grown(np.where(unseen, np.nan, values), distances, tol) if (step_km or 0) <= COARSEST_STEP_KM else []
     certified = []
     for island in islands:
         certificate = certify(island, values, asked, generator)

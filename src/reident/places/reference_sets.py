@@ -20,8 +20,6 @@ __all__ = ["EqualDifferences", "HiddenCoordinates", "exact_equalities", "recover
 _ROUNDINGS = 16 * np.finfo(float).eps
 # Row pairs compared for each record at most, and records whose rows are sampled to count equalities.
 _ROWS_APART, _ROWS_SAMPLED = 250, 60
-# Steps, km, that are looked for besides the smallest gap, and how far, in steps, a multiple may lie beside them.
-_STEPS, _OFF_STEP = tuple(a * 10.0**b for b in range(2, -10, -1) for a in (5, 2, 1)), 0.01
 # A class of fewer records rests on a single equation.
 _FEWEST_RECORDS = 4
 
@@ -136,7 +134,7 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
         Released distances, km; nan for a distance that is not released. Not modified.
     step_km : float, optional
         Step to which the distances are rounded, km, above 0; for noise on each distance, three standard deviations.
-        Default: the numbers are exact.
+        `estimate_step` reads it off the matrix. Default: the numbers are exact.
 
     Returns
     -------
@@ -196,21 +194,6 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     pieces, n_contradictions = _pieces(distances, classes, turned, 100 * tol)
     columns = pieces[kernel.merge_pieces(pieces, 100 * tol)]
     return _described(matrix, columns[:, copy], n_equal, n_contradictions, 100 * tol)
-
-
-def rounding_step(matrix: FloatArray) -> float | None:
-    """Return the step of which all released distances are multiples, km; None if there is none."""
-    values = np.unique(matrix[np.triu_indices(len(matrix), 1)])
-    values = values[values > 0]
-    if len(values) <= _FEWEST_RECORDS:
-        return None
-    # The smallest gap is the step where there are many distances; the largest distance names it best.
-    apart = np.diff(values)
-    gap = float(apart[apart > 1e-10 * values[-1]].min(initial=values[-1]))
-    for step in (values[-1] / np.round(values[-1] / gap), *_STEPS):
-        if np.abs(values / step - np.round(values / step)).max() < _OFF_STEP:
-            return float(step)
-    return None
 
 
 def _described(
