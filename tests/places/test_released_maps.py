@@ -270,6 +270,26 @@ def rough_sums():
     }  # fmt: skip
 
 
+def test_the_size_of_noise_that_nobody_tells_is_estimated_as_the_note_says():
+    runs = pd.read_csv(embedded_file("measured/noise_size.csv"))
+    assert runs["seed"].min() > 23000
+    quiet, far = runs["noise_km"] == 0, runs["noise_km"] == 5
+    np.testing.assert_allclose(runs.loc[quiet, "estimated_rounding_km"], runs.loc[quiet, "rounding_km"], rtol=1e-5)
+    assert (runs.loc[quiet, "estimated_noise_km"] == 0).all()
+    assert (runs.loc[~quiet, "estimated_rounding_km"] == 0).all()
+    ratio = (runs["estimated_noise_km"] / runs["noise_km"])[~quiet & ~far]
+    assert len(ratio) == 48
+    said = " ".join((Path(__file__).parents[2] / "paper" / "distances-are-a-map.md").read_text("utf-8").split())
+    assert f"all {quiet.sum()} exact and rounded ones were told as what they are" in said
+    assert (
+        f"on {len(ratio)} files was estimated at {ratio.min():.2f} to {ratio.max():.2f} of its size, median "
+        f"{ratio.median():.2f}"
+    ) in said
+    unseen = runs.loc[far, "estimated_noise_km"].isna()
+    assert f"not seen in {unseen.sum()} of {len(unseen)} files and underestimated in the others" in said
+    assert (runs.loc[far, "estimated_noise_km"].dropna() < 5).all()
+
+
 def test_the_overlap_figure_draws_what_was_measured():
     runs = pd.read_csv(embedded_file("measured/overlap.csv"))
     figure = figures.overlap_figure(runs)

@@ -171,8 +171,8 @@ def _clearest(matrix: FloatArray, pairs: IntArray, step: float) -> tuple[float, 
         heights = np.zeros(len(of_these))
         scores = kernel.crowded_windows(matrix, everywhere, pairs[of_these], width, heights)
         scores[np.abs(heights) > _INSIDE * apart[of_these] - width] = 0.0
-        clearest = np.argsort(-scores, kind="stable")[:_CLEAREST]
-        if scores[clearest].mean() > most:
+        clearest = np.argsort(-scores, kind="stable")[: min(_CLEAREST, np.count_nonzero(scores))]
+        if clearest.size and scores[clearest].mean() > most:
             most, best = scores[clearest].mean(), (float(width), pairs[of_these[clearest]], heights[clearest])
     return best
 
