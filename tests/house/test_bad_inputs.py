@@ -26,8 +26,8 @@ WITHOUT = """
     ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality
     Localisation MappingQuality Microaggregation MinimalityBreach NaiveAnonymisation NearestRecord NetworkProperties
     OpenedFile ParameterError PathLengths Plan PrivacyWarning Propagation Rate Recipe RecordLinkage ReferenceMap
-    Recovery ScoreboardMatch SearchLimitWarning SetDistances Seeds SpectralMatch ToleranceIntervals TrialError
-    Verdict WeightedTable
+    Recovery ReleasedStep ScoreboardMatch SearchLimitWarning SetDistances Seeds SpectralMatch ToleranceIntervals
+    TrialError Verdict WeightedTable
 """.split()  # noqa: SIM905 (names as one text)
 
 

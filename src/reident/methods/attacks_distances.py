@@ -208,7 +208,8 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     found = locate_by_reference_sets(theirs, known=mine[0], quasi=kept, step_km=step, rng=rng)
     if step is not None:
         counted = f"{found.coordinates.explained:.0%}, {counted}, are differences of coordinates that were found"
-        _refuse_unless(found.coordinates.explained > _EXPLAINED, counted)
+        if found.coordinates.explained <= _EXPLAINED:
+            raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates")
     if found.linkage is None:
         raise NotApplicable(f"{counted}, but they place nobody")
     said = f"and reads places off the released numbers, of which {counted}"
@@ -233,15 +234,12 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
     if released.rounding_km > COARSEST_STEP_KM:
         raise NotApplicable(f"the distances are {released.told()}: above {COARSEST_STEP_KM:g} km this finds nothing")
     if step is None or step > COARSEST_STEP_KM:
-        but = f", or carry more noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
-        _refuse_unless(False, counted or released.told(), but)
+        raise NotApplicable(
+            f"{counted or released.told()}: the distances are not made of differences of coordinates, or carry more "
+            f"noise than this attack bears ({COARSEST_STEP_KM / 3:.1f} km on each)"
+        )
     _needs_few(len(distances), step, released.told())
     return step, released.told()
-
-
-def _refuse_unless(enough: bool, counted: str, but: str = "") -> None:
-    if not enough:
-        raise NotApplicable(f"{counted}: the distances are not made of differences of coordinates{but}")
 
 
 def _needs_few(n: int, step: float, told: str) -> None:

@@ -151,7 +151,7 @@ def _noise_km(matrix: FloatArray, step: float) -> float:
     scattered = []
     for (a, b), height in zip(pairs, heights, strict=True):
         apart = np.delete(matrix[a] - matrix[b] - height, (a, b))
-        middle = np.median(apart[np.abs(apart) <= width / 2])
+        middle = np.median(apart[np.abs(apart) <= 0.51 * width])
         scattered.append(apart[np.abs(apart - middle) < width] - middle)
     # Of two distances; the spreading adds as much as the rounding had taken.
     variance = _normal_part(np.concatenate(scattered), width) ** 2 / 2 - step**2 / 6
