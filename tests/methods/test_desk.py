@@ -4,10 +4,15 @@ import html
 import json
 import re
 
+import geopandas as gpd
+import pandas as pd
 import pytest
 
+import reident as rd
+from commands import call
 from office import office
 from reident.workbench.desk import Desk
+from reident.workbench.recipe import read_recipe
 
 
 @pytest.mark.slow
@@ -39,3 +44,75 @@ def test_the_map_of_the_advised_release_is_shown(tmp_path):
     assert {curve["name"] for curve in desk.map.data["curves"]} == {"donut"}
     desk.roles["PLZ"].value = "quasi-identifier"
     assert (desk.map.data, desk.maps, desk.verdict.value) == ({}, {}, "")
+
+
+def _written(desk):
+    """Return the recipe that the command of the page writes."""
+    done = call(desk.folder, *desk.commands()["open"])
+    assert done.returncode == 0, done.stderr
+    return read_recipe(desk.folder / desk.out / "recipe.yaml")
+
+
+def test_places_that_no_name_tells_are_chosen_by_hand(tmp_path):
+    table = office(60)
+    degrees = [table[name].str.replace(",", ".").astype(float) for name in ("Länge", "Breite")]
+    metres = gpd.GeoSeries(gpd.points_from_xy(*degrees, crs=4326)).to_crs(25832)
+    table["A1"], table["A2"] = metres.y.round().astype(int), metres.x.round().astype(int)
+    table.drop(columns=["Länge", "Breite"]).to_csv(tmp_path / "orte.csv", sep=";", index=False)
+    desk = Desk("orte.csv", folder=tmp_path)
+    columns = desk.columns
+    assert (columns.lat.value, columns.lon.value, columns.where.value) == ("", "", "")
+    assert "--lat" not in desk.commands()["open"]
+    columns.lat.value = "A1"
+    assert "A1 is a place by the role alone" in desk.wrong.value
+    assert desk.assess.disabled
+    columns.lon.value = "A2"
+    assert "hold no degrees: for metres a CRS must be named" in desk.wrong.value
+    columns.crs.value = "EPSG:nonsense"
+    assert "`crs` must name a coordinate system" in desk.wrong.value
+    columns.crs.value = "EPSG:27700"
+    assert "hold no places in EPSG:27700" in desk.wrong.value
+    columns.crs.value = "EPSG:25832"
+    assert desk.wrong.value == ""
+    assert "60 places were recognised" in columns.where.value
+    assert (desk.roles["A1"].value, desk.roles["A2"].value) == ("place", "place")
+    assert {"donut", "mondrian"} <= {name for _, name in desk.methods.names.options}
+    told = columns.recipe
+    written = _written(desk)
+    assert written.places == told.places == {"lat": "A1", "lon": "A2", "crs": "EPSG:25832"}
+    assert written.columns == told.columns
+    desk.roles["A2"].value = "other"
+    assert (columns.lat.value, columns.lon.value, desk.roles["A1"].value) == ("", "", "other")
+    assert columns.where.value == ""
+    assert "donut" not in {name for _, name in desk.methods.names.options}
+    assert _written(desk).places is None
+
+
+def test_proposed_places_are_taken_away_or_replaced(tmp_path):
+    table = office(60)
+    table["x2"], table["y2"] = (table[name].str.replace(",", ".").astype(float) for name in ("Länge", "Breite"))
+    table.to_csv(tmp_path / "orte.csv", index=False)
+    desk = Desk("orte.csv", folder=tmp_path)
+    assert (desk.columns.lat.value, desk.columns.lon.value) == ("Breite", "Länge")
+    assert "recognised" in desk.columns.where.value
+    for lat, lon in (("y2", "x2"), ("", "")):
+        desk.columns.lat.value, desk.columns.lon.value = lat, lon
+        told = desk.columns.recipe
+        assert told.places == ({"lat": "y2", "lon": "x2", "crs": None} if lat else None)
+        assert (_written(desk).places or {}) == (told.places or {})
+        assert desk.roles["Breite"].value == "other"
+
+
+def test_a_sheet_is_chosen_and_named_in_every_command(tmp_path):
+    with pd.ExcelWriter(tmp_path / "buch.xlsx") as book:
+        office(50).drop(columns=["Breite", "Länge"]).to_excel(book, sheet_name="Patienten", index=False)
+        pd.DataFrame({"Stadt": list("abcd") * 8, "Alter": range(32)}).to_excel(book, sheet_name="Orte", index=False)
+    desk = Desk("buch.xlsx", folder=tmp_path)
+    assert (desk.part.description, desk.part.options, desk.part.value) == ("sheet", ("Patienten", "Orte"), "Patienten")
+    desk.part.value = "Orte"
+    assert list(desk.roles) == ["Stadt", "Alter"]
+    assert _written(desk).reading["sheet"] == "Orte"
+    recipe = _written(desk)
+    assert list(recipe.columns) == ["Stadt", "Alter"]
+    desk.opened.data.to_csv(tmp_path / "release.csv", index=False)
+    assert rd.check(tmp_path / "release.csv", tmp_path / "buch.xlsx", recipe=recipe, attacks=["exact_join"]).n == 32

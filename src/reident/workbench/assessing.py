@@ -361,6 +361,7 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
     """Return the records of a file and the arguments of `assess` that a recipe says about them."""
     from reident.workbench.files import with_places
 
+    recipe.check_places()
     data, secret = opened.data, recipe.named("sensitive")
     if recipe.places is not None:
         data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))

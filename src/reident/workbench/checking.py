@@ -268,7 +268,7 @@ def check(
         names = _names_kept(said, network)
         told = bool(names)
     else:
-        data, said = _read(original), _read_release(release, named)
+        data, said = _read(original, recipe and recipe.reading), _read_release(release, named)
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
@@ -338,12 +338,12 @@ def _roles(
     return told | {name: places.get(name) for name in ("lat", "lon", "crs")}
 
 
-def _read(data: Any) -> Any:
+def _read(data: Any, reading: Mapping[str, Any] | None = None) -> Any:
     if not isinstance(data, str | Path):
         return data
-    from reident.workbench.files import read_file
+    from reident.workbench.opening import open_file
 
-    return read_file(data)
+    return open_file(data, **(reading or {})).data
 
 
 def _read_release(release: Any, named: Mapping[str, Any]) -> Release:

@@ -90,6 +90,8 @@ def open_(
     sheet: Sheet = None,
     layer: Layer = None,
     crs: Crs = None,
+    lat: Lat = None,
+    lon: Lon = None,
     missing: Missing = None,
     text: Text = "",
     role: Annotated[
@@ -127,9 +129,11 @@ def open_(
     out.parent.mkdir(parents=True, exist_ok=True)
     picture = out.with_suffix(".png")
     told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))
+    if lat or lon:
+        told = told.with_places(lat or "", lon or "", crs)
     told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
     recipe = with_population(told, population).write(out)
-    found.draw().savefig(picture, dpi=130)
+    told.shown(found).draw().savefig(picture, dpi=130)
     print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
 
 

@@ -27,12 +27,12 @@ from reident.methods import entries
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.assessing import REPETITIONS, arguments_of, prepare
+from reident.workbench.column_choice import ColumnChoice
 from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
 from reident.workbench.map_plan import Plan
 from reident.workbench.opening import KINDS, OpenedFile, file_kind, open_file
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.report import main_map, read_points
-from reident.workbench.roles import ROLES
 
 __all__ = ["Desk"]
 
@@ -41,7 +41,8 @@ _MOST_BYTES = 30_000_000
 _POLL_SECONDS = 1.5
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
 _ANCHORS = (ORIGINAL, NOTHING)
-_ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
+#: Names of columns are read whole.
+_STYLE = widgets.HTML("<style>.widget-label {white-space: normal; height: auto; line-height: 1.3}</style>")
 _PROFILES = {f"{name}: {times} times each release": name for name, times in REPETITIONS.items()}
 
 
@@ -81,12 +82,15 @@ class Desk:
         self._process: subprocess.Popen[str] | None = None
         self._thread = threading.Thread()
         self._stopped = False
+        self._first: str | None = None
+        self._located: tuple[Any, ...] = ()
         names = sorted(path.name for path in self.folder.iterdir() if path.is_file() and file_kind(path) in _ENDS)
         self.file = widgets.Combobox(options=names, placeholder="a file of the folder, or a path", description="file",
                                      ensure_option=False, **WIDE)  # fmt: skip
-        self.told, self.state, self.verdict, self.taken, self.script = (widgets.HTML() for _ in range(5))
-        self.roles: dict[str, widgets.Dropdown] = {}
-        self.columns = widgets.VBox()
+        self.part = widgets.Dropdown(description="sheet", **WIDE)
+        self._parts = widgets.VBox([self.part])
+        self.told, self.wrong, self.state, self.verdict, self.taken, self.script = (widgets.HTML() for _ in range(6))
+        self.columns = ColumnChoice(self._offer)
         self.limit = widgets.FloatSlider(0.25, min=0, max=1, step=0.01, description="tolerable risk", **WIDE)
         self.tolerate = widgets.BoundedFloatText(0.0, min=0, max=1, step=0.01, description="share above", **WIDE)
         self.profile = widgets.Dropdown(options=_PROFILES, value=profile, description="profile", **WIDE)
@@ -101,6 +105,7 @@ class Desk:
         self.shown = widgets.ToggleButtons(options=[], description="map of")
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
+        self.part.observe(lambda _: self._open(self.part.value), "value")
         self.profile.observe(lambda _: self._change(), "value")
         self.shown.observe(lambda _: self._draw(), "value")
         for control in (self.tolerate, self.limit):
@@ -111,7 +116,7 @@ class Desk:
         atexit.register(self.cancel)
         self._later = widgets.VBox(
             [
-                _head("2. The columns"), self.columns,
+                _head("2. The columns"), self.columns.widget, self.wrong,
                 _head("3. What is tolerable, and what is tried"), self.limit, self.tolerate, self.profile,
                 self.methods.widget, widgets.HBox([self.assess, self.stop]),
                 _head("4. What was found"), self.state, self.shown, self.map, self.verdict, self.protect,
@@ -119,7 +124,7 @@ class Desk:
                 _head("The same on the command line"), self.script,
             ]
         )  # fmt: skip
-        self.widget = widgets.VBox([_head("1. The file"), self.file, self.told, self._later])
+        self.widget = widgets.VBox([_STYLE, _head("1. The file"), self.file, self.told, self._parts, self._later])
         self._open()
         self.file.value = file
 
@@ -134,37 +139,47 @@ class Desk:
         path = Path(self.file.value)
         return (path.parent / f"{path.name.partition('.')[0]}-reident").as_posix()
 
-    def _open(self) -> None:
-        """Open the chosen file and propose the roles of its columns."""
+    @property
+    def roles(self) -> dict[str, widgets.Dropdown]:
+        """The controls of the columns' roles."""
+        return self.columns.roles
+
+    def _open(self, part: str | None = None) -> None:
+        """Open the chosen file, or a sheet or layer of it, and propose the roles of its columns."""
+        if part is not None and self.opened is not None and part == self.opened.source.get(self.part.description):
+            return
         self.cancel()
-        self.opened, self.roles = None, {}
+        self.opened, self._located = None, ()
         try:
             if self.file.value:
-                self.opened = open_file(self.folder / self.file.value)
+                self.told.value = "<p>The file is being read.</p>"
+                reading = {} if part is None else {self.part.description: part}
+                self.opened = open_file(self.folder / self.file.value, **reading)
+                self.told.value = _told(self.opened)
+            else:
+                self.told.value = f"<p>{html.escape(self._listed())}</p>"
         except (DataError, ParameterError) as error:
             self.told.value = bold(str(error))
         self._later.layout.display = "none" if self.opened is None else ""
         if self.opened is None:
+            self._parts.layout.display = "none"
             return
         self.recipe = recipe_of(self.opened, self.file.value)
-        lines = str(self.opened).splitlines()
-        notes = [f"changed while reading: {line}" for line in self.opened.receipts] + self.opened.notes
-        self.told.value = (
-            f"<p>{html.escape(lines[0])}</p><ul>{''.join(f'<li>{html.escape(n)}</li>' for n in notes)}</ul>"
-        )
-        rows = []
-        for row in self.opened.columns.itertuples():
-            about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
-            role = widgets.Dropdown(options=list(ROLES), value=row.role, layout=widgets.Layout(width="11rem"))
-            role.observe(lambda _: self._offer(), "value")
-            self.roles[row.column] = role
-            name = widgets.HTML(
-                f"<b>{html.escape(row.column)}</b> <small>{about}</small>", layout=widgets.Layout(width="17rem")
-            )
-            why = widgets.HTML(f"<small>{html.escape(row.reason)}</small>", layout=widgets.Layout(width="20rem"))
-            rows.append(widgets.HBox([name, role, why], layout=_ROW))
-        self.columns.children = tuple(rows)
+        if part is None:
+            self.part.options = ()
+            self.part.description = "layer" if "layer" in self.opened.source else "sheet"
+            self._parts.layout.display = "" if len(self.opened.parts) > 1 else "none"
+            self._first = self.opened.source.get(self.part.description)
+            self.part.options = self.opened.parts
+            self.part.value = self._first
+        self.columns.offer(self.opened, self.recipe)
         self._offer()
+
+    def _listed(self) -> str:
+        names = list(self.file.options)
+        more = f" and {len(names) - 9} more" if len(names) > 9 else ""
+        held = f"holds {', '.join(names[:9])}{more}" if names else "holds no file that can be read"
+        return f"The folder {self.folder} {held}. Choose a file by the field above, or type the path of another."
 
     def _offer(self) -> None:
         """Offer the methods that fit the roles."""
@@ -172,14 +187,19 @@ class Desk:
         offered = []
         try:
             with self._lock:
-                recipe = self.recipe.with_roles({name: one.value for name, one in self.roles.items()})
+                recipe = self.columns.recipe
                 data, arguments = arguments_of(self.opened, recipe)
                 for kind, made in prepare(data, **arguments, seed=self.seed).plans.items():
                     fitting = [one for one in entries("anonymiser", kind) if one.name not in made.left_out]
                     offered += [(one, usual_values(one, made)) for one in fitting]
-            self.state.value = ""
+            located = (self.file.value, self.part.value, str(recipe.places), recipe.named("place"))
+            if located != self._located:
+                self._located = located
+                self.columns.locate(data)
+            self.wrong.value = ""
         except (DataError, ParameterError) as error:
-            self.state.value = bold(str(error))
+            self.wrong.value = bold(str(error))
+            self._located, self.columns.where.value = (), ""
         self.methods.offer(offered)
 
     def _change(self) -> None:
@@ -215,10 +235,10 @@ class Desk:
         if self.opened is None:
             return {}
         out = self.out
-        chosen = [f"{name}={one.value}" for name, one in self.roles.items()
-                  if one.value != self.recipe.columns[name]["role"]]  # fmt: skip
         tried = [] if self.methods.usual else [self._tried(name) for name in self.methods.names.value]
-        options = [*(("--role", text) for text in chosen), *(("--try", text) for text in tried)]
+        part = self.part.value if self.part.value != self._first else None
+        options = [*([] if part is None else [(f"--{self.part.description}", part)]), *self.columns.options()]
+        options += [("--try", text) for text in tried]
         if self.limit.value != 0.25:
             options.append(("--limit", f"{self.limit.value:g}"))
         if self.tolerate.value:
@@ -386,6 +406,13 @@ class Desk:
         kinds = [kind for kind, frame in self.maps.items() if steps & set(frame["method"])]
         if kinds and self.shown.value not in kinds:
             self.shown.value = kinds[0]
+
+
+def _told(opened: OpenedFile) -> str:
+    """Return what was found about a file."""
+    notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
+    listed = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    return f"<p>{html.escape(str(opened).splitlines()[0])}</p>" + (f"<ul>{listed}</ul>" if listed else "")
 
 
 def _head(text: str) -> widgets.HTML:

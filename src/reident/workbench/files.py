@@ -51,17 +51,34 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
                 f"`{name}` must be a column of numbers (decimal degrees), got {data[column].dtype} in {column!r}"
             )
     placed = data.rename(columns={lat: LAT, lon: LON})
+    known = placed[LAT].notna() & placed[LON].notna()
+    east, north = (placed.loc[known, name].to_numpy(float) for name in (LON, LAT))
     if crs in (None, "EPSG:4326"):
+        _refuse_elsewhere(east, north, (-180, -90, 360, 90), "no degrees: for metres a CRS must be named", (lat, lon))
         return placed
     import geopandas as gpd
 
-    known = placed[LAT].notna() & placed[LON].notna()
-    there = gpd.GeoSeries(gpd.points_from_xy(placed.loc[known, LON], placed.loc[known, LAT], crs=crs))
+    try:
+        there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs))
+    except RuntimeError:  # that of pyproj
+        raise ParameterError(f"`crs` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
     degrees = there.to_crs("EPSG:4326")
+    area = there.crs.area_of_use
+    if area is not None and area.west < area.east:
+        around = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
+        why = f"no places in {crs}: is it that, and are north and east not interchanged?"
+        _refuse_elsewhere(degrees.x, degrees.y, around, why, (lat, lon))
     for name, values in ((LAT, degrees.y), (LON, degrees.x)):
         placed[name] = placed[name].astype("float64")
         placed.loc[known, name] = values.to_numpy()
     return placed
+
+
+def _refuse_elsewhere(x: Any, y: Any, box: tuple[float, ...], why: str, names: tuple[str, str | None]) -> None:
+    """Refuse coordinates of which most lie outside a box: they are not what they are taken for."""
+    within = (x >= box[0]) & (y >= box[1]) & (x <= box[2]) & (y <= box[3])
+    if len(within) and within.mean() < 0.5:
+        raise DataError(f"`lat` and `lon`, {names[0]!r} and {names[1]!r}, hold {why}")
 
 
 def plain_table(data: Any) -> Any:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_columns"]
+__all__ = ["draw_columns", "draw_places"]
 
 _MOST = 15
 _COLOURS = {
@@ -43,6 +43,16 @@ def draw_columns(opened: Any) -> Figure:
         ax.set_yticks([])
     for ax in flat[n:]:
         ax.set_visible(False)
+    return figure
+
+
+def draw_places(lon_deg: Any, lat_deg: Any) -> Figure:
+    """Draw how many records lie where."""
+    figure, ax = new_figure(size=(4.2, 3.6))
+    ax.hexbin(lon_deg, lat_deg, gridsize=22, mincnt=1, cmap="cividis", bins="log", linewidths=0.1)
+    ax.set_aspect(1 / max(0.05, float(np.cos(np.radians(np.median(lat_deg))))))
+    ax.set_xlabel("longitude (degrees)")
+    ax.set_ylabel("latitude (degrees)")
     return figure
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,8 @@ class OpenedFile:
         Each conversion that would not write back what was read.
     notes : list of str
         What a custodian should look at; nothing was changed there.
+    parts : list of str
+        The sheets or layers of the file, where it can have several.
     """
 
     data: Any
@@ -53,6 +55,7 @@ class OpenedFile:
     places: PlaceColumns | None
     receipts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
 
     def named(self, role: str) -> list[str]:
         """Return the columns for which a role is proposed, in the file's order."""
@@ -165,7 +168,8 @@ def open_file(
     if kind in (".csv", ".tsv", ".txt"):
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
     forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
-    return describe(cells, source, decimal, missing, forced, receipts, notes, crs)
+    parts = source.pop("parts", [])
+    return replace(describe(cells, source, decimal, missing, forced, receipts, notes, crs), parts=parts)
 
 
 def describe(
@@ -262,7 +266,7 @@ def _read_excel(path: Path, *, sheet: str | None, **_: Any) -> tuple[Any, dict[s
     empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
     rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
     table, told = table_of_rows(rows, path.name, None)
-    return table, {"sheet": chosen}, told, notes
+    return table, {"sheet": chosen, "parts": list(sizes)}, told, notes
 
 
 def _blank(cell: Any) -> bool:
@@ -320,7 +324,7 @@ def _read_geographic(
     shaped = [name for name, kind in listed.items() if kind is not None] or list(listed)
     sizes = {name: pyogrio.read_info(path, layer=name)["features"] for name in (list(listed) if layer else shaped)}
     chosen, notes = _chosen(layer, sizes, "layer", path.name)
-    return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen}, notes, path.name)
+    return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen, "parts": shaped}, notes, path.name)
 
 
 def _geographic(

@@ -14,7 +14,7 @@ from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.making import MISSING
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.roles import ROLES
+from reident.workbench.roles import ROLES, PlaceColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +85,16 @@ class Recipe:
             places = None
         return replace(self, columns=columns, places=places)
 
+    def with_places(self, lat: str, lon: str, crs: str | None = None) -> Recipe:
+        """Return the recipe with these columns as places: degrees, or north and east in the CRS."""
+        for option, name in (("lat", lat), ("lon", lon)):
+            check_choice(name, option, tuple(self.columns))
+        if lat == lon:
+            raise ParameterError(f"`lon` must be another column than `lat`, got {lon!r} for both")
+        earlier = [] if self.places is None else [self.places["lat"], self.places["lon"]]
+        found = self.with_roles({**dict.fromkeys(earlier, "other"), lat: "place", lon: "place"})
+        return replace(found, places={"lat": lat, "lon": lon, "crs": crs})
+
     def with_columns(
         self,
         *,
@@ -112,7 +122,7 @@ class Recipe:
         found = replace(found, keep=[*found.keep, *(name for name in secret if name not in found.keep)])
         if not (lat and lon) or (self.places and (self.places["lat"], self.places["lon"]) == (lat, lon)):
             return found
-        return replace(found, places={"lat": lat, "lon": lon, "crs": None})
+        return found.with_places(lat, lon)
 
     def tried(self) -> dict[str, list[dict[str, Any]]]:
         """Return the methods to try by the kind of data they are for, as `risk_utility` takes them."""
@@ -121,6 +131,22 @@ class Recipe:
             entry = find(step["method"], "anonymiser")
             found.setdefault(entry.data, []).append({"name": entry.name, **(step.get("parameters") or {})})
         return found
+
+    def check_places(self) -> None:
+        """Refuse columns that are places of which nothing says how they tell one.
+
+        Raises
+        ------
+        ParameterError
+            If there are such.
+        """
+        own = [] if self.places is None else [self.places["lat"], self.places["lon"]]
+        loose = [name for name in self.named("place") if name not in own and self.columns[name]["type"] != "geometry"]
+        if loose:
+            raise ParameterError(
+                f"`places` must say which columns are latitude and longitude, or north and east: {', '.join(loose)} "
+                f"{'is a place' if len(loose) == 1 else 'are places'} by the role alone (--lat and --lon)"
+            )
 
     def named(self, role: str) -> list[str]:
         """Return the columns with a role, in the file's order."""
@@ -133,6 +159,12 @@ class Recipe:
     def open(self, folder: str | Path = ".") -> OpenedFile:
         """Open the file of the recipe, from the folder in which the recipe lies."""
         return open_file(Path(folder) / self.file, **dict(self.reading))
+
+    def shown(self, opened: OpenedFile) -> OpenedFile:
+        """Return an opened file with the roles and places of the recipe."""
+        roles = [self.columns[name]["role"] for name in opened.columns["column"]]
+        places = None if self.places is None else PlaceColumns(self.places)
+        return replace(opened, columns=opened.columns.assign(role=roles), places=places)
 
     def write(self, path: str | Path) -> Path:
         """Write the recipe as YAML; `read_recipe` reads it back.

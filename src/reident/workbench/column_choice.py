@@ -1,0 +1,198 @@
+"""Controls of the browser over a file's columns: the role of each, and which of them hold the places."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+import pandas as pd
+
+from reident.pages import picture
+from reident.workbench.controls import WIDE
+from reident.workbench.microdata import LAT, LON
+from reident.workbench.opened_figure import draw_places
+from reident.workbench.opening import OpenedFile
+from reident.workbench.recipe import Recipe
+from reident.workbench.roles import ROLES
+
+__all__ = ["ColumnChoice"]
+
+#: Systems of metres that are offered; any other may be typed.
+_SYSTEMS = ("EPSG:25832", "EPSG:25833", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:2056", "EPSG:31287",
+            "EPSG:27700", "EPSG:28992", "EPSG:2154", "EPSG:3035", "EPSG:3857")  # fmt: skip
+_ROW = widgets.Layout(flex_flow="row wrap", align_items="center")
+_DEGREES = "EPSG:4326"
+
+
+class ColumnChoice:
+    """Roles and places to be confirmed; a choice is an option of `reident open`.
+
+    Parameters
+    ----------
+    changed : callable
+        Called without arguments after each choice.
+    """
+
+    def __init__(self, changed: Callable[[], Any]) -> None:
+        self.proposed = Recipe()
+        self.opened: OpenedFile | None = None
+        self.roles: dict[str, widgets.Dropdown] = {}
+        self.lat = widgets.Dropdown(description="latitude, north", **WIDE)
+        self.lon = widgets.Dropdown(description="longitude, east", **WIDE)
+        self.crs = widgets.Combobox(
+            description="CRS of metres", placeholder="empty for degrees; else EPSG:25832 or another", options=_SYSTEMS,
+            ensure_option=False, continuous_update=False, **WIDE,
+        )  # fmt: skip
+        self.where, self.picture = widgets.HTML(), widgets.HTML()
+        self.show = widgets.Button(description="Draw what the columns hold", layout=widgets.Layout(width="auto"))
+        self.show.layout.align_self = "flex-start"
+        told = widgets.HTML("<p>Where the records are: choose two columns, or none.</p>")
+        self._places = widgets.VBox([told, self.lat, self.lon, self.crs])
+        self._rows = widgets.VBox()
+        self.widget = widgets.VBox([self._rows, self._places, self.where, self.show, self.picture])
+        self._changed, self._quiet = changed, False
+        self.lat.observe(lambda _: self._place(), "value")
+        self.lon.observe(lambda _: self._place(), "value")
+        self.crs.observe(lambda _: self._tell(), "value")
+        self.show.on_click(lambda _: self._draw())
+
+    def offer(self, opened: OpenedFile, recipe: Recipe) -> None:
+        """Offer the columns of a file, with what is proposed of them."""
+        self.opened, self.proposed, self.roles = opened, recipe, {}
+        rows = []
+        for row in opened.columns.itertuples():
+            role = self.roles[row.column] = widgets.Dropdown(
+                options=list(ROLES), value=row.role, description=row.column, style={"description_width": "12rem"},
+                layout=widgets.Layout(width="24rem", height="auto"),
+            )  # fmt: skip
+            role.observe(lambda _, name=row.column: self._role(name), "value")
+            about = f"{row.type}, {row.distinct} values" + (f", {row.missing} missing" if row.missing else "")
+            why = widgets.HTML(f"<small>{about}; {html.escape(row.reason)}</small>")
+            rows.append(widgets.HBox([role, why], layout=_ROW))
+        self._rows.children = tuple(rows)
+        numbers = opened.columns.loc[opened.columns["type"].isin(["integer", "number"]), "column"].tolist()
+        self._places.layout.display = "none" if len(numbers) < 2 or hasattr(opened.data, "to_crs") else ""
+        with self._quietly():
+            for control, name in ((self.lat, "lat"), (self.lon, "lon")):
+                control.options = [("none", ""), *((one, one) for one in numbers)]
+                control.value = (recipe.places or {}).get(name, "")
+            self.crs.value = self._proposed_crs
+            self.picture.value = self.where.value = ""
+
+    @property
+    def _proposed_crs(self) -> str:
+        told = (self.proposed.places or {}).get("crs") or ""
+        return "" if told == _DEGREES else str(told)
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe with what was chosen, as `reident open` writes it with the same options.
+
+        Raises
+        ------
+        ParameterError
+            If the choice is not complete.
+        """
+        changed = {name: one.value for name, one in self.roles.items()}
+        found = self.proposed.with_roles(changed)
+        if self._moved:
+            found = found.with_places(self.lat.value, self.lon.value, self.crs.value or None)
+        found.check_places()
+        return found
+
+    @property
+    def _moved(self) -> bool:
+        """Whether other places are chosen than those that are proposed."""
+        places = self.proposed.places or {}
+        own = (places.get("lat", ""), places.get("lon", ""), self._proposed_crs)
+        return bool(self.lat.value and self.lon.value) and (self.lat.value, self.lon.value, self.crs.value) != own
+
+    def options(self) -> list[tuple[str, str]]:
+        """Return the choices as options of `reident open`."""
+        implied = {self.lat.value, self.lon.value} if self._moved else set()
+        told = [("--role", f"{name}={one.value}") for name, one in self.roles.items()
+                if name not in implied and one.value != self.proposed.columns[name]["role"]]  # fmt: skip
+        if self._moved:
+            told += [("--lat", self.lat.value), ("--lon", self.lon.value)]
+            told += [("--crs", self.crs.value)] if self.crs.value else []
+        return told
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        before, self._quiet = self._quiet, True
+        try:
+            yield
+        finally:
+            self._quiet = before
+
+    def _tell(self) -> None:
+        if not self._quiet:
+            self.picture.value = ""
+            self._changed()
+
+    def _role(self, name: str) -> None:
+        """Keep the places in step with a role: one that is none any more takes the other with it."""
+        if self._quiet:
+            return
+        own = (self.lat, self.lon)
+        with self._quietly():
+            if self.roles[name].value != "place" and name in (self.lat.value, self.lon.value):
+                for control in own:
+                    other, control.value = control.value, ""
+                    if other and other != name:
+                        self.roles[other].value = "other"
+            elif self.roles[name].value == "place" and name in dict(self.lat.options):
+                empty = next((control for control in own if not control.value), None)
+                if empty is not None:
+                    empty.value = name
+        self._tell()
+
+    def _place(self) -> None:
+        """Keep the roles in step with the places."""
+        if self._quiet:
+            return
+        chosen = {self.lat.value, self.lon.value} - {""}
+        with self._quietly():
+            for name, role in self.roles.items():
+                if name in chosen:
+                    role.value = "place"
+                elif role.value == "place":
+                    role.value = "other"
+        self._tell()
+
+    def _draw(self) -> None:
+        """Draw the columns by the roles that are chosen."""
+        if self.opened is not None:
+            figure = self.recipe.shown(self.opened).draw()
+            self.picture.value = f'<img alt="the values of each column" src="{picture(figure)}" style="max-width:100%">'
+
+    def locate(self, data: Any) -> None:
+        """Show where the records are, as they were understood: a wrong column or system is seen at once."""
+        self.where.value = ""
+        table = _degrees(data)
+        if table is None or not len(table):
+            return
+        ends: Mapping[str, Any] = {name: np.quantile(table[name], [0.05, 0.95]) for name in (LAT, LON)}
+        (south, north), (west, east) = ends[LAT], ends[LON]
+        told = (
+            f"{len(table)} places were recognised, nine tenths of them between {south:.2f} and {north:.2f} degrees of "
+            f"latitude and between {west:.2f} and {east:.2f} degrees of longitude. Are they where they should be?"
+        )
+        figure = draw_places(table[LON], table[LAT])
+        self.where.value = f'<p>{told}</p><img alt="{told}" src="{picture(figure)}" style="max-width:100%">'
+
+
+def _degrees(data: Any) -> pd.DataFrame | None:
+    """Return the latitudes and longitudes of records that have them."""
+    if hasattr(data, "to_crs"):
+        if data.crs is None:
+            return None
+        there = data.geometry[data.geometry.geom_type == "Point"].to_crs(_DEGREES)
+        return pd.DataFrame({LAT: there.y, LON: there.x}).dropna()
+    if not {LAT, LON} <= set(data.columns):
+        return None
+    return pd.DataFrame(data[[LAT, LON]]).dropna().astype(float)
