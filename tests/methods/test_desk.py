@@ -5,14 +5,26 @@ import json
 import re
 
 import geopandas as gpd
+import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
 
 import reident as rd
 from commands import call
 from office import office
+from reident.workbench.assessing import arguments_of
 from reident.workbench.desk import Desk
-from reident.workbench.recipe import read_recipe
+from reident.workbench.recipe import read_recipe, recipe_of
+
+
+def _shown(report):
+    """Return what the map of a report draws."""
+    return json.loads(re.search(r"^const state = (.*);$", report, re.MULTILINE)[1])["data"]
+
+
+def _sentence(report):
+    return html.unescape(re.search(r'class="verdict"><strong>(.*?)</strong>', report)[1])
 
 
 @pytest.mark.slow
@@ -30,15 +42,13 @@ def test_the_map_of_the_advised_release_is_shown(tmp_path):
     assert desk.shown.value == "table"
     # What the command wrote: the same map with the same refusals, and the same verdict.
     report = (tmp_path / desk.out / "report" / "report.html").read_text()
-    state = json.loads(re.search(r"^const state = (.*);$", report, re.MULTILINE)[1])
-    assert json.loads(json.dumps(desk.map.data)) == state["data"]
+    assert json.loads(json.dumps(desk.map.data)) == _shown(report)
     assert any("refused" in point for curve in desk.map.data["curves"] for point in curve["points"])
-    sentence = html.unescape(re.search(r'class="verdict"><strong>(.*?)</strong>', report)[1])
-    assert f"<b>{html.escape(sentence)}</b>" in desk.verdict.value
+    assert f"<b>{html.escape(_sentence(report))}</b>" in desk.verdict.value
     desk.tolerate.value = 0.5
     assert not any("refused" in point for curve in desk.map.data["curves"] for point in curve["points"])
     desk.tolerate.value = 0.0
-    assert json.loads(json.dumps(desk.map.data)) == state["data"]
+    assert json.loads(json.dumps(desk.map.data)) == _shown(report)
     assert {curve["name"] for curve in desk.map.data["curves"]} >= {"mondrian"}
     desk.shown.value = "places"
     assert {curve["name"] for curve in desk.map.data["curves"]} == {"donut"}
@@ -116,3 +126,59 @@ def test_a_sheet_is_chosen_and_named_in_every_command(tmp_path):
     assert list(recipe.columns) == ["Stadt", "Alter"]
     desk.opened.data.to_csv(tmp_path / "release.csv", index=False)
     assert rd.check(tmp_path / "release.csv", tmp_path / "buch.xlsx", recipe=recipe, attacks=["exact_join"]).n == 32
+
+
+@pytest.mark.slow
+def test_a_list_of_relations_goes_the_whole_way(tmp_path):
+    """Roles, map, recipe, release, report; the verdict is that of `--network`."""
+    rows = [f"p{a:02d};p{b:02d};{a % 3}" for a, b in nx.complete_graph(20).edges]
+    (tmp_path / "freunde.csv").write_text("\n".join(["Von;Nach;Jahre", *rows]), "utf-8")
+    desk = Desk("freunde.csv", folder=tmp_path, profile="smoke", jobs=1)
+    assert {name: role.value for name, role in desk.roles.items()} == {"Von": "node", "Nach": "node", "Jahre": "other"}
+    desk.roles["Nach"].value = "other"
+    assert "`role` node must be that of two columns" in desk.wrong.value
+    assert desk.assess.disabled
+    desk.roles["Nach"].value = "node"
+    desk.methods.names.value = ("degree_anonymity", "rewire_edges")
+    assert desk.wrong.value == ""
+    desk.run("assess", wait=True)
+    assert desk.state.value == "Done."
+    assert {curve["name"] for curve in desk.map.data["curves"]} == {"degree_anonymity", "rewire_edges"}
+    report = (tmp_path / desk.out / "report" / "report.html").read_text()
+    assert json.loads(json.dumps(desk.map.data)) == _shown(report)
+    desk.run("protect", wait=True)
+    assert "<b>passed: at most" in desk.verdict.value
+    assert "release.csv" in desk.taken.value
+    other = call(tmp_path, "assess", "--network", "freunde.csv", "--profile", "smoke", "-q")
+    assert _sentence(report) in other.stdout
+    assert "--recipe" not in (tmp_path / "report" / "report.html").read_text()
+    assert rd.read_recipe(tmp_path / desk.out / "report" / "recipe.yaml").ends == ["Von", "Nach"]
+
+
+def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
+    table = pd.DataFrame([(f"p{a}", f"p{b}") for a, b in nx.cycle_graph(30).edges], columns=["wer", "wen"])
+    for path in (tmp_path / "a.xlsx", tmp_path / "a.csv"):
+        table.to_excel(path, index=False) if path.suffix == ".xlsx" else table.to_csv(path, index=False)
+        opened = rd.open_file(path)
+        assert opened.named("node") == ["wer", "wen"]
+    data, arguments = arguments_of(opened, recipe_of(opened))
+    direct = rd.read_graph(tmp_path / "a.csv")
+    assert list(data.index) == list(direct.nodes)
+    assert np.array_equal(arguments["network"].indices, direct.indices)
+    # No edge list: an edge twice, loops, values of two kinds.
+    for other in (pd.concat([table, table]), table.assign(wen=table["wer"]), table.assign(wen=range(30))):
+        other.to_csv(tmp_path / "b.csv", index=False)
+        assert rd.open_file(tmp_path / "b.csv").named("node") == []
+
+
+def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
+    pd.DataFrame({"age": range(40), "sex": list("mf") * 20}).to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "recipe.yaml").write_text("chain: [{method: donut}]")
+    (tmp_path / "report" / "points-network.csv").touch()
+    done = call(tmp_path, "open", "a.csv", "--role", "age=quasi-identifier", "--try", "rounding:base=1", "--limit", "0")
+    done = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "-q")
+    assert "nothing is advised" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "report").glob("*.[yc]*")) == [
+        "advice.csv", "points-table.csv", "recipe-earlier.yaml"
+    ]  # fmt: skip

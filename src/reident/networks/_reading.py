@@ -11,7 +11,7 @@ import numpy as np
 from reident.data.delimited import dialect_of
 from reident.errors import DataError, ParameterError
 
-__all__ = ["as_path", "format_of", "read_raw"]
+__all__ = ["as_path", "edges_of_cells", "end_columns", "format_of", "read_raw"]
 
 
 def _suffix(path: Path) -> str:
@@ -77,21 +77,26 @@ _ENDS = (
 
 
 def _read_csv(path: Path, columns: Sequence[str] | None) -> tuple[Any, Any, int, Sequence[Hashable]]:
-    import pandas as pd
-
     table = _table(path)
     columns = _ends(list(table.columns), path.name) if columns is None else columns
+    return edges_of_cells(table, columns, path.name)
+
+
+def edges_of_cells(table: Any, columns: Sequence[str], file: str) -> tuple[Any, Any, int, Sequence[Hashable]]:
+    """Return ``(u, v, n, nodes)`` of the edges whose ends two columns of texts name; an empty end: a lone node."""
+    import pandas as pd
+
     if isinstance(columns, str) or len(columns) != 2:
         raise ParameterError(f"`columns` must be two names, of an edge's ends, got {columns!r}")
     absent = [column for column in columns if column not in table.columns]
     if absent:
         raise DataError(
-            f"{path.name!r} must have the columns {list(columns)}, got {list(table.columns)}: "
+            f"{file!r} must have the columns {list(columns)}, got {list(table.columns)}: "
             "name an edge's two ends with `columns`"
         )
     left, right = (table[column].str.strip() for column in columns)
     if (left == "").any():
-        raise DataError(f"{path.name!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(left == '')[0]) + 2}")
+        raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(left == '')[0]) + 2}")
     names: Any = pd.unique(pd.concat([left, right[right != ""]]))
     whole = pd.to_numeric(pd.Series(names), errors="coerce")
     if whole.notna().all() and (whole % 1 == 0).all() and pd.Series(names).str.fullmatch(r"-?\d+").all():
@@ -106,12 +111,12 @@ def _read_csv(path: Path, columns: Sequence[str] | None) -> tuple[Any, Any, int,
     v = coded.get_indexer(right[edge]).astype(np.int64)
     low, high = np.minimum(u, v), np.maximum(u, v)
     if (low == high).any():
-        raise DataError(f"{path.name!r} must not have self-loops, got one at {nodes[int(low[low == high][0])]!r}")
+        raise DataError(f"{file!r} must not have self-loops, got one at {nodes[int(low[low == high][0])]!r}")
     keys, times = np.unique(low * len(nodes) + high, return_counts=True)
     if (times > 1).any():
         key = int(keys[times > 1][0])
         raise DataError(
-            f"{path.name!r} must not have multiple edges, got more than one row for "
+            f"{file!r} must not have multiple edges, got more than one row for "
             f"{nodes[key // len(nodes)]!r} and {nodes[key % len(nodes)]!r}: each undirected edge stands once"
         )
     named: Sequence[Hashable] = range(len(nodes)) if nodes == list(range(len(nodes))) else nodes
@@ -137,12 +142,18 @@ def _table(path: Path) -> Any:
     raise DataError(f"{path.name!r} could not be read as an edge list: its encoding is not known")
 
 
+def end_columns(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the columns whose names say that they are an edge's two ends."""
+    lower = {name.strip().lower(): name for name in names}
+    found = ((lower[one], lower[other]) for one, other in _ENDS if one in lower and other in lower)
+    return next(found, None)
+
+
 def _ends(names: list[str], file: str) -> tuple[str, str]:
     """Return the columns with an edge's two ends: by their names, else the only two there are."""
-    lower = {name.strip().lower(): name for name in names}
-    for one, other in _ENDS:
-        if one in lower and other in lower:
-            return lower[one], lower[other]
+    named = end_columns(names)
+    if named is not None:
+        return named
     if len(names) == 2 and not any(name.strip().lstrip("-").isdigit() for name in names):
         return names[0], names[1]
     raise DataError(

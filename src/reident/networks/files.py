@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from reident.errors import DataError
-from reident.networks._reading import as_path, format_of
-from reident.networks.graph import Network, as_network, read_network
+from reident.networks._reading import as_path, edges_of_cells, format_of
+from reident.networks.graph import Network, as_network, network_from_edges, read_network
 
-__all__ = ["read_graph", "write_graph"]
+__all__ = ["network_of_table", "read_graph", "write_graph"]
 
 
 def read_graph(path: str | Path, *, columns: Sequence[str] | None = None) -> Network:
@@ -41,6 +41,12 @@ def read_graph(path: str | Path, *, columns: Sequence[str] | None = None) -> Net
         For an ending that names no format.
     """
     return read_network(path, columns)
+
+
+def network_of_table(table: Any, columns: Sequence[str], name: str = "table") -> Network:
+    """Return the network whose edges two columns of a table name, as `read_graph` reads the same cells from a file."""
+    texts = table[list(columns)].astype("str").where(table[list(columns)].notna(), "")
+    return network_from_edges(*edges_of_cells(texts, columns, name))
 
 
 def write_graph(graph: Any, path: str | Path) -> Path:

@@ -13,14 +13,14 @@ import pandas as pd
 
 from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real
 from reident.errors import DataError, ParameterError
-from reident.networks.files import read_graph
+from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import as_network
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.advising import slots_of, slots_of_chain, verdict
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Roles
 from reident.workbench.map_plan import Plan, worst_attack
-from reident.workbench.microdata import LAT, LON, microdata
+from reident.workbench.microdata import LAT, LON, microdata, persons_of
 from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
@@ -362,6 +362,13 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
     from reident.workbench.files import with_places
 
     recipe.check_places()
+    if recipe.ends:
+        network = network_of_table(opened.data, recipe.ends, recipe.file)
+        steps = {step["method"]: {"name": step["method"], **(step.get("parameters") or {})} for step in recipe.chain}
+        tried = {"network": list(steps.values())} if steps else recipe.tried()
+        return persons_of(network), {
+            "network": network, "methods": tried, "limit": recipe.limit, "tolerate": recipe.tolerate
+        }  # fmt: skip
     data, secret = opened.data, recipe.named("sensitive")
     if recipe.places is not None:
         data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))

@@ -18,7 +18,7 @@ from reident.errors import DataError, ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
-from reident.networks.files import read_graph
+from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import Network, as_network
 from reident.workbench.cell_audit import Finding
 from reident.workbench.knowledge import KnowledgePrice, price
@@ -262,6 +262,8 @@ def check(
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     told: bool | None = isinstance(release, Release) or None
     names: list[dict[str, Any]] = []
+    if recipe is not None and recipe.ends and not is_graph(original):
+        original = network_of_table(_read(original, recipe.reading), recipe.ends, "original")
     if is_graph(original):
         network = as_network(original, "original")
         data, said = persons_of(network), _network_release(release)

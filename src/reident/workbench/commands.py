@@ -187,7 +187,9 @@ def assess(
         told = with_population(told, population)
         data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
         said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
-        shown = ", ".join(said.get("quasi", [])) or ("relations" if opened is None else "places alone")
+        relations = said.pop("network", relations)
+        alone = opened is None or told.ends
+        shown = ", ".join(said.get("quasi", [])) or ("relations" if alone else "places alone")
         print(f"an intruder may know: {shown}; sensitive: {', '.join(said.get('sensitive', [])) or 'none named'}")
         found = run(
             data,
@@ -206,7 +208,8 @@ def assess(
         shutil.rmtree(work / "report", ignore_errors=True)
         made = found.save(
             work / "report", command=shlex.join(["reident", *sys.argv[1:]]),
-            recipe=str(out / "recipe.yaml"), receipts=[] if opened is None else opened.receipts,
+            recipe="" if opened is None else str(out / "recipe.yaml"),
+            receipts=[] if opened is None else opened.receipts,
         )  # fmt: skip
         report = _published(made.parent, out)
         print(found.sentence)
@@ -215,6 +218,7 @@ def assess(
         for one in filter(None, (found.search, found.network)):
             _say_unmade(one)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
+        _set_aside(out / "recipe.yaml", recipe)
         if opened is not None and found.search is not None and found.search.passed:
             source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
             advised = replace(found.advised(told), file=source).write(out / "recipe.yaml")
@@ -223,6 +227,12 @@ def assess(
             print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
             _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+
+
+def _set_aside(earlier: Path, given: Path | None) -> None:
+    """Rename what an earlier assessment advised: it is not of this one."""
+    if earlier.is_file() and not (given is not None and given.exists() and earlier.samefile(given)):
+        earlier.replace(earlier.with_name("recipe-earlier.yaml"))
 
 
 def _say_unmade(found: Any) -> None:

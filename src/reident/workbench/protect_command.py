@@ -77,13 +77,12 @@ def protect(
     if entry is not None and entry.data == "network":
         if file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        made = run(network_file(file, ends), out, method=method, options=options)
-        told = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
-        given = ", ".join(f"{name}={value}" for name, value in told["parameters"].items())
-        print(f"{told['method']}: {given}\n{told['nodes_released']} nodes, {told['edges_released']} edges released")
-        _say_where(made)
+        _tell_network(run(network_file(file, ends), out, method=method, options=options))
         return
     opened, told = open_or_recipe(file, recipe)
+    if recipe is not None and told.ends:
+        _tell_network(run(opened, out, recipe=told))
+        return
     suffix = f".{opened.source['kind']}" if f".{opened.source['kind']}" in WRITTEN else ".csv"
     made = run(
         opened,
@@ -106,6 +105,13 @@ def protect(
         suffix=suffix,
     )
     _tell(made, opened)
+    _say_where(made)
+
+
+def _tell_network(made: Path) -> None:
+    told = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
+    given = ", ".join(f"{name}={value}" for name, value in told["parameters"].items())
+    print(f"{told['method']}: {given}\n{told['nodes_released']} nodes, {told['edges_released']} edges released")
     _say_where(made)
 
 

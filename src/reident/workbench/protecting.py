@@ -19,7 +19,7 @@ from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import guarantee, release
-from reident.networks.files import write_graph
+from reident.networks.files import network_of_table, write_graph
 from reident.networks.graph import Network
 from reident.networks.naive import naive_anonymise
 from reident.places.distances import great_circle_km
@@ -125,6 +125,8 @@ def protect(
     if is_graph(data):
         return _protect_network(data, Path(out), str(method), options)
     opened = data if isinstance(data, OpenedFile) else None
+    if recipe is not None and recipe.ends:
+        return _protect_network(_network_of(data, recipe), Path(out), *_network_step(recipe))
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
     steps = _steps(method, options, recipe)
@@ -167,6 +169,19 @@ def _absent(target: Path) -> Path:
     if target.exists():
         raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")
     return target
+
+
+def _network_of(data: Any, recipe: Recipe) -> Network:
+    return network_of_table(data.data if isinstance(data, OpenedFile) else data, recipe.ends, recipe.file or "data")
+
+
+def _network_step(recipe: Recipe) -> tuple[str, Mapping[str, Any]]:
+    """Return the method of a recipe for a network, and its parameters."""
+    steps = list(recipe.steps())
+    if len(steps) != 1 or steps[0][0].data != "network":
+        named = [entry.name for entry, _, _ in steps]
+        raise ParameterError(f"`chain` must have one step, a method for networks, where columns are nodes, got {named}")
+    return steps[0][0].name, steps[0][1]
 
 
 def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, Any] | None) -> Path:

@@ -115,7 +115,7 @@ class Recipe:
         if not (known or sensitive):
             return self
         secret = [name for name in self.named("sensitive") if name not in (*known, *sensitive)]
-        protected = [*self.named("quasi-identifier"), *self.named("place")] if known else []
+        protected = [*self.named("quasi-identifier"), *self.named("place"), *self.named("node")] if known else []
         roles = dict.fromkeys([*protected, *secret], "other")
         roles |= {name: "place" for name in (lat, lon) if name} | dict.fromkeys(quasi, "quasi-identifier")
         found = self.with_roles(roles | dict.fromkeys(sensitive, "sensitive"))
@@ -159,6 +159,20 @@ class Recipe:
     def open(self, folder: str | Path = ".") -> OpenedFile:
         """Open the file of the recipe, from the folder in which the recipe lies."""
         return open_file(Path(folder) / self.file, **dict(self.reading))
+
+    @property
+    def ends(self) -> list[str]:
+        """The two columns with the ends of relations; empty for records.
+
+        Raises
+        ------
+        ParameterError
+            If there are one or more than two.
+        """
+        named = self.named("node")
+        if len(named) in (0, 2):
+            return named
+        raise ParameterError(f"`role` node must be that of two columns, the ends of a relation, got {named}")
 
     def shown(self, opened: OpenedFile) -> OpenedFile:
         """Return an opened file with the roles and places of the recipe."""

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident._check import check_real
 from reident.errors import DataError
+from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.columns import words
 
@@ -24,6 +25,7 @@ ROLES = {
     "place": "where the record is: masked",
     "weight": "how many persons of the population a record stands for",
     "household": "records with the same value live together",
+    "node": "one end of a relation: two such columns are a network",
     "free text": "may name anybody: never released",
     "other": "left out unless it is named",
 }
@@ -123,14 +125,33 @@ def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
 def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> dict[Any, tuple[str, str]]:
     """Return a role and a reason for each column."""
     found = {}
+    ends = _relations(table, types)
     for name in table.columns:
-        if places is not None and name in (places["lat"], places["lon"]):
+        if ends is not None:
+            found[name] = (
+                ("node", "one end of a relation") if name in ends else ("other", "of a relation, not a person")
+            )
+        elif places is not None and name in (places["lat"], places["lon"]):
             found[name] = ("place", str(places["reason"]))
         elif types[name] == "geometry":
             found[name] = ("place", "the geometry of the file")
         else:
             found[name] = _role(name, table[name].dropna(), types[name], len(table))
     return found
+
+
+def _relations(table: pd.DataFrame, types: Mapping[Any, str]) -> tuple[str, str] | None:
+    """Return the two columns of an edge list: named so, or the only ones and about the same; each edge stands once."""
+    named = end_columns([str(name) for name in table.columns])
+    ends = named or (tuple(table.columns) if len(table.columns) == 2 else None)
+    if ends is None or types[ends[0]] != types[ends[1]] or types[ends[0]] not in ("integer", "text"):
+        return None
+    pairs = pd.DataFrame(np.sort(table[list(ends)].dropna().astype("str").to_numpy(str), axis=1))
+    if not len(pairs) or pairs.duplicated().any() or (pairs[0] == pairs[1]).any() or table[ends[0]].isna().any():
+        return None
+    left, right = (set(table[name].dropna()) for name in ends)
+    alike = len(left & right) / min(len(left), len(right))
+    return ends if alike >= (0.5 if named is None else 0.1) and (named is not None or len(table) >= 20) else None
 
 
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
