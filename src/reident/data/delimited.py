@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -115,9 +116,11 @@ def _share_of_letters(raw: bytes, encoding: str) -> float:
 
 
 def _quote(text: str) -> str:
-    sample = text[:200_000]
-    single = sum(sample.count(f"{sep}'") for sep in _SEPARATORS)
-    return "'" if single > 3 and single > 2 * sample.count('"') else '"'
+    """Return the quote: single ones where they open fields and close as many ('s-Gravenhage and '=1 close none)."""
+    sample, signs = text[:200_000], re.escape("".join(_SEPARATORS))
+    opened = len(re.findall(rf"(?:^|[{signs}])'", sample, re.MULTILINE))
+    closed = len(re.findall(rf"'(?:[{signs}]|\r?$)", sample, re.MULTILINE))
+    return "'" if opened > 3 and opened > 2 * sample.count('"') and closed > 0.9 * opened else '"'
 
 
 def _separator(text: str, quote: str) -> str:

@@ -25,6 +25,7 @@ from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON, Release
 from reident.places.points import read_places
 from reident.places.tolerance import tolerated
+from reident.tables._lattice import too_large
 
 __all__ = [
     "FORMS",
@@ -319,6 +320,8 @@ def lacking(entry: Entry, data: Records) -> str:
                 GIVEN[name](data, {})
     except (ParameterError, DataError) as error:
         return str(error)
+    if dict(entry.fixed).get("method") == "ola":
+        return too_large(data.hierarchies[name].n_levels for name in data.quasi)
     return ""
 
 

@@ -195,36 +195,37 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
     best, chosen = -np.inf, least / 10
     for scale in np.geomspace(least / 10, max(most, least), 48) if dimensions else ():
         density = near.sizes * np.exp(-0.5 * (near.gaps / scale) ** power)
-        seen = density.sum(axis=1) / scale**dimensions
-        likelihood = (1 - _ABSENT) * seen + _ABSENT / most**dimensions
+        with np.errstate(divide="ignore"):
+            seen = np.log(density.sum(axis=1))
         # Beyond the last candidate the sum would grow with the scale: without it small scales would look likelier.
-        likelihood += (1 - _ABSENT) * _beyond(near, scale, dimensions, power) / scale**dimensions
-        total = float(np.log(np.maximum(likelihood, 1e-300)).sum())
+        seen = np.logaddexp(seen, _beyond(near, scale, dimensions, power)) - dimensions * np.log(scale)
+        absent = np.log(_ABSENT) - dimensions * np.log(most)
+        total = float(np.logaddexp(np.log(1 - _ABSENT) + seen, absent).sum())
         if total > best:
             best, chosen = total, float(scale)
     lowest = near.gaps.min(axis=1, keepdims=True)
     lowest = np.where(np.isfinite(lowest), lowest, 0.0)
     # Relative to the nearest, so that a person far from all still has a nearest one.
     weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
-    beyond = _beyond(near, chosen, dimensions, power)[:, None] * np.exp(
-        0.5 * np.minimum((lowest / chosen) ** power, 700)
-    )
+    beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum((lowest / chosen) ** power, 700)
+    beyond = np.exp(np.minimum(beyond, 700))
     total = weights.sum(axis=1, keepdims=True) + beyond
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
 
 
 def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray:
-    """Return the weight of the candidates that are not at hand, if they go on as densely: an incomplete gamma."""
-    from scipy.special import gamma, gammaincc
+    """Return the logarithm of the weight of the candidates not at hand, if they go on as densely: incomplete gamma."""
+    from scipy.special import gammaincc, gammaln
 
     if not dimensions or not near.cut.any():
-        return np.zeros(len(near.gaps))
+        return np.full(len(near.gaps), -np.inf)
     reach = np.where(near.cut, near.gaps.max(axis=1), 1.0)
     reach = np.maximum(reach, 1e-12)
-    dense = np.where(near.cut, near.sizes.sum(axis=1) / reach**dimensions, 0.0)
     shape = dimensions / power
-    mass = gamma(shape) * gammaincc(shape, 0.5 * (reach / scale) ** power)
-    found: FloatArray = dense * shape * mass * (2.0 ** (1 / power) * scale) ** dimensions
+    with np.errstate(divide="ignore"):
+        mass = np.log(near.sizes.sum(axis=1)) + np.log(gammaincc(shape, 0.5 * (reach / scale) ** power))
+    wide = dimensions * (np.log(2) / power + np.log(scale) - np.log(reach))
+    found: FloatArray = np.where(near.cut, mass + wide + gammaln(shape) + np.log(shape), -np.inf)
     return found
 
 

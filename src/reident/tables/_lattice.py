@@ -8,6 +8,7 @@ not settles all below it, so that few nodes beside those at the border are count
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -24,7 +25,7 @@ from reident.tables._runs import sensitive_runs
 from reident.tables.classes import class_ids, encode_column
 from reident.tables.hierarchy import Hierarchy
 
-__all__ = ["SOLUTION_COLUMNS", "Found", "search"]
+__all__ = ["SOLUTION_COLUMNS", "Found", "search", "too_large"]
 
 SOLUTION_COLUMNS = ["total_level", "loss", "n_suppressed", "n_classes"]
 
@@ -37,6 +38,17 @@ _MEMORY = 256 * 2**20
 _MAX_CELLS = 2**62
 
 _MAX_NODES = 2_000_000
+
+
+def too_large(levels: Iterable[int]) -> str:
+    """Return why a lattice over so many levels of each attribute is not searched, nothing if it is."""
+    n_nodes = math.prod(levels)
+    if n_nodes <= _MAX_NODES:
+        return ""
+    return (
+        f"`hierarchies` must span at most {_MAX_NODES:,} nodes, got {n_nodes:.6g}: use fewer levels or attributes, or "
+        "method='mondrian'"
+    )
 
 
 @dataclass(frozen=True)
@@ -359,11 +371,8 @@ def search(
     """
     coded = _Coded(table, quasi, hierarchies)
     shape = tuple(int(levels) for levels in coded.levels)
-    if np.prod(coded.levels, dtype=np.float64) > _MAX_NODES:
-        raise ParameterError(
-            f"`hierarchies` must span at most {_MAX_NODES:,} nodes, got {np.prod(coded.levels):,}: use fewer levels "
-            "or attributes, or method='mondrian'"
-        )
+    if reason := too_large(shape):
+        raise ParameterError(reason)
     judge = _Judge(coded, criteria, limit)
     monotone = criteria.monotone_with_suppression or judge.most == 0
     if published and not monotone:

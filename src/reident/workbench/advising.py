@@ -89,8 +89,12 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
     near = found.nearest
     if near is None:
         return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
+    alone = ""
+    if (part := found.alone) is not None:
+        held = f", with {part['withheld']} withheld" if part["withheld"] else ""
+        alone = f"; {part['chain']} by itself passes{held}"
     return (
         f"no release tried puts {rule}, and nothing is advised; {near['chain']} comes nearest of "
         f"{len(found.judged)} judged (at least {float(near['share_above_limit']):.1%} of persons above, most by "
-        f"{near['attack']}){drawn}"
+        f"{near['attack']}){alone}{drawn}"
     )

@@ -26,7 +26,7 @@ from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe
-from reident.workbench.roles import NO_WEIGHT, survey_weights
+from reident.workbench.roles import NO_WEIGHT, UNKNOWN, survey_weights
 from reident.workbench.searching import DRAWS, Search, search_release
 
 __all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_of", "assess", "prepare"]
@@ -238,6 +238,8 @@ def assess(
         limit=limit, methods=methods, hierarchies=hierarchies, household=household, weight=weight,
         population=population, n_known=n_known, overlap=overlap, public=public, seed=seed,
     )  # fmt: skip
+    for step in chain:
+        check_columns(made.data, step.get("columns") or [], "columns", table_name="data", min_columns=0)
     aside = check_columns(made.data, keep, "keep", table_name="data", min_columns=0)
     running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
     maps: dict[str, pd.DataFrame] = {}
@@ -312,7 +314,7 @@ def prepare(
     listed += [column for column in noisy if column not in listed]
     places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
     if not (listed or places or network is not None):
-        raise ParameterError("`quasi`, `lat` and `lon` or `network` must be given: nothing says what an intruder knows")
+        raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     secret = check_columns(data, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)
     secret.sort(key=lambda name: data[name].nunique())
     first = secret[0] if secret else None
@@ -333,7 +335,8 @@ def prepare(
     complete = complete_records(data, listed)
     if len(complete) < 20:
         raise DataError(
-            f"`data` must have at least 20 records with every quasi-identifier and a valid place, got {len(complete)}"
+            "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
+            f"{len(complete)}: {_why_few(data, listed)}"
         )
     if len(complete) > MOST_RECORDS:
         drawn = np.random.default_rng(seed).permutation(len(complete))[:MOST_RECORDS]
@@ -355,6 +358,17 @@ def prepare(
     if network is not None:
         plans["network"] = plan(microdata(network, quasi=(), kind="network"), chosen.get("network"), limit=limit)
     return Prepared(data, complete, roles, told, plans, limit)
+
+
+def _why_few(data: Any, quasi: list[str]) -> str:
+    """Say what to do where hardly a record is complete."""
+    gaps = data[quasi].isna().sum().sort_values(ascending=False)
+    if len(data) < 20 or not gaps.any():
+        return (
+            "`protect` with a `method` makes a release of so few, and `check` judges it; of fewer than 8 none is made"
+        )
+    most = ", ".join(f"{name!r} ({count})" for name, count in gaps[gaps > 0].head(3).items())
+    return f"of {len(data)}, most are missing in {most}; columns with many gaps can be given the role other"
 
 
 def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any]]:

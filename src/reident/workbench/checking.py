@@ -271,13 +271,15 @@ def check(
         told = bool(names)
     else:
         data, said = _read(original, recipe and recipe.reading), _read_release(release, named)
+    from reident.workbench.files import without_apostrophes
+
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
-        data, said, quasi=roles["quasi"], sensitive=roles["sensitive"], household=household, weight=weight,
-        population=population, hierarchies=hierarchies, network=network,
+        without_apostrophes(data), said, quasi=roles["quasi"], sensitive=roles["sensitive"],
+        household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
         register=None if register is None else _read(register),
         earlier=[_read_release(one, named) for one in check_listed(earlier, "earlier")],
         told=told, **named,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +30,10 @@ __all__ = [
     "with_population",
 ]
 
-Quasi = Annotated[str, typer.Option(help="Columns that an intruder may know, separated by commas.")]
+Quasi = Annotated[
+    str,
+    typer.Option(help="Columns that an intruder may know, separated by commas; a name with a comma in double quotes."),
+]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
 Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
@@ -53,8 +57,8 @@ Population = Annotated[
 
 
 def listed(names: str) -> list[str]:
-    """Return names that commas separate."""
-    return [name.strip() for name in names.split(",") if name.strip()]
+    """Return names that commas separate; one with a comma in it stands in double quotes."""
+    return [name.strip() for row in csv.reader([names], skipinitialspace=True) for name in row if name.strip()]
 
 
 def network_file(path: Path, ends: str) -> Any:

@@ -125,12 +125,12 @@ def open_(
         "missing": None if missing is None else listed(missing), "text": listed(text),
     }  # fmt: skip
     found = open_file(file, **reading)  # type: ignore[arg-type]
-    print(found)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    picture = out.with_suffix(".png")
     told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))
     if lat or lon:
         told = told.with_places(lat or "", lon or "", crs)
+    print(told.shown(found))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    picture = out.with_suffix(".png")
     told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
     recipe = with_population(told, population).write(out)
     told.shown(found).draw().savefig(picture, dpi=130)
@@ -188,8 +188,9 @@ def assess(
         data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
         said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
         relations = said.pop("network", relations)
-        alone = opened is None or told.ends
-        shown = ", ".join(said.get("quasi", [])) or ("relations" if alone else "places alone")
+        located = told.places is not None or hasattr(data, "to_crs")
+        shown = ", ".join(said.get("quasi", [])) or ("places alone" if located else "nothing that is named")
+        shown = "relations" if opened is None or told.ends else shown
         print(f"an intruder may know: {shown}; sensitive: {', '.join(said.get('sensitive', [])) or 'none named'}")
         found = run(
             data,

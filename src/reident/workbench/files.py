@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from reident.errors import DataError, ParameterError
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import GEOGRAPHIC, file_kind, open_file
 
-__all__ = ["plain_table", "read_file", "with_places", "write_file"]
+__all__ = ["plain_table", "read_file", "with_places", "without_apostrophes", "write_file"]
 
 #: The kinds of file that a release is written as.
 WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
@@ -130,6 +131,20 @@ def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) 
         _write_excel(plain, path)
         return []
     return _write_text(plain, path, dialect or {})
+
+
+def without_apostrophes(table: Any) -> Any:
+    """Return a table whose names and texts stand without the apostrophe of `write_file` before a formula."""
+    live = "'[" + re.escape("".join(_FORMULA)) + "]"
+    found = table
+    for name in table.columns:
+        column = table[name]
+        if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
+            written = column.astype("str").str.match(live).fillna(False).to_numpy(bool)
+            if written.any():
+                found = found.assign(**{name: column.mask(written, column.astype("str").str[1:])})
+    names = {name: name[1:] for name in table.columns if isinstance(name, str) and re.match(live, name)}
+    return found.rename(columns={old: new for old, new in names.items() if new not in table.columns})
 
 
 def _write_excel(plain: pd.DataFrame, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reident._check import check_columns, check_listed
-from reident.errors import ParameterError
+from reident.errors import DataError, ParameterError
 from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["hierarchies_of", "hierarchy_of", "read_form"]
@@ -28,7 +28,10 @@ def hierarchies_of(forms: Mapping[str, Any], table: pd.DataFrame) -> dict[str, H
     for name, tree in trees.items():
         known = table[name].dropna()
         numeric = pd.api.types.is_numeric_dtype(known)
-        tree.rows_of(pd.Index((known if numeric else known.astype(str)).unique()), name)
+        try:
+            tree.rows_of(pd.Index((known if numeric else known.astype(str)).unique()), name)
+        except DataError as error:
+            raise DataError(f"{error}: add a line for each, its labels from the value to the coarsest") from None
     return trees
 
 

@@ -22,10 +22,10 @@ from reident.workbench.panel import knowledge_of, panel, read_release
 
 __all__ = ["KnowledgePrice", "knowledge_price", "price"]
 
-#: Columns up to which every subset is tried, and the size up to which subsets of more columns are.
-ALL, UP_TO = 8, 3
-#: Orders drawn to share the risk out among more columns than that.
-_ORDERS = 100
+#: Columns up to which every subset is tried, and of more columns the largest subsets that are and how many.
+ALL, UP_TO, MOST = 8, 3, 3000
+#: Orders drawn to share the risk out among more columns than that, and the least of them among a great many.
+_ORDERS, _LEAST_ORDERS = 100, 10
 #: What the place of a person is called among the columns known.
 PLACE = "place"
 #: Persons on whom an intruder who knows the place is tried.
@@ -92,7 +92,7 @@ def knowledge_price(
         The tolerable risk of a person.
     max_size : int, optional
         Subsets of so many columns at most, and the whole set. Default: all subsets of up to 8 columns, else those of up
-        to 3.
+        to 3, or fewer where there are more than 3,000.
     rng : Generator, int or None
         Draws the orders in which more than 8 columns are learned, and the 500 persons on whom places are tried.
 
@@ -108,7 +108,7 @@ def knowledge_price(
     Notes
     -----
     Contributions are Shapley (1953) values of the game whose players are the columns: exact for up to 8 of them, else
-    the mean over 100 drawn orders. One grouping of the records a subset.
+    the mean over 100 drawn orders, 10 at least where there are many columns. One grouping of the records a subset.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def price(
     if not names:
         raise ParameterError("`quasi` must name a column of the release or the place be released, got neither")
     every = len(names) <= ALL
-    size = min(len(names) if every else UP_TO, check_integer(max_size or len(names), "max_size", low=1))
+    size = min(len(names) if every else _size(len(names)), check_integer(max_size or len(names), "max_size", low=1))
     value = _values(release, knowledge, limit, int(generator.integers(2**31)))
     tried = [one for k in range(1, size + 1) for one in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]
@@ -147,13 +147,22 @@ def price(
         ["size", "risk"], ascending=[True, False], kind="stable", ignore_index=True
     )
     orders: Iterable[Sequence[str]] = (
-        [generator.permutation(names).tolist() for _ in range(_ORDERS)] if not every else ()
+        [generator.permutation(names).tolist() for _ in range(_n_orders(len(names)))] if not every else ()
     )
     measures = ("share_above_limit", "risk")
     shared = _shapley_exact(names, value, measures) if every else _shapley_drawn(names, value, measures, orders)
     columns = pd.DataFrame({"column": names, **shared})
     columns = columns.sort_values(["share_above_limit", "risk"], ascending=False, kind="stable", ignore_index=True)
     return KnowledgePrice(subsets, columns, limit, every)
+
+
+def _size(n_names: int) -> int:
+    """Return the size up to which subsets of many columns are tried."""
+    return max(k for k in range(1, UP_TO + 1) if k == 1 or sum(math.comb(n_names, j) for j in range(1, k + 1)) <= MOST)
+
+
+def _n_orders(n_names: int) -> int:
+    return max(_LEAST_ORDERS, min(_ORDERS, MOST // n_names))
 
 
 _Value = Callable[[frozenset[str]], dict[str, float]]

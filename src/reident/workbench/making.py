@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident._check import check_columns
 from reident._rng import system_rng
 from reident.errors import DataError, ParameterError
 from reident.methods import Entry
@@ -204,6 +205,7 @@ def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
     table = pd.DataFrame(made.table)
+    check_columns(table, quasi, "columns", table_name="data")
     gaps = table[quasi].isna()
     given = replace(roles, quasi=quasi, epsilon_quasi=[name for name in roles.epsilon_quasi if name in quasi])
     classes = {"quasi", "k_quasi"} & set(_arguments(step.entry))

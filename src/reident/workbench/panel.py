@@ -19,7 +19,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of
-from reident.workbench.roles import survey_weights
+from reident.workbench.roles import UNKNOWN, survey_weights
 
 __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "read_release"]
 
@@ -249,8 +249,11 @@ def attack_panel(
     seed = check_integer(seed, "seed", low=0)
     attacks = check_attacks(attacks)
     said = read_release(release, "release", lat, lon, id)
+    from reident.workbench.files import without_apostrophes
+
+    table = without_apostrophes(check_table(original, "original"))
     known = knowledge_of(
-        original, said, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon, id=id, hierarchies=hierarchies,
+        table, said, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon, id=id, hierarchies=hierarchies,
         network=network, register=register, earlier=[read_release(one, "earlier", lat, lon, id) for one in earlier],
         told=isinstance(release, Release),
     )  # fmt: skip
@@ -266,6 +269,8 @@ def read_release(
     crs: str | None = None,
 ) -> Release:
     """Read whatever is a release into the form in which attacks take it."""
+    from reident.workbench.files import without_apostrophes
+
     if isinstance(release, Release):
         return release
     matrix = None
@@ -276,7 +281,7 @@ def read_release(
         return Release(
             "network", pd.DataFrame(index=pd.Index(graph.nodes)), "unknown", {}, graph.n_nodes, network=graph
         )
-    table = _places(check_table(release, name), lat, lon, crs, must=False)
+    table = _places(without_apostrophes(check_table(release, name)), lat, lon, crs, must=False)
     if id is not None:
         check_columns(table, [id], "id", table_name=name)
     order = own_order(table.drop(columns=[] if id is None else [id]))
@@ -339,7 +344,7 @@ def knowledge_of(
     listed = check_columns(table, quasi, "quasi", table_name="original", min_columns=0)
     places = {LAT, LON} <= set(table.columns)
     if not (listed or places or network is not None):
-        raise ParameterError("`quasi`, places or `network` must be given: nothing says what an intruder knows")
+        raise ParameterError(f"`quasi`, places or `network` must be given: {UNKNOWN}")
     secret = check_columns(
         table, [] if sensitive is None else sensitive, "sensitive", table_name="original", min_columns=0
     )

@@ -176,9 +176,10 @@ class Recipe:
 
     def shown(self, opened: OpenedFile) -> OpenedFile:
         """Return an opened file with the roles and places of the recipe."""
-        roles = [self.columns[name]["role"] for name in opened.columns["column"]]
+        told = [self.columns[name] for name in opened.columns["column"]]
+        shown = {name: [one.get(name, "") for one in told] for name in ("role", "reason")}
         places = None if self.places is None else PlaceColumns(self.places)
-        return replace(opened, columns=opened.columns.assign(role=roles), places=places)
+        return replace(opened, columns=opened.columns.assign(**shown), places=places)
 
     def write(self, path: str | Path) -> Path:
         """Write the recipe as YAML; `read_recipe` reads it back.
@@ -261,6 +262,7 @@ def read_recipe(path: str | Path) -> Recipe:
     recipe = Recipe(**told)
     for column, roles in check_mapping(recipe.columns, "columns").items():
         check_choice(check_mapping(roles, f"columns: {column}").get("role", "other"), f"role of {column}", tuple(ROLES))
+    recipe = replace(recipe, columns={name: _beside(told, Path(path).parent) for name, told in recipe.columns.items()})
     for name in check_mapping(recipe.reading, "reading"):
         check_choice(name, "reading", _READING)
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
@@ -274,11 +276,22 @@ def read_recipe(path: str | Path) -> Recipe:
     return recipe
 
 
+def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Return what is said of a column, the file of its hierarchy found beside the recipe where it is not here."""
+    form = column.get("hierarchy")
+    name = form.get("file") if isinstance(form, Mapping) else form
+    if not isinstance(name, str) or Path(name).is_file() or not (folder / name).is_file():
+        return column
+    return {**column, "hierarchy": str(folder / name)}
+
+
 def _check_step(step: Any, of: str) -> None:
     allowed = {"method", "parameters", *(["columns"] if of == "chain" else [])}
     if set(check_mapping(step, of)) - allowed or "method" not in step:
         raise ParameterError(f"`{of}` must hold steps of {', '.join(sorted(allowed))}, got {dict(step)!r}")
     entry = find(step["method"], "anonymiser")
     for name, value in check_mapping(step.get("parameters") or {}, "parameters").items():
+        if value == []:
+            raise ParameterError(f"`{name}` of {entry.name} must have a value or a list of at least one, got []")
         for one in value if isinstance(value, list) else [value]:
             entry.check({name: one})

@@ -15,7 +15,7 @@ from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.columns import words
 
-__all__ = ["NO_WEIGHT", "ROLES", "PlaceColumns", "place_columns", "propose", "survey_weights"]
+__all__ = ["NO_WEIGHT", "ROLES", "UNKNOWN", "PlaceColumns", "place_columns", "propose", "survey_weights"]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -30,6 +30,11 @@ ROLES = {
     "other": "left out unless it is named",
 }
 
+#: What to do where no column is known.
+UNKNOWN = (
+    "nothing says what an intruder knows; --quasi names columns, in a recipe they have the role quasi-identifier "
+    "(reident open --role COLUMN=quasi-identifier)"
+)
 NO_WEIGHT = (
     "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
     "command line --role COLUMN=weight of reident open"
@@ -158,7 +163,7 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     if not len(known):
         return "other", "no record has a value"
     counts = known.value_counts()
-    if len(counts) == 1:
+    if len(counts) == 1 and n > 1:
         return "other", "one value for all records"
     share, told = len(counts) / len(known), words(name)
     single = share >= _NEARLY_ALL and len(known) > 1

@@ -95,9 +95,15 @@ class Search:
 
     @property
     def nearest(self) -> pd.Series | None:
-        """The candidate with the fewest persons above the limit among those that could be made."""
-        judged = self.judged
-        return None if judged.empty else judged.loc[judged["share_above_limit"].astype(float).idxmin()]
+        """The candidate with the fewest persons above the limit among those that were refused."""
+        refused = self.judged[~self.judged["passed"].astype(bool)]
+        return None if refused.empty else refused.loc[refused["share_above_limit"].astype(float).idxmin()]
+
+    @property
+    def alone(self) -> pd.Series | None:
+        """The steps of a chain that pass by themselves where none passes with the others: of them who keep most."""
+        passing = self.judged[self.judged["passed"].astype(bool)]
+        return None if self.passed or passing.empty else passing.loc[passing["kept"].astype(float).idxmax()]
 
 
 def search_release(

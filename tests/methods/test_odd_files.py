@@ -1,0 +1,171 @@
+"""Odd files as offices hand them over: what is printed about them is true, and nothing of them ends the work."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+import reident as rd
+from commands import call
+from reident.errors import DataError, ParameterError
+from reident.methods import find
+from reident.methods.forms import lacking
+from reident.workbench.advising import verdict
+from reident.workbench.command_options import listed
+from reident.workbench.files import write_file
+from reident.workbench.making import Roles, Step
+from reident.workbench.microdata import microdata
+from reident.workbench.recipe import Recipe
+from reident.workbench.searching import search_release
+
+
+def people(n=80, seed=3):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "nr": [f"P{i:04d}" for i in range(n)],
+            "age": rng.integers(20, 80, n),
+            "sex": rng.choice(["f", "m"], n),
+            "rhesus": rng.choice(["+", "-"], n),
+            "ill": rng.choice(["flu", "gout", "none"], n),
+        }
+    )
+
+
+def test_single_quotes_that_close_nothing_are_no_quotes(tmp_path):
+    towns = ["'s-Gravenhage", "Delft", "'t Zand", "'+", "Urk"] * 4
+    table = pd.DataFrame({"nr": range(20), "town": towns, "sex": ["f", "m"] * 10})
+    table.to_csv(tmp_path / "towns.csv", index=False)
+    assert rd.open_file(tmp_path / "towns.csv").data["town"].tolist() == towns
+    (tmp_path / "quoted.csv").write_text("nr,town\n" + "".join(f"{i},'A, {i}'\n" for i in range(20)))
+    assert rd.open_file(tmp_path / "quoted.csv").data["town"].tolist() == [f"A, {i}" for i in range(20)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_cells_and_names_that_a_spreadsheet_would_execute_are_attacked_as_all_others(tmp_path, kind):
+    table = people().rename(columns={"age": "=age"})
+    write_file(table[["=age", "sex", "rhesus", "ill"]].sample(frac=1, random_state=1), tmp_path / f"release.{kind}")
+    naive = (1 / table.groupby(["=age", "sex", "rhesus"])["nr"].transform("size")).to_numpy()
+    known = {"quasi": ["=age", "sex", "rhesus"], "sensitive": "ill", "limit": 0.4}
+    found = rd.check(tmp_path / f"release.{kind}", table, attacks=["exact_join"], **known)
+    assert found.attacks["risk"].item() == pytest.approx(naive.mean())
+    assert found.share_above_limit == pytest.approx((naive > 0.4).mean())
+    assert found.findings == []
+    assert not any("Not in the release" in note for note in found.notes)
+
+
+def test_a_table_of_eighty_columns_is_attacked_without_a_search_that_never_ends():
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame({f"q{i}": rng.normal(size=60) for i in range(80)})
+    data = microdata(wide.round().astype(int), quasi=list(wide), kind="table")
+    assert "at most 2,000,000 nodes" in lacking(find("k_anonymity_lattice"), data)
+    assert lacking(find("mondrian"), data) == ""
+    noisy = (wide + rng.normal(0, 0.1, wide.shape)).sample(frac=1, random_state=1)
+    found = rd.attack_panel(noisy, wide, quasi=list(wide), attacks=["nearest_record"])
+    assert found["risk"].item() > 0.95
+    priced = rd.knowledge_price(wide.round(), wide.round(), quasi=list(wide))
+    assert len(priced.subsets) <= 3001
+    assert priced.subsets["size"].max() == 80
+
+
+def test_names_with_commas_stand_in_quotes():
+    assert listed('a, "Post,leit;zahl",c d') == ["a", "Post,leit;zahl", "c d"]
+
+
+def test_open_prints_the_roles_that_were_chosen_and_a_single_record_has_roles(tmp_path):
+    people(1).to_csv(tmp_path / "one.csv", index=False)
+    told = call(tmp_path, "open", "one.csv", "--role", "ill=other").stdout.splitlines()
+    roles = {line.split()[0]: line for line in told if line}
+    assert "quasi-identifier" in roles["age"]
+    assert "other" in roles["ill"]
+    assert "chosen" in roles["ill"]
+    done = call(tmp_path, "assess", "--recipe", "recipe.yaml")
+    assert done.returncode == 2
+    assert "of fewer than 8 none is made" in done.stderr
+
+
+def test_so_few_that_nothing_is_assessed_are_protected_and_checked(tmp_path):
+    people(12).to_csv(tmp_path / "few.csv", index=False)
+    done = call(tmp_path, "assess", "few.csv")
+    assert done.returncode == 2
+    assert "`protect` with a `method` makes a release of so few, and `check` judges it" in done.stderr
+    made = call(tmp_path, "protect", "few.csv", "--method", "mondrian", "--set", "k=6", "--quasi", "age,sex")
+    assert made.returncode == 0, made.stderr
+    assert call(tmp_path, "check", "release", "--against", "few.csv", "--quasi", "age,sex").returncode == 0
+    assert call(tmp_path, "check", "few.csv", "--against", "few.csv", "--quasi", "age,sex").returncode == 3
+
+
+def test_without_what_an_intruder_knows_it_is_said_how_to_name_it(tmp_path):
+    people()[["nr"]].to_csv(tmp_path / "names.csv", index=False)
+    done = call(tmp_path, "assess", "names.csv")
+    assert done.returncode == 2
+    assert "an intruder may know: nothing that is named" in done.stdout
+    assert "--quasi names columns" in done.stderr
+    gaps = people().assign(age=np.nan)
+    gaps.loc[:8, "age"] = 3.0
+    with pytest.raises(DataError, match=r"of 80, most are missing in 'age' \(71\); columns with many gaps"):
+        rd.assess(gaps, quasi=["age", "sex"], progress=False)
+
+
+def test_a_hierarchy_lies_beside_the_recipe_and_says_which_lines_it_lacks(tmp_path):
+    table = people()
+    table.to_csv(tmp_path / "people.csv", index=False)
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "ill.csv").write_text("flu;acute;*\ngout;chronic;*\n")
+    recipe = {
+        "file": "../people.csv", "columns": {"ill": {"role": "quasi-identifier", "hierarchy": "ill.csv"}},
+        "chain": [{"method": "k_anonymity_lattice", "parameters": {"k": 5}}],
+    }  # fmt: skip
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe))
+    done = call(tmp_path, "protect", "--recipe", "there/recipe.yaml")
+    assert done.returncode == 2
+    assert "it lacks 'none': add a line for each, its labels from the value to the coarsest" in done.stderr
+    with (folder / "ill.csv").open("a") as file:
+        file.write("none;none;*\n")
+    assert call(tmp_path, "protect", "--recipe", "there/recipe.yaml").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            {"method": "mondrian", "parameters": {"k": []}},
+            "`k` of mondrian must have a value or a list of at least one",
+        ),
+        ({"method": "mondrian", "columns": ["nope"], "parameters": {"k": 5}}, "`columns` must name columns of `data`"),
+    ],
+)
+def test_a_chain_that_cannot_be_is_refused_before_anything_runs(tmp_path, step, words):
+    people().to_csv(tmp_path / "people.csv", index=False)
+    columns = {"age": {"role": "quasi-identifier"}, "sex": {"role": "quasi-identifier"}}
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump({"file": "people.csv", "columns": columns, "chain": [step]}))
+    for command in ("assess", "protect"):
+        done = call(tmp_path, command, "--recipe", "recipe.yaml")
+        assert done.returncode == 2
+        assert words in done.stderr
+
+
+def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
+    table = people()
+    entry = find("mondrian")
+    steps = [[Step(entry, entry.check({"k": 20}), [name])] for name in ("age", "sex")]
+    found = search_release(table, steps, Roles(["age", "sex"]), limit=0.08)
+    assert not found.passed
+    assert found.nearest["chain"] == "mondrian of age (k=20); mondrian of sex (k=20)"
+    assert "mondrian of sex (k=20) by itself passes, with age withheld" in verdict(found, 0.08, 0.0)
+    recipe = Recipe(
+        columns={name: {"role": "quasi-identifier"} for name in ("age", "sex")}, withhold=["age"], limit=0.08,
+        chain=[{"method": "mondrian", "columns": ["sex"], "parameters": {"k": 20}}],
+    )  # fmt: skip
+    made = rd.protect(table, tmp_path / "made", recipe=recipe)
+    assert rd.check(made, table, recipe=recipe).passed
+
+
+def test_the_size_of_the_population_must_come_with_weights(tmp_path):
+    people().to_csv(tmp_path / "people.csv", index=False)
+    done = call(tmp_path, "open", "people.csv", "--population", "5000")
+    assert done.returncode == 2
+    assert "`population` must come with the column of weights" in done.stderr
+    with pytest.raises(ParameterError, match="`population` must come with"):
+        rd.assess(people(), quasi="age", population=3)
