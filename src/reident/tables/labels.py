@@ -22,6 +22,32 @@ _RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
 _ONE_SIDED = re.compile(rf"^\s*(<=|>=|<|>|≤|≥)\s*({_NUMBER})\s*$")
 
+#: Intervals in words, English and German, with a unit behind them: its ends, and whether these are inside.
+_COUNT = r"(?:[1-9]\d{0,2}(?:[., ]\d{3})+|\d+(?:[.,]\d+)?)"
+_UNIT = r"\s*(?:[^\W\d_]{1,10}\.?|[€$£%])?"
+_OVER, _FROM = (
+    r"(?:over|above|more than|older than|über|mehr als|älter als|>)",
+    r"(?:from|at least|ab|mindestens|von|≥|>=)",
+)
+_UNDER = r"(?:under|below|less than|younger than|unter|weniger als|jünger als|<)"
+_UP_TO = r"(?:up to|at most|bis zu|bis|höchstens|≤|<=)"
+_MORE = r"(?:\+|plus|(?:and|or|und|oder|u\.)\s*(?:more|over|older|above|mehr|älter|darüber|höher|ä\.))"
+_FEWER = r"(?:and|or|und|oder)\s*(?:less|fewer|under|younger|below|weniger|jünger|darunter)"
+_TO = r"(?:-|–|—|\.\.|to|bis|until)"
+_WORDED: list[tuple[re.Pattern[str], bool, bool]] = [
+    (re.compile(rf"^\s*{pattern}\s*$", re.IGNORECASE), with_low, with_high)
+    for pattern, with_low, with_high in (
+        (rf"(?:{_FROM}\s*)?(?P<low>{_COUNT}){_UNIT}\s*{_TO}?\s*{_UNDER}\s*(?P<high>{_COUNT}){_UNIT}", True, False),
+        (rf"(?:{_FROM}\s*)?(?P<low>{_COUNT})\s*{_TO}\s*(?P<high>{_COUNT}){_UNIT}", True, True),
+        (rf"{_OVER}\s*(?P<low>{_COUNT}){_UNIT}\s*(?:{_TO}|{_UP_TO})\s*(?P<high>{_COUNT}){_UNIT}", False, True),
+        (rf"(?:between|zwischen)\s*(?P<low>{_COUNT})\s*(?:and|und)\s*(?P<high>{_COUNT}){_UNIT}", True, True),
+        (rf"{_UNDER}\s*(?P<high>{_COUNT}){_UNIT}", False, False),
+        (rf"{_UP_TO}\s*(?P<high>{_COUNT}){_UNIT}|(?P<most>{_COUNT}){_UNIT}\s*{_FEWER}", False, True),
+        (rf"{_OVER}\s*(?P<low>{_COUNT}){_UNIT}", False, False),
+        (rf"{_FROM}\s*(?P<low>{_COUNT}){_UNIT}|(?P<least>{_COUNT}){_UNIT}\s*{_MORE}", True, False),
+    )
+]
+
 #: (low, high, low is inside, high is inside)
 Interval = tuple[float, float, bool, bool]
 
@@ -53,17 +79,31 @@ def interval_of(label: Any) -> Interval | None:
         return (-np.inf, bound, False, inside) if sign[0] in "<≤" else (bound, np.inf, inside, False)
     if match := _RANGE.match(label):
         return float(match.group(1)), float(match.group(2)), True, True
+    for pattern, with_low, with_high in _WORDED:
+        if match := pattern.match(label):
+            told = match.groupdict()
+            low, high = told.get("low") or told.get("least"), told.get("high") or told.get("most")
+            return _count(low, -np.inf), _count(high, np.inf), with_low, with_high
     return None
+
+
+def _count(text: str | None, absent: float) -> float:
+    """Read a number of a text: 1.000 and 1,000 are a thousand, 1,5 is one and a half."""
+    if text is None:
+        return absent
+    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[., ]\d{3})+", text)
+    return float(re.sub(r"[., ]", "", text) if grouped else text.replace(",", "."))
 
 
 class LabelReader:
     """Which labels of a release's column cover which original values of a population's column.
 
     A label covers a value if it equals it (as text, 39 and "39" alike), stands on a higher level of the value's
-    hierarchy, is an interval ("[20, 30)", "20-29", "< 30", a pandas Interval) that contains it, a set ("{a, b}", or a
-    Python set) that lists it, a long set shortened to its ends in the order of the text ("{a, ..., k}"), a mask
-    ("130**": the same text but for the stars, or a beginning of it, "3*"), or "*", which covers everything. A
-    missing label covers everything, and a missing value is covered by every label: nothing is known of it.
+    hierarchy, is an interval ("[20, 30)", "20-29", "< 30", "20 bis unter 30 Jahre", "70+", a pandas Interval) that
+    contains it, a set ("{a, b}", or a Python set) that lists it, a long set shortened to its ends in the order of the
+    text ("{a, ..., k}"), a mask ("130**": the same text but for the stars, or a beginning of it, "3*"), or "*", which
+    covers everything. A missing label covers everything, and a missing value is covered by every label: nothing is
+    known of it.
 
     Parameters
     ----------

@@ -35,6 +35,9 @@ def check(
     lon: Lon = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of both files that tells who is who.")] = None,  # noqa: A002
+    called: Annotated[
+        list[str] | None, typer.Option(help="What a column is called in the release: age=Alter; repeatable.")
+    ] = None,
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: Population = None,
@@ -64,6 +67,7 @@ def check(
         lon=lon,
         recipe=recipe,
         id=id,
+        called=dict(map(_called, called or [])),
         household=household,
         weight=weight,
         population=population,
@@ -92,3 +96,12 @@ def check(
         print(f"note: {note}")
     if not found.passed:
         raise typer.Exit(REFUSED)
+
+
+def _called(text: str) -> tuple[str, str]:
+    from reident.errors import ParameterError
+
+    name, sign, other = text.partition("=")
+    if not sign:
+        raise ParameterError(f"`--called` must have the form column=name, got {text!r}")
+    return name, other

@@ -6,10 +6,11 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import reident
@@ -18,19 +19,23 @@ from reident.errors import DataError, ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
-from reident.networks.files import network_of_table, read_graph
+from reident.networks.files import network_of_table
 from reident.networks.graph import Network, as_network
 from reident.workbench.cell_audit import Finding
+from reident.workbench.files import without_apostrophes
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.microdata import is_graph, persons_of
-from reident.workbench.panel import knowledge_of, panel, read_release
+from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import Population, population_of, told_of_groups
+from reident.workbench.released import Calls, read_any, read_network, read_records
 from reident.workbench.roles import NO_WEIGHT, survey_weights
 
 __all__ = ["REFUSING", "Verdict", "check"]
 
 #: Findings of the audit by bytes that refuse a release; the others are to be looked at.
 REFUSING = ("hidden value", "true place")
+#: The share of labels that nobody can read from which on they are told.
+_FEW = 0.02
 #: What the verdict says of each attack that was run.
 _TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
 _ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "calibrated", "assumption")
@@ -176,6 +181,7 @@ def check(
     weight: str | None = None,
     population: float | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    called: Mapping[str, str] | None = None,
     recipe: Any = None,
     register: Any = None,
     earlier: Sequence[Any] = (),
@@ -208,6 +214,9 @@ def check(
         The original's column of survey weights: for how many persons of the population a record stands, 1 at least.
     population : float, optional
         The size of the population, to which the weights are scaled: normalised ones need it. Default the recipe's.
+    called : mapping of str to str, optional
+        What columns of the original are called in the release, where they are renamed. Others are found by names that
+        differ in their letters only, or by their values; a note says so.
     recipe : path or Recipe, optional
         Says what is not named here: the roles of columns, the CRS of places, hierarchies, limit and tolerance.
     register : path or DataFrame, optional
@@ -263,16 +272,17 @@ def check(
     told: bool | None = isinstance(release, Release) or None
     names: list[dict[str, Any]] = []
     if recipe is not None and recipe.ends and not is_graph(original):
-        original = network_of_table(_read(original, recipe.reading), recipe.ends, "original")
+        original = network_of_table(read_records(original, recipe.reading), recipe.ends, "original")
     if is_graph(original):
         network = as_network(original, "original")
-        data, said = persons_of(network), _network_release(release)
+        data, said = persons_of(network), read_network(release)
+        calls = Calls(data, roles, called)
         names = _names_kept(said, network)
         told = bool(names)
     else:
-        data, said = _read(original, recipe and recipe.reading), _read_release(release, named)
-    from reident.workbench.files import without_apostrophes
-
+        data = read_records(original, recipe and recipe.reading)
+        calls = Calls(data, roles, called)
+        said = read_any(release, named, calls)
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
@@ -280,8 +290,8 @@ def check(
     known = knowledge_of(
         without_apostrophes(data), said, quasi=roles["quasi"], sensitive=roles["sensitive"],
         household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
-        register=None if register is None else _read(register),
-        earlier=[_read_release(one, named) for one in check_listed(earlier, "earlier")],
+        register=calls.register(read_records(register)),
+        earlier=[read_any(one, named, calls) for one in check_listed(earlier, "earlier")],
         told=told, **named,
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
@@ -301,7 +311,11 @@ def check(
         attacks=found.attacks,
         persons=found.persons,
         findings=findings,
-        notes=[*_notes(known, said, found.attacks, path), *told_of_groups(known, found, stands_for, limit, receipt)],
+        notes=[
+            *_notes(known, said, found.attacks, path),
+            *calls.told,
+            *told_of_groups(known, found, stands_for, limit, receipt),
+        ],
         seed=seed,
         knowledge=_priced(said, known, limit),
         population=stands_for,
@@ -342,51 +356,6 @@ def _roles(
     return told | {name: places.get(name) for name in ("lat", "lon", "crs")}
 
 
-def _read(data: Any, reading: Mapping[str, Any] | None = None) -> Any:
-    if not isinstance(data, str | Path):
-        return data
-    from reident.workbench.opening import open_file
-
-    return open_file(data, **(reading or {})).data
-
-
-def _read_release(release: Any, named: Mapping[str, Any]) -> Release:
-    """Read a release: a table, a file, or a folder with a manifest and perhaps distances."""
-    if not isinstance(release, str | Path):
-        return read_release(release, "release", **named)
-    path = Path(release)
-    if not path.is_dir():
-        return read_release(_read(path), "release", **named)
-    files = sorted(one for one in path.glob("release.*") if one.is_file())
-    if not files:
-        raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
-    table: Any = _read(files[0])
-    if (path / "distances_km.npy").is_file():
-        import numpy as np
-
-        table = table, np.load(path / "distances_km.npy", allow_pickle=False)
-    read = read_release(table, "release", **named)
-    if (path / "manifest.json").is_file():
-        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
-        chain = manifest.get("chain") or [manifest]
-        moved = [step for step in chain if read.has_places and "records_without_place" in step]
-        step = next(iter(moved), chain[-1])  # the law of places is what an intruder can use
-        read = replace(read, method=step.get("method", "unknown"), options=step.get("parameters", {}))
-    return read
-
-
-def _network_release(release: Any) -> Release:
-    """Read a network that is released: a graph, the file of one, or a folder that `protect` wrote."""
-    if isinstance(release, str | Path):
-        path = Path(release)
-        if not path.exists() or (path.is_dir() and not (path / "release.csv").is_file()):
-            raise DataError(f"`release` must be a file or a folder with a file release.csv, got {str(path)!r}")
-        release = read_graph(path / "release.csv" if path.is_dir() else path)
-    elif not is_graph(release):
-        raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
-    return read_release(release, "release")
-
-
 def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
     """Find nodes that are released under their names: texts, since numbers are given anew."""
     assert release.network is not None
@@ -418,6 +387,7 @@ def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path |
         absent = int((knowledge.truth < 0).sum())
         if absent:
             told.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
+    told += _unread(knowledge, release)
     missing = [column for column in knowledge.quasi if column not in release.table.columns]
     if missing:
         told.append(f"Not in the release, so no evidence: {', '.join(map(str, missing))}.")
@@ -429,4 +399,23 @@ def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path |
         told.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
     if path is None and release.network is None:
         told.append("The release was given as a table: no bytes were audited.")
+    return told
+
+
+def _unread(knowledge: Knowledge, release: Release) -> list[str]:
+    """Name the labels that stand for no value that can be told: no evidence to who cannot read them."""
+    told = []
+    for name, column in knowledge.compared(release).items():
+        if column.label_of is not None:
+            read = np.isin(column.theirs, column.label_of)
+        else:
+            read = np.atleast_1d(np.any(np.asarray(column.covers), axis=0))[column.theirs]
+        labels = release.table[name][~read]
+        labels = labels[pd.to_numeric(labels.astype(object), errors="coerce").isna() & labels.notna()]
+        if len(labels) > _FEW * len(release.table):
+            told.append(
+                f"{name}: {len(labels)} labels of the release, such as {str(labels.iloc[0])!r}, stand for no value of "
+                "the original that can be told, and are no evidence to a join: a hierarchy of the column in the recipe "
+                "says what they stand for."
+            )
     return told

@@ -1,0 +1,170 @@
+"""Releases that other programs and hands made: no judged risk below a naive join that reads what they wrote."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from commands import call
+from reident.errors import DataError, ParameterError
+from reident.tables.labels import interval_of
+from reident.workbench.released import as_called
+
+ATTACKS = ["exact_join", "class_risk", "modal_value"]
+
+
+def people(n=300, seed=3):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "nr": [f"P{i:05d}" for i in rng.permutation(n)],
+            "age": rng.integers(18, 80, n),
+            "sex": rng.choice(list("fm"), n),
+            "zip": rng.choice(["10115", "10117", "20095", "80331", "01067"], n),
+            "ill": rng.choice(["A", "B", "C", "D"], n),
+        }
+    )
+
+
+def judged(release, original, **said):
+    known = {"quasi": ["age", "sex", "zip"], "sensitive": "ill", "attacks": ATTACKS} | said
+    return rd.check(release, original, **known)
+
+
+def row(found, name="exact_join"):
+    return found.attacks.set_index("name").loc[name]
+
+
+LABELS = {
+    "[{low}, {high})": {}, "[{low},{high}[": {}, "{low}-{last}": {}, "{low} bis {last}": {}, "{low}–{last} years": {},
+    "{low} to {last}": {}, "{low} - unter {high} Jahre": {}, "von {low} bis unter {high}": {}, "{low}..{last}": {},
+    "over {before} up to {last}": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("top", [None, "70+", "70 und älter", "70 years and over", "70 plus", "ab 70", ">= 70"])
+def test_intervals_in_words_are_joined_as_a_person_reads_them(label, top):
+    table = people()
+    low = table["age"] // 10 * 10
+    texts = [label.format(low=a, high=a + 10, last=a + 9, before=a - 1) for a in low]
+    if top is not None:
+        texts = [top if a == 70 else text for a, text in zip(low, texts, strict=True)]
+    release = table[["sex", "zip", "ill"]].assign(age=texts).sample(frac=1, random_state=1)
+    naive = 1 / table.groupby([low, "sex", "zip"])["nr"].transform("size")
+    found = judged(release, table, attacks=["exact_join"])
+    assert row(found)["risk"] == pytest.approx(naive.mean())
+    assert row(found)["share_above_limit"] == pytest.approx((naive > 0.25).mean())
+
+
+@pytest.mark.parametrize(
+    ("label", "interval"),
+    [
+        ("1.000 bis unter 2.000 Euro", (1000, 2000, True, False)), ("1,5 bis 2,5", (1.5, 2.5, True, True)),
+        ("unter 18 Jahre", (-np.inf, 18, False, False)), ("up to 19", (-np.inf, 19, False, True)),
+        ("18 and under", (-np.inf, 18, False, True)), ("über 20 bis 30", (20, 30, False, True)),
+        ("zwischen 20 und 30", (20, 30, True, True)), ("mehr als 3 Personen", (3, np.inf, False, False)),
+        ("0.5-1.0", (0.5, 1, True, True)), ("12 Monkeys", None), ("E11.9", None), ("01.02.2021", None),
+        ("2021-01-05", None), ("12-14-16", None), ("A-12", None), ("3 rooms", None), ("10115", None), ("5+5", None),
+    ],
+)  # fmt: skip
+def test_what_is_an_interval_and_what_is_none(label, interval):
+    assert interval_of(label) == interval
+
+
+RENAMED = {
+    "capitals": str.upper,
+    "blanks": lambda name: f" {name} ",
+    "other words": {"age": "Alter", "sex": "Geschlecht", "zip": "PLZ", "ill": "Diagnose"}.__getitem__,
+    "numbers": {"age": "V1", "sex": "V2", "zip": "V3", "ill": "V4"}.__getitem__,
+}
+
+
+@pytest.mark.parametrize("names", RENAMED)
+@pytest.mark.parametrize("coarser", [False, True])
+def test_renamed_columns_are_attacked_as_what_they_are(names, coarser):
+    table = people()
+    release = table.drop(columns="nr").sample(frac=1, random_state=1)
+    if coarser:
+        release["age"] = [f"{a // 5 * 5}-{a // 5 * 5 + 4}" for a in release["age"]]
+        release["zip"] = release["zip"].str[:3] + "**"
+    same = judged(release, table)
+    found = judged(release.rename(columns=RENAMED[names]), table)
+    pd.testing.assert_frame_equal(found.attacks, same.attacks)
+    assert not found.passed
+    assert sum("was read as" in note for note in found.notes) == 4
+
+
+def test_renamed_places_and_persons_are_found(tmp_path):
+    rng = np.random.default_rng(0)
+    table = people().assign(lat=rng.uniform(50, 51, 300).round(5), lon=rng.uniform(8, 9, 300).round(5))
+    release = table[["nr", "lat", "lon"]].rename(columns={"nr": "ID", "lat": "Breite", "lon": "Laenge"})
+    known = {"lat": "lat", "lon": "lon", "id": "nr", "attacks": ["nearest_place"]}
+    found = rd.check(release.sample(frac=1, random_state=1), table, **known)
+    assert found.share_above_limit == 1
+    assert "'ID' of the release was read as 'nr': it holds its values." in found.notes
+    release.to_csv(tmp_path / "release.csv", index=False)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert (
+        call(tmp_path, "check", "release.csv", "--against", "table.csv", "--lat", "lat", "--lon", "lon").returncode == 3
+    )
+
+
+def test_a_column_that_could_be_two_is_asked_for_and_nothing_passes_unread(tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({name: rng.choice(["1", "2", "3"], 60) for name in ("a", "b")})
+    release = table.rename(columns={"a": "x", "b": "y"})
+    release.to_csv(tmp_path / "release.csv", index=False)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    line = ["check", "release.csv", "--against", "table.csv", "--quasi", "a,b", "--limit", "0.1"]
+    done = call(tmp_path, *line)
+    assert done.returncode == 2
+    assert "--called a=x says so" in done.stderr
+    done = call(tmp_path, *line, "--called", "a=x", "--called", "b=y")
+    assert done.returncode == 3
+    assert "'x' of the release was read as 'a': it is said to be." in done.stdout
+    half = call(tmp_path, *line, "--called", "a=x").stdout
+    assert "'y' of the release was read as 'b': it holds its values." in half
+    with pytest.raises(ParameterError, match="got 'z': the release lacks it"):
+        as_called(release, table, ["a"], called={"a": "z"})
+    with pytest.raises(DataError, match="nothing could be attacked"):
+        rd.check(release, table, quasi=["a", "b"])
+
+
+@pytest.mark.parametrize("absent", ["NA", "NaN", "<NA>", "."])
+def test_gaps_as_other_programs_write_them_are_gaps(absent, tmp_path):
+    table = people()
+    release = table.drop(columns="nr").astype(object)
+    release.loc[::7, "zip"] = absent
+    release.loc[::9, "age"] = absent
+    gaps = release.mask(release == absent)
+    release.sample(frac=1, random_state=1).to_csv(tmp_path / "release.csv", index=False)
+    found, same = judged(tmp_path / "release.csv", table), judged(gaps, table)
+    assert row(found)["risk"] == pytest.approx(row(same)["risk"])
+    told = f"{absent} in the release was read as missing ({(release['zip'] == absent).sum()}"
+    assert any(told in note for note in found.notes) == (absent in ("NA", "."))  # files are opened with the others
+    theirs = table.assign(zip=table["zip"].where(table.index % 5 > 0, absent))
+    kept = judged(theirs.drop(columns="nr"), theirs)
+    assert not any("read as missing" in note for note in kept.notes)
+
+
+def test_a_register_with_other_headers_is_the_same_register():
+    table = people()
+    release = table.drop(columns="nr").assign(age=[f"{a // 10 * 10}-{a // 10 * 10 + 9}" for a in table["age"]])
+    register = pd.concat([table, people(3000, 9)])[["age", "sex", "zip"]]
+    of = {"quasi": ["age", "sex", "zip"], "attacks": ["register_join"]}
+    same = rd.check(release, table, register=register, **of)
+    found = rd.check(release, table, register=register.rename(columns=str.upper), **of)
+    naive = 1 / register.groupby([register["age"] // 10, "sex", "zip"])["sex"].transform("size").iloc[:300]
+    assert row(same, "register_join")["risk"] == pytest.approx(naive.mean())
+    pd.testing.assert_frame_equal(found.attacks, same.attacks)
+
+
+def test_labels_that_nobody_can_read_are_told():
+    table = people()
+    coded = table.drop(columns="nr").assign(
+        zip=table["zip"].map({z: f"K{i}" for i, z in enumerate(table["zip"].unique())})
+    )
+    notes = [note for note in judged(coded, table).notes if note.startswith("zip: 300 labels")]
+    assert len(notes) == 1
+    assert not any("stand for no value" in note for note in judged(table.drop(columns="nr"), table).notes)
