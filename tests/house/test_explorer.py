@@ -4,12 +4,14 @@ import contextlib
 import io
 import re
 
+import numpy as np
 import pytest
 
+import reident as rd
 from reident.errors import ParameterError
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.controls import MethodChoice, usual_values, varied
-from reident.workbench.examples import example_places, example_table
+from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.explorer import Example, Explorer, examples
 
 LOAD = "from reident.workbench.examples import example_table\n\ndata = example_table(120, rng=1)"
@@ -94,7 +96,30 @@ def test_the_code_of_a_release_runs_as_it_stands(explorer, tmp_path, monkeypatch
 def test_the_code_of_an_example_loads_what_is_offered(name):
     example, held = examples()[name], {}
     exec(compile(example.code, "<code>", "exec"), held)
-    assert held["data"].equals(example.data)
+    if example.kind == "network":
+        assert np.array_equal(held["data"].edges(), example.data.edges())
+    else:
+        assert held["data"].equals(example.data)
+
+
+def test_a_network_goes_the_whole_way():
+    load = "from reident.workbench.examples import example_network\n\ndata = example_network(24)"
+    made = Explorer({"n": Example(example_network(24), {}, "network", {}, load)}, repetitions=1)
+    made.methods.names.value = ("naive", "rewire_edges")
+    slider = made.methods.ranges.children[0]
+    slider.index = (slider.index[0], slider.index[0])
+    made.run()
+    assert {method for method, _ in points(made)} == {"naive", "rewire_edges"}
+    made.attack.value = "degree"
+    made.map.release = ["naive", ""]
+    assert "24 claims" in made.behind.value
+    made.check()
+    assert "<b>refused: " in made.verdict.value
+    assert "neighbourhood" in made.verdict.value
+    assert (
+        rd.check(made.offered["n"].data, made.offered["n"].data).sentence
+        == re.search(r"<b>(.*?)</b>", made.verdict.value)[1]
+    )
 
 
 def test_a_run_can_be_stopped(explorer):

@@ -8,8 +8,9 @@ import pandas as pd
 from reident._check import check_integer
 from reident._rng import check_rng
 from reident._types import RNGLike
+from reident.networks.graph import Network, as_network
 
-__all__ = ["example_patients", "example_places", "example_table"]
+__all__ = ["example_network", "example_patients", "example_places", "example_table"]
 
 
 def example_places(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
@@ -48,6 +49,14 @@ def example_patients(n: int = 400, *, rng: RNGLike = 0) -> pd.DataFrame:
             "lon_deg": people["lon_deg"].round(5),
         }
     )
+
+
+def example_network(n: int = 60, *, rng: RNGLike = 0) -> Network:
+    """Return simulated friendships: few persons have many friends, and friends of friends are often friends."""
+    import networkx as nx
+
+    n = check_integer(n, "n", low=4)
+    return as_network(nx.powerlaw_cluster_graph(n, 3, 0.4, seed=check_rng(rng)))
 
 
 def example_table(n: int = 600, *, rng: RNGLike = 0) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.checking import check
 from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
-from reident.workbench.examples import example_places, example_table
+from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.map_plan import Plan
 from reident.workbench.mapping import claims
 from reident.workbench.microdata import LAT, LON, Microdata, microdata
@@ -56,6 +56,9 @@ def examples(rng: int = 0) -> dict[str, Example]:
         "employees, a table (simulated)": Example(
             example_table(rng=rng), {"quasi": ["age", "school", "hours", "pay"], "sensitive": "illness"}, "table",
             {"n_known": 100}, load.format("example_table", rng),
+        ),
+        "friendships, a network (simulated)": Example(
+            example_network(rng=rng), {}, "network", code=load.format("example_network", rng)
         ),
     }  # fmt: skip
 
@@ -129,14 +132,14 @@ class Explorer:
 
     @property
     def kind(self) -> str:
-        """What is chosen: "places" or "table"."""
+        """What is chosen: "places", "table" or "network"."""
         return self.offered[self.data.value].kind
 
     # -- choices -------------------------------------------------------------------------------------------------
 
     def _microdata(self) -> Microdata:
         example = self.offered[self.data.value]
-        return microdata(example.data, kind=self.kind, **example.roles)
+        return microdata(example.data, kind=self.kind, **{"quasi": (), **example.roles})
 
     def _offer(self) -> None:
         """Offer what fits the chosen data."""
@@ -304,7 +307,7 @@ class Explorer:
         try:
             made = make_release(self._microdata(), trial["method"], trial["options"], rng=self.seed)
             found = check(
-                made,
+                made if made.network is None else made.network,
                 example.data,
                 **example.roles,
                 limit=self.limit.value,
