@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 
 import geopandas as gpd
 import networkx as nx
@@ -182,3 +183,75 @@ def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
     assert sorted(path.name for path in (tmp_path / "report").glob("*.[yc]*")) == [
         "advice.csv", "points-table.csv", "recipe-earlier.yaml"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("leer.csv", b"", "'leer.csv' must hold at least one record, it is empty"),
+        ("kopf.csv", b"a;b\n", "'kopf.csv' must hold at least one record, it is empty"),
+        ("doppelt.csv", b"a;b;a\n1;2;3\n", "must have unique column names, got 'a' more than once"),
+        ("kein.xlsx", b"PK\x03\x04", "'kein.xlsx' could not be read as XLSX"),
+        ("kein.gpkg", b"SQLite format 3\x00", "'kein.gpkg' could not be read as GPKG"),
+        ("netz.gml", b"graph []", "`file` must be one of .csv"),
+        ("fehlt.csv", None, "`file` must name a file that exists"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path, name, content, told):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    desk = Desk(folder=tmp_path)
+    desk.file.value = name
+    assert told in html.unescape(desk.told.value)
+    assert desk.commands() == {}
+    office(30).to_csv(tmp_path / "gut.csv", sep=";", index=False)
+    desk.file.value = "gut.csv"
+    assert "30 records" in desk.told.value
+    desk.file.value = name
+    assert desk._later.layout.display == "none"
+
+
+def test_a_file_with_identifiers_only_says_what_is_lacking(tmp_path):
+    pd.DataFrame({"id": range(50), "Fall-Nr": [f"P{i:04d}" for i in range(50)]}).to_csv(tmp_path / "a.csv", index=False)
+    desk = Desk("a.csv", folder=tmp_path)
+    assert "No column is known to others: choose the roles quasi-identifier, place or node." in desk.wrong.value
+    assert desk.assess.disabled
+    desk.roles["id"].value = "quasi-identifier"
+    assert (desk.wrong.value, desk.assess.disabled) == ("", False)
+
+
+def test_an_error_that_nobody_foresaw_is_a_sentence_too(tmp_path, monkeypatch):
+    office(30).to_csv(tmp_path / "a.csv", sep=";", index=False)
+    desk = Desk(folder=tmp_path)
+    monkeypatch.setattr("reident.workbench.desk.prepare", lambda *_, **__: 1 / 0)
+    desk.file.value = "a.csv"
+    assert "This did not work, ZeroDivisionError" in desk.wrong.value
+    monkeypatch.setattr("reident.workbench.desk.open_file", lambda *_, **__: 1 / 0)
+    desk.file.value = ""
+    desk.file.value = "a.csv"
+    assert "This did not work, ZeroDivisionError" in desk.told.value
+
+
+def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_one(tmp_path):
+    table = office(60)
+    degrees = [table.pop(name).str.replace(",", ".").astype(float) for name in ("Länge", "Breite")]
+    points = gpd.GeoSeries(gpd.points_from_xy(*degrees))
+    with pytest.warns(UserWarning, match="crs"):
+        gpd.GeoDataFrame(table, geometry=points).to_file(tmp_path / "ohne.gpkg")
+    desk = Desk("ohne.gpkg", folder=tmp_path)
+    assert "must have a CRS" in desk.wrong.value
+    desk.columns.crs.value = "EPSG:nichts"
+    assert "`crs` must name a coordinate system" in desk.wrong.value
+    desk.columns.crs.value = "EPSG:4326"
+    assert (desk.wrong.value, "60 places were recognised" in desk.columns.where.value) == ("", True)
+    assert _written(desk).reading["crs"] == "EPSG:4326"
+    gpd.GeoDataFrame(table, geometry=points.buffer(0.1), crs=4326).to_file(tmp_path / "kreise.gpkg")
+    desk.file.value = "kreise.gpkg"
+    assert "must hold points to be where records are, got Polygon" in desk.wrong.value
+    desk.roles["geometry"].value = "other"
+    assert desk.wrong.value == ""
+    recipe = replace(desk.columns.recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}}])
+    rd.protect(rd.open_file(tmp_path / "kreise.gpkg"), tmp_path / "release", recipe=recipe)
+    # Incomes with a decimal comma are text in the original, and would be numbers in the release.
+    found = rd.check(tmp_path / "release", tmp_path / "kreise.gpkg", recipe=recipe, attacks=["exact_join"])
+    assert found.findings == []

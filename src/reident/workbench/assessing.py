@@ -384,6 +384,14 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
             "network": network, "methods": tried, "limit": recipe.limit, "tolerate": recipe.tolerate
         }  # fmt: skip
     data, secret = opened.data, recipe.named("sensitive")
+    shapes = recipe.shapes(data)
+    if hasattr(data, "to_crs") and data.geometry.name not in recipe.named("place"):
+        data = pd.DataFrame(data.drop(columns=data.geometry.name))
+    elif shapes:
+        name = data.geometry.name
+        raise ParameterError(
+            f"`{name}` must hold points to be where records are, got {', '.join(shapes)}: the role other leaves it out"
+        )
     if recipe.places is not None:
         data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))
     return data, {

@@ -97,9 +97,9 @@ def audit_bytes(
     if main is None:
         raise DataError(f"`path` must hold at least one file, {str(path)!r} is empty")
     if released is None:
-        from reident.workbench.opening import open_file
+        from reident.workbench.files import read_like
 
-        released = open_file(main).data
+        released = read_like(main, original)
     check_table(released, "released", min_records=0)
     secrets = _Secrets(original)
     shown = secrets.in_cells(released)

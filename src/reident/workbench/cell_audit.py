@@ -93,7 +93,8 @@ def _found(file: str, kind: str, columns: tuple[str, ...], n: int, told: str, ex
 def _pairs(table: Any, lat: str, lon: str, crs: Any) -> FloatArray | None:
     if hasattr(table, "to_crs"):
         points = table.geometry if crs is None or table.crs is None else table.geometry.to_crs(crs)
-        points = points[points.notna() & ~points.is_empty]
+        points = points[points.geom_type == "Point"]
+        points = points[~points.is_empty]
         return np.column_stack([points.y.to_numpy(), points.x.to_numpy()]) if len(points) else None
     if not {lat, lon} <= set(table.columns):
         return None

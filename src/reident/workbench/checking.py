@@ -275,20 +275,23 @@ def check(
         original = network_of_table(read_records(original, recipe.reading), recipe.ends, "original")
     if is_graph(original):
         network = as_network(original, "original")
-        data, said = persons_of(network), read_network(release)
+        judged, said = persons_of(network), read_network(release)
+        data = judged
         calls = Calls(data, roles, called)
         names = _names_kept(said, network)
         told = bool(names)
     else:
-        data = read_records(original, recipe and recipe.reading)
-        calls = Calls(data, roles, called)
+        judged = data = read_records(original, recipe and recipe.reading)
+        if recipe is not None and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
+            judged = pd.DataFrame(data.drop(columns=data.geometry.name))
+        calls = Calls(judged, roles, called)
         said = read_any(release, named, calls)
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
-        without_apostrophes(data), said, quasi=roles["quasi"], sensitive=roles["sensitive"],
+        without_apostrophes(judged), said, quasi=roles["quasi"], sensitive=roles["sensitive"],
         household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
         register=calls.register(read_records(register)),
         earlier=[read_any(one, named, calls) for one in check_listed(earlier, "earlier")],

@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
 
+from reident.errors import ParameterError
 from reident.pages import picture
 from reident.workbench.controls import WIDE
 from reident.workbench.microdata import LAT, LON
@@ -44,14 +46,15 @@ class ColumnChoice:
         self.lat = widgets.Dropdown(description="latitude, north", **WIDE)
         self.lon = widgets.Dropdown(description="longitude, east", **WIDE)
         self.crs = widgets.Combobox(
-            description="CRS of metres", placeholder="empty for degrees; else EPSG:25832 or another", options=_SYSTEMS,
+            description="system (CRS)", placeholder="empty for degrees; else EPSG:25832 or another", options=_SYSTEMS,
             ensure_option=False, continuous_update=False, **WIDE,
         )  # fmt: skip
         self.where, self.picture = widgets.HTML(), widgets.HTML()
         self.show = widgets.Button(description="Draw what the columns hold", layout=widgets.Layout(width="auto"))
         self.show.layout.align_self = "flex-start"
         told = widgets.HTML("<p>Where the records are: choose two columns, or none.</p>")
-        self._places = widgets.VBox([told, self.lat, self.lon, self.crs])
+        self._pair = widgets.VBox([told, self.lat, self.lon])
+        self._places = widgets.VBox([self._pair, widgets.VBox([self.crs])])
         self._rows = widgets.VBox()
         self.widget = widgets.VBox([self._rows, self._places, self.where, self.show, self.picture])
         self._changed, self._quiet = changed, False
@@ -75,13 +78,32 @@ class ColumnChoice:
             rows.append(widgets.HBox([role, why], layout=_ROW))
         self._rows.children = tuple(rows)
         numbers = opened.columns.loc[opened.columns["type"].isin(["integer", "number"]), "column"].tolist()
-        self._places.layout.display = "none" if len(numbers) < 2 or hasattr(opened.data, "to_crs") else ""
+        self._pair.layout.display = "none" if hasattr(opened.data, "to_crs") else ""
+        shown = self._lacks_crs if hasattr(opened.data, "to_crs") else len(numbers) >= 2
+        self._places.layout.display = "" if shown else "none"
         with self._quietly():
             for control, name in ((self.lat, "lat"), (self.lon, "lon")):
                 control.options = [("none", ""), *((one, one) for one in numbers)]
                 control.value = (recipe.places or {}).get(name, "")
             self.crs.value = self._proposed_crs
             self.picture.value = self.where.value = ""
+
+    @property
+    def _lacks_crs(self) -> bool:
+        return self.opened is not None and hasattr(self.opened.data, "to_crs") and self.opened.data.crs is None
+
+    @property
+    def file(self) -> OpenedFile:
+        """The file, a geometry without CRS in the one that was chosen."""
+        assert self.opened is not None
+        if not (self._lacks_crs and self.crs.value):
+            return self.opened
+        try:
+            return replace(self.opened, data=self.opened.data.set_crs(self.crs.value))
+        except RuntimeError:  # that of pyproj
+            raise ParameterError(
+                f"`crs` must name a coordinate system, such as EPSG:25832, got {self.crs.value!r}"
+            ) from None
 
     @property
     def _proposed_crs(self) -> str:
@@ -118,7 +140,8 @@ class ColumnChoice:
                 if name not in implied and one.value != self.proposed.columns[name]["role"]]  # fmt: skip
         if self._moved:
             told += [("--lat", self.lat.value), ("--lon", self.lon.value)]
-            told += [("--crs", self.crs.value)] if self.crs.value else []
+        if self.crs.value and (self._moved or self._lacks_crs):
+            told.append(("--crs", self.crs.value))
         return told
 
     @contextmanager

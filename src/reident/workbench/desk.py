@@ -158,8 +158,8 @@ class Desk:
                 self.told.value = _told(self.opened)
             else:
                 self.told.value = f"<p>{html.escape(self._listed())}</p>"
-        except (DataError, ParameterError) as error:
-            self.told.value = bold(str(error))
+        except Exception as error:
+            self.told.value = bold(_said(error))
         self._later.layout.display = "none" if self.opened is None else ""
         if self.opened is None:
             self._parts.layout.display = "none"
@@ -188,7 +188,11 @@ class Desk:
         try:
             with self._lock:
                 recipe = self.columns.recipe
-                data, arguments = arguments_of(self.opened, recipe)
+                if not any(map(recipe.named, ("quasi-identifier", "place", "node"))):
+                    raise ParameterError(
+                        "No column is known to others: choose the roles quasi-identifier, place or node."
+                    )
+                data, arguments = arguments_of(self.columns.file, recipe)
                 for kind, made in prepare(data, **arguments, seed=self.seed).plans.items():
                     fitting = [one for one in entries("anonymiser", kind) if one.name not in made.left_out]
                     offered += [(one, usual_values(one, made)) for one in fitting]
@@ -197,8 +201,8 @@ class Desk:
                 self._located = located
                 self.columns.locate(data)
             self.wrong.value = ""
-        except (DataError, ParameterError) as error:
-            self.wrong.value = bold(str(error))
+        except Exception as error:
+            self.wrong.value = bold(_said(error))
             self._located, self.columns.where.value = (), ""
         self.methods.offer(offered)
 
@@ -316,7 +320,7 @@ class Desk:
             self.state.value = "Done."
             self._tell(said)
         except Exception as error:  # it would be lost in the thread
-            self.state.value = bold(f"{type(error).__name__}: {error}")
+            self.state.value = bold(_said(error))
         finally:
             self._process, self._thread = None, threading.Thread()
             self._show()
@@ -344,7 +348,7 @@ class Desk:
     def _plans(self) -> Mapping[str, Plan]:
         """Return the plans that the command makes of the recipe."""
         assert self.opened is not None
-        data, arguments = arguments_of(self.opened, read_recipe(self.folder / self.out / "recipe.yaml"))
+        data, arguments = arguments_of(self.columns.file, read_recipe(self.folder / self.out / "recipe.yaml"))
         with self._lock:
             return prepare(data, **arguments, seed=self.seed).plans
 
@@ -406,6 +410,12 @@ class Desk:
         kinds = [kind for kind, frame in self.maps.items() if steps & set(frame["method"])]
         if kinds and self.shown.value not in kinds:
             self.shown.value = kinds[0]
+
+
+def _said(error: Exception) -> str:
+    """Return an error as a sentence; one that was not foreseen with its kind."""
+    foreseen = isinstance(error, DataError | ParameterError)
+    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
 
 
 def _told(opened: OpenedFile) -> str:

@@ -14,7 +14,7 @@ from reident.errors import DataError, ParameterError
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import GEOGRAPHIC, file_kind, open_file
 
-__all__ = ["plain_table", "read_file", "with_places", "without_apostrophes", "write_file"]
+__all__ = ["plain_table", "read_file", "read_like", "with_places", "without_apostrophes", "write_file"]
 
 #: The kinds of file that a release is written as.
 WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
@@ -23,6 +23,18 @@ WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
 def read_file(path: str | Path) -> Any:
     """Read the records of a file of any kind that `open_file` opens."""
     return open_file(path).data
+
+
+def read_like(path: Path, original: Any) -> Any:
+    """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
+    found, before = open_file(path), getattr(original, "columns", ())
+    texts = [name for name in found.data.columns if name in before and _is_text(original[name])]
+    texts = [name for name in texts if not _is_text(found.data[name])]
+    return open_file(path, text=texts).data if texts else found.data
+
+
+def _is_text(column: pd.Series) -> bool:
+    return pd.api.types.is_string_dtype(column) or column.dtype == object
 
 
 def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None) -> Any:

@@ -114,10 +114,11 @@ def _place_checks(data: Any) -> list[tuple[str, str, str]]:
     if hasattr(data, "to_crs"):
         crs = None if data.crs is None else data.crs.to_string()
         kinds = sorted(set(data.geometry.geom_type.dropna()))
+        shared = _shared_places(data.geometry.x.to_numpy(), data.geometry.y.to_numpy()) if kinds == ["Point"] else []
         return [
             ("CRS", crs or "none: the file does not say what its coordinates mean", "ok" if crs else "risk"),
             ("geometry", ", ".join(kinds), "ok" if kinds == ["Point"] else "risk"),
-            *_shared_places(data.geometry.x.to_numpy(), data.geometry.y.to_numpy())[: 1 if kinds == ["Point"] else 0],
+            *shared,
         ]
     if not {LAT, LON} <= set(data.columns):
         return []

@@ -160,6 +160,11 @@ class Recipe:
         """Open the file of the recipe, from the folder in which the recipe lies."""
         return open_file(Path(folder) / self.file, **dict(self.reading))
 
+    @staticmethod
+    def shapes(data: Any) -> list[str]:
+        """Return the kinds of geometry in the data that are no points."""
+        return sorted(set(data.geometry.geom_type.dropna()) - {"Point"}) if hasattr(data, "to_crs") else []
+
     @property
     def ends(self) -> list[str]:
         """The two columns with the ends of relations; empty for records.

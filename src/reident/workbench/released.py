@@ -16,7 +16,7 @@ from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
 from reident.networks.files import read_graph
 from reident.tables.labels import LabelReader, text_of
-from reident.workbench.files import without_apostrophes
+from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.panel import read_release
 from reident.workbench.roles import place_columns
@@ -154,6 +154,10 @@ class Calls:
         self.told += told
         return said
 
+    def read(self, path: Path) -> Any:
+        """Read a table with its columns so called, as text where the original's are."""
+        return self(without_apostrophes(read_like(path, self._original)))
+
     def __call__(self, release: Any) -> Any:
         """Return a table with its columns so called; anything else as it is."""
         if not (isinstance(release, pd.DataFrame) and isinstance(self._original, pd.DataFrame)):
@@ -189,13 +193,11 @@ def read_any(release: Any, named: Mapping[str, Any], calls: Calls) -> Release:
         return read_release(calls(release), "release", **named)
     path = Path(release)
     if not path.is_dir():
-        read = without_apostrophes(read_records(path))
-        return read_release(calls(read), "release", **named)
+        return read_release(calls.read(path), "release", **named)
     files = sorted(one for one in path.glob("release.*") if one.is_file())
     if not files:
         raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
-    table: Any = without_apostrophes(read_records(files[0]))
-    table = calls(table)
+    table: Any = calls.read(files[0])
     if (path / "distances_km.npy").is_file():
         table = table, np.load(path / "distances_km.npy", allow_pickle=False)
     read = read_release(table, "release", **named)
