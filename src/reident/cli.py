@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -261,6 +262,7 @@ def main(run: Callable[..., Any] = app) -> None:
     from reident.errors import DataError, ParameterError, TrialError
 
     signal.signal(signal.SIGTERM, _as_interrupt)
+    warnings.showwarning = _warned
     try:
         run()
     except (DataError, ParameterError, TrialError) as error:
@@ -277,6 +279,11 @@ def main(run: Callable[..., Any] = app) -> None:
     except KeyboardInterrupt:
         _say("interrupted")
         sys.exit(130)
+
+
+def _warned(message: Any, category: type[Warning], *where: Any, **_: Any) -> None:
+    """Print a warning of this package without the line of code that gave it."""
+    _say(f"reident: {message}" if category is UserWarning else warnings.formatwarning(message, category, *where[:2]))
 
 
 def _as_interrupt(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal handler)

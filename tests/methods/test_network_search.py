@@ -142,3 +142,38 @@ def test_an_attack_is_not_led_through_ties_by_the_true_order():
         assert len(run) >= 3
         assert (run["share_above_limit"] == 0).all()
         assert (run["worst"] <= 0.25).all()
+
+
+def test_no_number_depends_on_the_order_of_a_list_or_of_an_edges_ends(tmp_path):
+    graph, rng = nx.barabasi_albert_graph(50, 2, seed=1), np.random.default_rng(0)
+    numbers = rng.permutation(50)
+    lists = {
+        "known": [(f"Müller, Anna {a}", f"Müller, Anna {b}") for a, b in graph.edges],
+        "released": [(numbers[a], numbers[b]) for a, b in graph.edges][4:],
+    }
+
+    def found(shuffled):
+        for name, edges in lists.items():
+            rows = [edges[i] for i in rng.permutation(len(edges))] if shuffled else edges
+            rows = [row[::-1] if shuffled and rng.random() < 0.5 else row for row in rows]
+            pd.DataFrame(rows, columns=["von", "nach"]).to_csv(tmp_path / f"{name}.csv", index=False)
+        paths = [tmp_path / "released.csv", tmp_path / "known.csv"]
+        return rd.check(*map(rd.read_graph, paths), attacks=["degree", "neighbourhood", "coalition", "passive"])
+
+    first, second = found(shuffled=False), found(shuffled=True)
+    pd.testing.assert_frame_equal(first.attacks, second.attacks)
+    assert any("no direction and no weight" in note for note in first.notes)
+
+
+def test_loops_and_repeated_relations_end_no_command(tmp_path):
+    graph = nx.barabasi_albert_graph(30, 2, seed=1)
+    rows = [f"{a},{b}" for a, b in [*graph.edges, (1, 1), *[(b, a) for a, b in graph.edges][:6]]]
+    (tmp_path / "calls.csv").write_text("\n".join(["caller,callee", *rows]))
+    told = "reident: 'calls.csv': 1 relation(s) of a person with itself and 6 repeated relation(s), in either direction"
+    for line in (
+        ["protect", "calls.csv", "--method", "degree_anonymity", "--set", "k=5"],
+        ["check", "release", "--against", "calls.csv", "--network"],
+    ):
+        code, said = run(tmp_path, *line)
+        assert code in (0, 3), said
+        assert said.count(told) == 1

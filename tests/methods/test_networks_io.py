@@ -148,3 +148,45 @@ def test_graph_that_is_not_here_says_where_to_put_it(monkeypatch, tmp_path):
 def test_graph_from_the_users_own_file(tmp_path, graph):
     path = write_graph(graph, tmp_path / "mine.gml")
     assert nx.is_isomorphic(load_graph("powergrid", path=path), graph)
+
+
+@pytest.mark.parametrize(
+    ("text", "edges", "told"),
+    [
+        ("u,v\n1,2\n2,1\n2,2\n2,3\n", {(1, 2), (2, 3)}, "1 relation.s. of a person with itself and 1 repeated"),
+        ("u,v\na,b\n,b\nb,c\n", {("a", "b"), ("b", "c")}, "1 row.s. without 'u' left out"),
+        ("# FromNodeId ToNodeId\n0 1\n1 2\n2 0\n", {(0, 1), (1, 2), (0, 2)}, None),
+        ("0\t1\n1\t2\n", {(0, 1), (1, 2)}, None),
+        ("who whom\nx y\ny z\n", {("x", "y"), ("y", "z")}, None),
+    ],
+)
+def test_lists_as_they_are_kept_are_simplified_with_a_receipt(tmp_path, text, edges, told):
+    (tmp_path / "list.csv").write_text(text)
+    if told is None:
+        found = read_graph(tmp_path / "list.csv", simplify=True)
+        assert set(found.to_networkx().edges) == edges
+        return
+    with pytest.raises(DataError):
+        read_graph(tmp_path / "list.csv")
+    with pytest.warns(UserWarning, match=told):
+        found = read_graph(tmp_path / "list.csv", simplify=True)
+    assert {tuple(sorted(edge)) for edge in found.to_networkx().edges} == edges
+
+
+def test_ends_in_any_language_are_told_by_the_persons_on_both_sides(tmp_path):
+    graph = nx.barabasi_albert_graph(40, 2, seed=1)
+    rows = [f"2020-01-{1 + i % 28:02d},{a},{1 + i % 5},{b},call" for i, (a, b) in enumerate(graph.edges)]
+    (tmp_path / "calls.csv").write_text("\n".join(["dzień,kto,razy,kogo,typ", *rows]), encoding="utf-8")
+    assert nx.utils.graphs_equal(read_graph(tmp_path / "calls.csv").to_networkx(), nx.Graph(graph.edges))
+    (tmp_path / "none.csv").write_text("x,y,z\n1,a,7\n2,b,8\n3,c,9\n4,d,10\n")
+    with pytest.raises(DataError, match="--ends on the command line"):
+        read_graph(tmp_path / "none.csv")
+
+
+def test_directed_files_are_read_without_directions(tmp_path):
+    graph = nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 2)])
+    nx.write_gml(graph, tmp_path / "directed.gml")
+    with pytest.raises(DataError, match="must be undirected"):
+        read_graph(tmp_path / "directed.gml")
+    with pytest.warns(UserWarning, match="1 relation.s. of a person with itself and 1 repeated"):
+        assert read_graph(tmp_path / "directed.gml", simplify=True).n_edges == 2

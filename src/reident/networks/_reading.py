@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,21 +36,21 @@ def format_of(path: Path) -> str:
     return found
 
 
-def read_raw(path: Any, columns: Sequence[str] | None = None) -> Any:
+def read_raw(path: Any, columns: Sequence[str] | None = None, *, simplify: bool = False) -> Any:
     """Return what a file holds: a graph, a matrix, or ``(u, v, n, nodes)`` of edges; see `reident.read_graph`."""
     path = as_path(path)
     kind = format_of(path)
     if not path.is_file():
         raise DataError(f"`path` must name a file that is there: there is no graph file at {str(path)!r}")
     if kind == "csv":
-        return _read_csv(path, columns)
+        return _read_csv(path, columns, simplify=simplify)
     import networkx as nx
 
     try:
-        if kind == "gml":
-            return nx.read_gml(path, label=None if _lacks_labels(path) else "label")
-        if kind == "pajek":
-            return nx.read_pajek(path)
+        if kind in ("gml", "pajek"):
+            label = None if kind == "gml" and _lacks_labels(path) else "label"
+            graph = nx.read_gml(path, label=label) if kind == "gml" else nx.read_pajek(path)
+            return _simple(graph, path.name) if simplify else graph
         from scipy.io import mmread
 
         return mmread(path, spmatrix=False).tocsr()
@@ -72,18 +74,48 @@ _ENDS = (
     ("von", "nach"),
     ("von", "zu"),
     ("node1", "node2"),
+    ("src", "dst"),
+    ("sender", "receiver"),
+    ("caller", "callee"),
+    ("follower", "followed"),
+    ("origine", "destination"),
+    ("origen", "destino"),
+    ("quelle", "ziel"),
     ("i", "j"),
 )
 
 
-def _read_csv(path: Path, columns: Sequence[str] | None) -> tuple[Any, Any, int, Sequence[Hashable]]:
+def _simple(graph: Any, file: str) -> Any:
+    """Return a graph without directions, loops and repeated edges; a warning says how many there were."""
+    import networkx as nx
+
+    simple = nx.Graph(graph)
+    loops = list(nx.selfloop_edges(simple))
+    simple.remove_edges_from(loops)
+    _tell_left_out(file, len(loops), graph.number_of_edges() - len(loops) - simple.number_of_edges())
+    return simple
+
+
+def _tell_left_out(file: str, loops: int, repeated: int) -> None:
+    counted = ((loops, "relation(s) of a person with itself"), (repeated, "repeated relation(s), in either direction"))
+    told = " and ".join(f"{count} {what}" for count, what in counted if count)
+    if told:
+        warnings.warn(f"{file!r}: {told} left out: a network is judged by who is related to whom", stacklevel=2)
+
+
+def _read_csv(path: Path, columns: Sequence[str] | None, *, simplify: bool) -> tuple[Any, Any, int, Sequence[Hashable]]:
     table = _table(path)
-    columns = _ends(list(table.columns), path.name) if columns is None else columns
-    return edges_of_cells(table, columns, path.name)
+    columns = _ends(table, path.name) if columns is None else columns
+    return edges_of_cells(table, columns, path.name, simplify=simplify)
 
 
-def edges_of_cells(table: Any, columns: Sequence[str], file: str) -> tuple[Any, Any, int, Sequence[Hashable]]:
-    """Return ``(u, v, n, nodes)`` of the edges whose ends two columns of texts name; an empty end: a lone node."""
+def edges_of_cells(
+    table: Any, columns: Sequence[str], file: str, *, simplify: bool = False
+) -> tuple[Any, Any, int, Sequence[Hashable]]:
+    """Return ``(u, v, n, nodes)`` of the edges whose ends two columns of texts name; an empty end: a lone node.
+
+    With `simplify`, loops, repeated edges and rows without a first end are left out with a warning, not refused.
+    """
     import pandas as pd
 
     if isinstance(columns, str) or len(columns) != 2:
@@ -95,6 +127,9 @@ def edges_of_cells(table: Any, columns: Sequence[str], file: str) -> tuple[Any, 
             "name an edge's two ends with `columns`"
         )
     left, right = (table[column].str.strip() for column in columns)
+    if simplify and (left == "").any():
+        warnings.warn(f"{file!r}: {int((left == '').sum())} row(s) without {columns[0]!r} left out", stacklevel=2)
+        left, right = left[left != ""], right[left != ""]
     if (left == "").any():
         raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(left == '')[0]) + 2}")
     names: Any = pd.unique(pd.concat([left, right[right != ""]]))
@@ -110,6 +145,10 @@ def edges_of_cells(table: Any, columns: Sequence[str], file: str) -> tuple[Any, 
     u = coded.get_indexer(left[edge]).astype(np.int64)
     v = coded.get_indexer(right[edge]).astype(np.int64)
     low, high = np.minimum(u, v), np.maximum(u, v)
+    if simplify:
+        proper = np.unique((low * len(nodes) + high)[low != high])
+        _tell_left_out(file, int((low == high).sum()), int((low != high).sum()) - len(proper))
+        low, high = proper // max(1, len(nodes)), proper % max(1, len(nodes))
     if (low == high).any():
         raise DataError(f"{file!r} must not have self-loops, got one at {nodes[int(low[low == high][0])]!r}")
     keys, times = np.unique(low * len(nodes) + high, return_counts=True)
@@ -131,10 +170,16 @@ def _table(path: Path) -> Any:
         for bytes_read in (2**20, None):
             separator, encoding, quote = dialect_of(path, bytes_read=bytes_read)
             try:
-                return pd.read_csv(
-                    path, dtype=str, keep_default_na=False, comment="#", sep=separator, encoding=encoding,
-                    quotechar=quote,
-                )  # fmt: skip
+                said: Any = {"dtype": str, "keep_default_na": False, "comment": "#", "encoding": encoding}
+                table = pd.read_csv(path, sep=separator, quotechar=quote, **said)
+                parts = list(map(str, table.columns))
+                blanks = len(parts) == 1 and len(parts[0].split()) > 1
+                # The lists of public collections have blanks or tabs between numbers, and no names above them.
+                bare = all(part.isdigit() for part in (parts[0].split() if blanks else parts)[:2])
+                if blanks or (bare and separator == "\t"):
+                    sep, header = r"\s+" if blanks else "\t", None if bare else 0
+                    table = pd.read_csv(path, sep=sep, header=header, **said).rename(columns={0: "u", 1: "v"})
+                return table
             except UnicodeDecodeError:  # letters that are not ASCII begin later
                 continue
     except Exception as error:
@@ -149,17 +194,30 @@ def end_columns(names: Sequence[str]) -> tuple[str, str] | None:
     return next(found, None)
 
 
-def _ends(names: list[str], file: str) -> tuple[str, str]:
-    """Return the columns with an edge's two ends: by their names, else the only two there are."""
+def _ends(table: Any, file: str) -> tuple[str, str]:
+    """Return the columns with an edge's two ends: by their names, else the only two, else those that share values."""
+    names = list(table.columns)
     named = end_columns(names)
     if named is not None:
         return named
     if len(names) == 2 and not any(name.strip().lstrip("-").isdigit() for name in names):
         return names[0], names[1]
+    shared = _sharing(table)
+    if shared is not None:
+        return shared
     raise DataError(
         f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {names}: name them "
         "with `columns` (--ends on the command line), or give the file a first line with names"
     )
+
+
+def _sharing(table: Any) -> tuple[str, str] | None:
+    """Return the two columns that have by far the most values in common: persons stand on both sides of a list."""
+    values = {name: set(table[name]) - {""} for name in table.columns}
+    pairs = [(len(values[a] & values[b]), a, b) for a, b in itertools.combinations(table.columns, 2)]
+    (most, a, b), *others = sorted(pairs, key=lambda pair: -pair[0]) or [(0, "", "")]
+    smaller = min((len(values[name]) for name in (a, b) if name), default=0)
+    return (a, b) if most > max(2, 0.2 * smaller) and all(2 * other[0] <= most for other in others) else None
 
 
 def as_path(path: str | Path) -> Path:

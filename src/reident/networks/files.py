@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reident._check import check_flag
 from reident.errors import DataError
 from reident.networks._reading import as_path, edges_of_cells, format_of
 from reident.networks.graph import Network, as_network, network_from_edges, read_network
@@ -16,7 +17,7 @@ from reident.networks.graph import Network, as_network, network_from_edges, read
 __all__ = ["network_of_table", "read_graph", "write_graph"]
 
 
-def read_graph(path: str | Path, *, columns: Sequence[str] | None = None) -> Network:
+def read_graph(path: str | Path, *, columns: Sequence[str] | None = None, simplify: bool = False) -> Network:
     """Read an undirected graph from an edge list (CSV), GML, Pajek or MatrixMarket file.
 
     Parameters
@@ -25,8 +26,10 @@ def read_graph(path: str | Path, *, columns: Sequence[str] | None = None) -> Net
         The ending says the format: .csv, .gml, .net or .paj, .mtx, each optionally with .gz.
     columns : pair of str, optional
         CSV only: the two columns that name an edge's ends; default: those called u and v, source and target, from and
-        to or the like, else the only two. Other columns are ignored. A row whose second entry is empty declares a
-        node without edges. Separator and encoding are found.
+        to or the like, else the only two, else the two with most values in common. Other columns are ignored. A row
+        whose second entry is empty declares a node without edges. Separator and encoding are found.
+    simplify : bool, default False
+        Leave out directions, self-loops and repeated edges, with a warning, instead of refusing them.
 
     Returns
     -------
@@ -36,17 +39,18 @@ def read_graph(path: str | Path, *, columns: Sequence[str] | None = None) -> Net
     Raises
     ------
     DataError
-        For a missing file, wrong headers, unreadable content, self-loops, edges given twice, directed graphs.
+        For a missing file, wrong headers, unreadable content, and unless it is to `simplify`, self-loops, edges given
+        twice, directed graphs.
     ParameterError
         For an ending that names no format.
     """
-    return read_network(path, columns)
+    return read_network(path, columns, simplify=check_flag(simplify, "simplify"))
 
 
 def network_of_table(table: Any, columns: Sequence[str], name: str = "table") -> Network:
-    """Return the network whose edges two columns of a table name, as `read_graph` reads the same cells from a file."""
+    """Return the network whose edges two columns of a table name, as `read_graph` simplifies the same cells."""
     texts = table[list(columns)].astype("str").where(table[list(columns)].notna(), "")
-    return network_from_edges(*edges_of_cells(texts, columns, name))
+    return network_from_edges(*edges_of_cells(texts, columns, name, simplify=True))
 
 
 def write_graph(graph: Any, path: str | Path) -> Path:

@@ -25,6 +25,7 @@ __all__ = [
     "Network",
     "as_directed_network",
     "as_network",
+    "by_name",
     "is_directed",
 ]
 
@@ -202,9 +203,9 @@ def as_network(graph: Any, name: str = "graph") -> Network:
     )
 
 
-def read_network(path: str | Path, columns: Sequence[str] | None = None) -> Network:
+def read_network(path: str | Path, columns: Sequence[str] | None = None, *, simplify: bool = False) -> Network:
     """Read an undirected graph from a file; see `reident.read_graph`."""
-    raw = read_raw(path, columns)
+    raw = read_raw(path, columns, simplify=simplify)
     return network_from_edges(*raw) if isinstance(raw, tuple) else as_network(raw, Path(path).name)
 
 
@@ -219,6 +220,17 @@ def reordered(network: Network, place: IntArray, nodes: Sequence[Hashable] | Non
     """Return a network whose row i is row `place[i]` of the result, with `nodes` as names; default: numbers."""
     u, v = network.edges()
     return network_from_edges(place[u], place[v], network.n_nodes, nodes)
+
+
+def by_name(network: Network) -> Network:
+    """Return a network with its rows in the order of their names: an attack that draws must not follow a file's."""
+    nodes = list(network.nodes)
+    order = sorted(
+        range(len(nodes)), key=lambda i: (0, nodes[i], "") if _is_plain_int(nodes[i]) else (1, 0, str(nodes[i]))
+    )
+    if order == list(range(len(nodes))):
+        return network
+    return reordered(network, np.argsort(order), [nodes[i] for i in order])
 
 
 def _check_size(n: int, name: str) -> None:

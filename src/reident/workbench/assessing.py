@@ -14,7 +14,7 @@ import pandas as pd
 from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real
 from reident.errors import DataError, ParameterError
 from reident.networks.files import network_of_table, read_graph
-from reident.networks.graph import as_network
+from reident.networks.graph import as_network, by_name
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.advising import slots_of, slots_of_chain, verdict
 from reident.workbench.hierarchies import hierarchies_of
@@ -329,6 +329,7 @@ def prepare(
         check_choice(kind, "methods", ("places", "table", "network"))
     if network is not None:
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
+        network = by_name(network)
     trees = hierarchies_of(hierarchies or {}, data)
     roles = Roles(listed, noisy, first, household, trees, public or {}, secret[1:], weight, population, receipt)
     told = profile_data(data, listed, first)

@@ -20,7 +20,7 @@ from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
 from reident.networks.files import network_of_table
-from reident.networks.graph import Network, as_network
+from reident.networks.graph import Network, as_network, by_name
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import without_apostrophes
 from reident.workbench.knowledge import KnowledgePrice, price
@@ -274,7 +274,7 @@ def check(
     if recipe is not None and recipe.ends and not is_graph(original):
         original = network_of_table(read_records(original, recipe.reading), recipe.ends, "original")
     if is_graph(original):
-        network = as_network(original, "original")
+        network = by_name(as_network(original, "original"))
         judged, said = persons_of(network), read_network(release)
         data = judged
         calls = Calls(data, roles, called)
@@ -400,6 +400,10 @@ def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path |
     if len(sampled):
         named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
         told.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
+    if release.network is not None:
+        told.append(
+            "Relations have no direction and no weight here: where a release shows them, an intruder finds more."
+        )
     if path is None and release.network is None:
         told.append("The release was given as a table: no bytes were audited.")
     return told

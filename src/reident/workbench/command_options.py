@@ -65,7 +65,7 @@ def network_file(path: Path, ends: str) -> Any:
     """Read an edge list or another file of a network."""
     from reident.networks.files import read_graph
 
-    return read_graph(path, columns=listed(ends) or None)
+    return read_graph(path, columns=listed(ends) or None, simplify=True)
 
 
 def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:

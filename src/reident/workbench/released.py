@@ -216,7 +216,7 @@ def read_network(release: Any) -> Release:
         path = Path(release)
         if not path.exists() or (path.is_dir() and not (path / "release.csv").is_file()):
             raise DataError(f"`release` must be a file or a folder with a file release.csv, got {str(path)!r}")
-        release = read_graph(path / "release.csv" if path.is_dir() else path)
+        release = read_graph(path / "release.csv" if path.is_dir() else path, simplify=True)
     elif not is_graph(release):
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
     return read_release(release, "release")

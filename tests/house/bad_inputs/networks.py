@@ -202,6 +202,7 @@ BAD = [
     ('random_non_edges', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
     ('read_graph', DataError, "`path` must name a file that is there: there is no graph file at 'absent.csv'", dict(path="absent.csv")),
     ('read_graph', ParameterError, '`path` must be a path, got 3', dict(path=3)),
+    ('read_graph', ParameterError, '`simplify` must be', dict(simplify=3)),
     ('recover', DataError, '`released` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got int', dict(released=3)),
     ('recover', ParameterError, '`plan` must be what `implant` or `coalition` returned, got int', dict(plan=3)),
     ('recover', ParameterError, '`degree_slack` must be at least 0, got -1', dict(degree_slack=-1)),
