@@ -169,3 +169,14 @@ def test_the_size_of_the_population_must_come_with_weights(tmp_path):
     assert "`population` must come with the column of weights" in done.stderr
     with pytest.raises(ParameterError, match="`population` must come with"):
         rd.assess(people(), quasi="age", population=3)
+
+
+def test_two_cells_side_by_side_are_no_number_with_a_comma(tmp_path):
+    table = pd.DataFrame({"age": [50, 51], "pay": [2412.3, 900.1], "lat": [50.24123, 50.8], "lon": [8.0, 9.0]})
+    path = tmp_path / "release.csv"
+    table[["age", "pay"]].to_csv(path, index=False)
+    assert rd.audit_bytes(path, table, unchanged=["age", "pay"]) == []
+    path.write_text(path.read_text() + "# 50.24123\n")
+    assert [one.columns for one in rd.audit_bytes(path, table, table[["age", "pay"]], unchanged=["age", "pay"])] == [
+        ("lat",)
+    ]
