@@ -72,6 +72,7 @@ def test_names_of_runs_are_safe_folders(sweep):
         ("a: [", DataError, "a YAML file of plain values"),
         ("notebook: !!python/object/apply:os.abort []", DataError, "a YAML file of plain values"),
         ("grid: {x: [1]}", ParameterError, "`notebook` must name a notebook"),
+        ("notebook: n.ipynb\ngrid: {x: [1]}\ngrid: {x: [2]}", DataError, "'grid' stands twice"),
         ("notebook: absent", ParameterError, "`notebook` must be a path"),
         ("notebook: n.ipynb\ngird: {x: [1]}", ParameterError, "`gird` must be one of the entries"),
         ("notebook: n.ipynb\ngrid: {x: 1}", ParameterError, "`grid` must give a list of values for 'x'"),

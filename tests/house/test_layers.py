@@ -14,7 +14,7 @@ PACKAGE = Path(reident.__file__).parent
 
 # From bottom to top. A module not named here belongs to the layer of its folder.
 LAYERS = [
-    {"errors", "_types", "_check", "_cost", "_rng", "_line", "_lock", "options", "rates"},
+    {"errors", "_types", "_check", "_cost", "_rng", "_line", "_lock", "_yaml", "options", "rates"},
     {"kernels"},
     {"data"},
     {"places", "cliques", "tables", "networks", "queries"},

@@ -180,3 +180,12 @@ def test_two_cells_side_by_side_are_no_number_with_a_comma(tmp_path):
     assert [one.columns for one in rd.audit_bytes(path, table, table[["age", "pay"]], unchanged=["age", "pay"])] == [
         ("lat",)
     ]
+
+
+def test_a_recipe_reads_numbers_with_an_exponent_and_no_key_twice(tmp_path):
+    path = tmp_path / "recipe.yaml"
+    path.write_text("chain: [{method: coordinate_noise, parameters: {sigma_deg: [1e-3, 2E-2]}}]")
+    assert rd.read_recipe(path).chain[0]["parameters"] == {"sigma_deg": [0.001, 0.02]}
+    path.write_text("limit: .2\ncolumns: {age: {role: other}}\nlimit: .9")
+    with pytest.raises(DataError, match="'limit' stands twice"):
+        rd.read_recipe(path)

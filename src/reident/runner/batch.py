@@ -26,6 +26,7 @@ import yaml
 
 from reident._check import check_integer
 from reident._rng import trial_seed
+from reident._yaml import read_yaml
 from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
 from reident.pages import write_page
@@ -84,7 +85,7 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
 
 def _load(file: Path) -> dict[str, Any]:
     try:
-        asked = yaml.safe_load(file.read_text(encoding="utf-8"))
+        asked = read_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"`sweep` must be a file that can be read, got {str(file)!r}: {error}") from error
     except yaml.YAMLError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from reident._check import check_choice, check_listed, check_mapping, check_real
+from reident._yaml import read_yaml
 from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.making import MISSING
@@ -258,7 +259,7 @@ def read_recipe(path: str | Path) -> Recipe:
     [{'method': 'mondrian', 'parameters': {'k': 5}}]
     """
     try:
-        told = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        told = read_yaml(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"`recipe` must be a YAML file that can be read, got {str(path)!r}: {error}") from None
     check_mapping(told, "recipe")
