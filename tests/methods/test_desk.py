@@ -255,3 +255,22 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
     # Incomes with a decimal comma are text in the original, and would be numbers in the release.
     found = rd.check(tmp_path / "release", tmp_path / "kreise.gpkg", recipe=recipe, attacks=["exact_join"])
     assert found.findings == []
+
+
+def test_another_role_takes_away_what_was_found_and_keeps_the_methods(tmp_path):
+    office(60).to_csv(tmp_path / "a.csv", sep=";", index=False)
+    desk = Desk("a.csv", folder=tmp_path)
+    for chosen in (desk.methods.names.value, ("mondrian", "rounding")):
+        desk.methods.names.value = chosen
+        desk.verdict.value, desk.taken.value, desk.done = "found", "taken", ["assess"]
+        desk.roles["Beruf"].value = "other" if desk.roles["Beruf"].value != "other" else "quasi-identifier"
+        assert (desk.verdict.value, desk.taken.value, desk.done, desk.protect.disabled) == ("", "", [], True)
+        assert desk.methods.names.value == chosen
+    slider = desk.methods.ranges.children[0]
+    slider.value = (2, 7)
+    desk.roles["Beruf"].value = "other"
+    assert desk.methods.ranges.children[0].value == (2, 7)
+    assert "mondrian:k=2,3,5,7" in desk.commands()["open"]
+    office(80).to_csv(tmp_path / "b.csv", sep=";", index=False)
+    desk.file.value = "b.csv"
+    assert desk.methods.usual

@@ -196,7 +196,7 @@ def test_the_page_for_own_data_does_what_the_commands_do(chromium, tmp_path):
         assert _answer(address.partition("?")[0]) != 200, "the page is served without its token"
         page.get_by_text("150 records, 8 columns").wait_for()
         for column in ("PLZ", "Beruf", "Aufnahme"):
-            page.locator(".widget-hbox", has_text=column).get_by_role("combobox").select_option("other")
+            page.get_by_label(column, exact=True).select_option("other")
         page.locator("select[multiple]").select_option(["k-anonymity, Mondrian", "rounding"])
         page.get_by_role("button", name="Assess").click()
         page.locator("svg [role=button]").first.wait_for()
@@ -214,6 +214,8 @@ def test_the_page_for_own_data_does_what_the_commands_do(chromium, tmp_path):
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 600
         _picture(page, "app-600", tmp_path)
+        unnamed = page.locator("[role=slider]:not([aria-label]), select:not([id]), input:not([id]), img:not([alt])")
+        assert unnamed.count() == 0, unnamed.first.evaluate("e => e.outerHTML")
         assert {one for one in asked if one} == {urllib.parse.urlsplit(address).netloc}
         page.close()
     shim = tmp_path / "bin" / "reident"

@@ -7,7 +7,7 @@ function render({model, el}) {
   redraw();
 }
 function paint(model, el) {
-  const D = model.get("data"), W = 640, H = 430, L = 64, T = 66, B = 48, R = 84;
+  const D = model.get("data"), W = 640, H = 430, L = 76, T = 66, B = 48, R = 84;
   const X = p => L + p * (W - L - R), Y = p => H - B - p * (H - T - B);
   // The risk at a place of the axis and back, on the scale that the printed map has too.
   const S = D.scale, at = v => {

@@ -13,7 +13,7 @@ from reident.errors import ParameterError
 from reident.methods import Entry, Parameter
 from reident.workbench.map_plan import Plan
 
-__all__ = ["WIDE", "MethodChoice", "bold", "usual_values", "varied"]
+__all__ = ["WIDE", "MethodChoice", "bold", "spoken", "usual_values", "varied"]
 
 #: How a control with a name stands in a column.
 WIDE: dict[str, Any] = {
@@ -22,6 +22,35 @@ WIDE: dict[str, Any] = {
 }
 #: The numbers between two powers of ten that a range offers, and how many values of a range are tried.
 _BETWEEN, _TRIED = (1, 1.5, 2, 3, 5, 7), 4
+
+
+#: A screen reader is told the name of a slider, which stands beside it, and what changes in a message.
+_SPOKEN = """function render() {
+  const tell = () => {
+    document.querySelectorAll(".reident-spoken").forEach(e => e.setAttribute("aria-live", "polite"));
+    document.querySelectorAll("[role=slider]:not([aria-label])").forEach(e => {
+      const box = e.closest(".widget-inline-hbox"), name = box && box.querySelector("label");
+      const ends = box ? [...box.querySelectorAll("[role=slider]")] : [];
+      const end = ends.length > 1 ? [", from", ", to"][ends.indexOf(e)] : "";
+      if (name) e.setAttribute("aria-label", name.textContent + end);
+    });
+  };
+  new MutationObserver(tell).observe(document.body, {childList: true, subtree: true});
+  tell();
+}
+export default {render};"""
+
+
+def spoken(*messages: widgets.Widget) -> Any:
+    """Return an element that nobody sees: it names the sliders of the page, and has these messages read out."""
+    import anywidget
+
+    class Spoken(anywidget.AnyWidget):  # type: ignore[misc]
+        _esm = _SPOKEN
+
+    for one in messages:
+        one.add_class("reident-spoken")
+    return Spoken(layout=widgets.Layout(height="0"))
 
 
 def bold(text: str) -> str:
@@ -61,12 +90,25 @@ class MethodChoice:
         self._usual: dict[str, tuple[Any, Any]] = {}
         self.names.observe(lambda _: self._offer_ranges(), "value")
 
-    def offer(self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int | None = None) -> None:
-        """Offer methods, each with the values of its varied parameter that are usual for the data; choose the first."""
+    def offer(
+        self, offered: Sequence[tuple[Entry, list[Any]]], chosen: int | None = None, *, keep: bool = False
+    ) -> None:
+        """Offer methods, each with the values of its varied parameter that are usual for the data; choose the first.
+
+        With `keep`, those that were chosen among others stay so, with their ranges.
+        """
+        all_chosen = len(self.names.value) == len(self._offered)
+        before = set() if all_chosen or not keep else set(self.names.value)
+        ranges = {name: slider.value for name, slider in self._sliders.items() if keep and self.moved(name)}
         self._offered = {entry.name: (entry, usual) for entry, usual in offered}
         self._sliders, self._usual = {}, {}
         self.names.options = [(entry.label, entry.name) for entry, _ in offered]
-        self.names.value = tuple(list(self._offered)[:chosen])
+        named = [name for name in self._offered if name in before] or list(self._offered)[:chosen]
+        self.names.value = tuple(named)
+        self._offer_ranges()
+        for name, value in ranges.items():
+            if name in self._sliders and set(value) <= {one for _, one in self._sliders[name].options}:
+                self._sliders[name].value = value
 
     def _offer_ranges(self) -> None:
         for name in self.names.value:

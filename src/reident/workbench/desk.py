@@ -7,13 +7,13 @@ whoever types them gets the same files.
 from __future__ import annotations
 
 import atexit
-import base64
 import html
 import os
 import shlex
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,14 @@ import ipywidgets as widgets
 import pandas as pd
 import traitlets
 
-from reident.errors import DataError, ParameterError
+from reident.errors import ParameterError
 from reident.methods import entries
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.assessing import REPETITIONS, arguments_of, prepare
 from reident.workbench.column_choice import ColumnChoice
-from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
+from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
+from reident.workbench.desk_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 from reident.workbench.map_plan import Plan
 from reident.workbench.opening import KINDS, OpenedFile, file_kind, open_file
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
@@ -36,13 +37,9 @@ from reident.workbench.report import main_map, read_points
 
 __all__ = ["Desk"]
 
-#: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
-_MOST_BYTES = 30_000_000
 _POLL_SECONDS = 1.5
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
 _ANCHORS = (ORIGINAL, NOTHING)
-#: Names of columns are read whole.
-_STYLE = widgets.HTML("<style>.widget-label {white-space: normal; height: auto; line-height: 1.3}</style>")
 _PROFILES = {f"{name}: {times} times each release": name for name, times in REPETITIONS.items()}
 
 
@@ -82,6 +79,7 @@ class Desk:
         self._process: subprocess.Popen[str] | None = None
         self._thread = threading.Thread()
         self._stopped = False
+        self._began, self._judged = 0.0, 0
         self._first: str | None = None
         self._located: tuple[Any, ...] = ()
         names = sorted(path.name for path in self.folder.iterdir() if path.is_file() and file_kind(path) in _ENDS)
@@ -103,6 +101,7 @@ class Desk:
         self.maps: dict[str, pd.DataFrame] = {}
         self.rule = (self.limit.value, self.tolerate.value)
         self.shown = widgets.ToggleButtons(options=[], description="map of")
+        self._mapped = widgets.VBox([self.shown, self.map, widgets.HTML(f"<p>{MAP}</p>")])
         traitlets.link((self.limit, "value"), (self.map, "limit"))
         self.file.observe(lambda _: self._open(), "value")
         self.part.observe(lambda _: self._open(self.part.value), "value")
@@ -116,15 +115,26 @@ class Desk:
         atexit.register(self.cancel)
         self._later = widgets.VBox(
             [
-                _head("2. The columns"), self.columns.widget, self.wrong,
-                _head("3. What is tolerable, and what is tried"), self.limit, self.tolerate, self.profile,
+                head("2. The columns"), widgets.HTML(roles_told()), self.columns.widget, self.wrong,
+                head("3. What is tolerable, and what is tried"), widgets.HTML(f"<p>{RULE}</p>"), self.limit,
+                self.tolerate, self.profile,
                 self.methods.widget, widgets.HBox([self.assess, self.stop]),
-                _head("4. What was found"), self.state, self.shown, self.map, self.verdict, self.protect,
-                _head("5. To take away"), self.taken,
-                _head("The same on the command line"), self.script,
+                head("4. What was found"), self.state, self._mapped, self.verdict, self.protect,
+                head("5. To take away"), self.taken,
+                head("The same on the command line"), self.script,
             ]
         )  # fmt: skip
-        self.widget = widgets.VBox([_STYLE, _head("1. The file"), self.file, self.told, self._parts, self._later])
+        self.widget = widgets.VBox(
+            [
+                widgets.HTML(STYLE),
+                spoken(self.told, self.wrong, self.state, self.verdict),
+                head("1. The file"),
+                self.file,
+                self.told,
+                self._parts,
+                self._later,
+            ]
+        )
         self._open()
         self.file.value = file
 
@@ -149,18 +159,18 @@ class Desk:
         if part is not None and self.opened is not None and part == self.opened.source.get(self.part.description):
             return
         self.cancel()
+        self._later.layout.display = "none"  # the columns of another file are not to be chosen from
         self.opened, self._located = None, ()
         try:
             if self.file.value:
                 self.told.value = "<p>The file is being read.</p>"
                 reading = {} if part is None else {self.part.description: part}
                 self.opened = open_file(self.folder / self.file.value, **reading)
-                self.told.value = _told(self.opened)
+                self.told.value = found_told(self.opened)
             else:
                 self.told.value = f"<p>{html.escape(self._listed())}</p>"
         except Exception as error:
-            self.told.value = bold(_said(error))
-        self._later.layout.display = "none" if self.opened is None else ""
+            self.told.value = bold(sentence(error))
         if self.opened is None:
             self._parts.layout.display = "none"
             return
@@ -172,8 +182,10 @@ class Desk:
             self._first = self.opened.source.get(self.part.description)
             self.part.options = self.opened.parts
             self.part.value = self._first
+        self.methods.offer([])
         self.columns.offer(self.opened, self.recipe)
         self._offer()
+        self._later.layout.display = ""
 
     def _listed(self) -> str:
         names = list(self.file.options)
@@ -202,9 +214,9 @@ class Desk:
                 self.columns.locate(data)
             self.wrong.value = ""
         except Exception as error:
-            self.wrong.value = bold(_said(error))
+            self.wrong.value = bold(sentence(error))
             self._located, self.columns.where.value = (), ""
-        self.methods.offer(offered)
+        self.methods.offer(offered, keep=True)  # and takes away what was found
 
     def _change(self) -> None:
         """Stop what is running and take away what was found: it is not about the choices any more."""
@@ -228,7 +240,7 @@ class Desk:
         self.assess.disabled = busy or not self.methods.names.options
         self.stop.disabled = not busy
         self.protect.disabled = busy or "assess" not in self.done or not self._advised.is_file()
-        self.script.value = f"<pre>{html.escape(self.text)}</pre>{_download('reident.sh', self.text.encode())}"
+        self.script.value = f"<pre>{html.escape(self.text)}</pre>{download('reident.sh', self.text.encode())}"
 
     @property
     def _advised(self) -> Path:
@@ -320,14 +332,15 @@ class Desk:
             self.state.value = "Done."
             self._tell(said)
         except Exception as error:  # it would be lost in the thread
-            self.state.value = bold(_said(error))
+            self.state.value = bold(sentence(error))
         finally:
             self._process, self._thread = None, threading.Thread()
             self._show()
 
     def _call(self, name: str, arguments: list[str]) -> tuple[int, str, str]:
         """Run one command; the map fills meanwhile."""
-        self.state.value = f"reident {name} is running"
+        self._began, self._judged = time.monotonic(), self._n_judged()
+        self._say(f"reident {name} is running")
         with self._lock:
             if self._stopped:
                 return 130, "", ""
@@ -343,7 +356,16 @@ class Desk:
                 self._fill(plans)
                 return process.returncode, out, error
             except subprocess.TimeoutExpired:
-                self._fill(plans)
+                if not self._fill(plans):
+                    self._say(f"reident {name} is running")
+
+    def _say(self, text: str) -> None:
+        """Say what is under way, and for how long."""
+        self.state.value = f"<p>{html.escape(text)} ({time.monotonic() - self._began:.0f} s)</p>"
+
+    def _n_judged(self) -> int:
+        """Return how many chains the search has kept the verdicts of."""
+        return sum(1 for _ in (self._advised.parent / ".work" / "parts" / "search").glob("part-*"))
 
     def _plans(self) -> Mapping[str, Plan]:
         """Return the plans that the command makes of the recipe."""
@@ -352,8 +374,8 @@ class Desk:
         with self._lock:
             return prepare(data, **arguments, seed=self.seed).plans
 
-    def _fill(self, plans: Mapping[str, Plan]) -> None:
-        """Draw the map of the releases that have been tried so far."""
+    def _fill(self, plans: Mapping[str, Plan]) -> bool:
+        """Draw the map of the releases that have been tried so far, and say how far it is; False without a map."""
         work, repetitions = self._advised.parent / ".work", REPETITIONS[self.profile.value]
         frames: dict[str, pd.DataFrame] = {}
         n_done = n_all = 0
@@ -363,15 +385,17 @@ class Desk:
             with self._lock:
                 frames |= {kind: made.frame(trials)} if (trials.get("method") != ORIGINAL).any() else {}
         if not n_all or self._stopped:
-            return
+            return bool(n_all)
         tried = f"{n_done} of {n_all} releases tried"
-        self.state.value = tried if n_done < n_all else f"{tried}; now whole chains are judged by every attack"
+        judged = f"; now whole chains are judged by every attack: {self._n_judged() - self._judged} so far"
+        self._say(tried if n_done < n_all else tried + judged)
         self.maps = {kind: frame for kind, frame in frames.items() if not frame["method"].isin(_ANCHORS).all()}
         if list(self.shown.options) != list(self.maps):
             chosen = self.shown.value
             self.shown.options = list(self.maps)
             self.shown.value = chosen if chosen in self.maps else next(iter(self.maps), None)
         self._draw()
+        return True
 
     def _draw(self) -> None:
         """Draw the chosen map, each release under the attack that puts most persons above the limit."""
@@ -380,15 +404,16 @@ class Desk:
         if frame is not None and self.tolerate.value > tolerated:
             frame = frame.drop(columns="refused", errors="ignore")  # where more is tolerated, they may pass
         told = {} if frame is None else map_data(frame, risk_limit=limit, tolerate=self.tolerate.value)
+        self._mapped.layout.display = "" if told else "none"
         if told != self.map.data:
             self.map.data = told
 
     def _tell(self, said: Mapping[str, str]) -> None:
         """Show the verdict of what was run, and offer what was written."""
         if "assess" in said:
-            knows, sentence, *others = said["assess"].partition("\nreport: ")[0].splitlines()
+            knows, verdict, *others = said["assess"].partition("\nreport: ")[0].splitlines()
             small = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in (*others, knows))
-            self.verdict.value = bold(sentence) + small
+            self.verdict.value = bold(verdict) + small
             # As the command wrote them: the releases that the judge refused are known now.
             self.maps = {kind: read_points(self._advised.with_name(f"points-{kind}.csv")) for kind in self.maps}
             self._draw()
@@ -401,7 +426,7 @@ class Desk:
         if "protect" in self.done:
             files += [*sorted((self.folder / self.released).iterdir()), place / "check" / "verdict.json"]
         self.taken.value = f"<p>In {html.escape(str(place))}:</p>" + "".join(
-            f"<p>{_offered(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
+            f"<p>{linked(path, path.relative_to(place).as_posix())}</p>" for path in files if path.is_file()
         )
 
     def _show_advised(self) -> None:
@@ -410,32 +435,3 @@ class Desk:
         kinds = [kind for kind, frame in self.maps.items() if steps & set(frame["method"])]
         if kinds and self.shown.value not in kinds:
             self.shown.value = kinds[0]
-
-
-def _said(error: Exception) -> str:
-    """Return an error as a sentence; one that was not foreseen with its kind."""
-    foreseen = isinstance(error, DataError | ParameterError)
-    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
-
-
-def _told(opened: OpenedFile) -> str:
-    """Return what was found about a file."""
-    notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
-    listed = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
-    return f"<p>{html.escape(str(opened).splitlines()[0])}</p>" + (f"<ul>{listed}</ul>" if listed else "")
-
-
-def _head(text: str) -> widgets.HTML:
-    return widgets.HTML(f"<h3>{text}</h3>")
-
-
-def _offered(path: Path, name: str) -> str:
-    if path.stat().st_size > _MOST_BYTES:
-        return html.escape(name)
-    return _download(name.replace("/", "-"), path.read_bytes(), name)
-
-
-def _download(name: str, content: bytes, text: str = "") -> str:
-    """Return a link that holds a file: nothing is fetched, and no further address serves confidential data."""
-    address = f"data:application/octet-stream;base64,{base64.b64encode(content).decode()}"
-    return f'<a download="{html.escape(name)}" href="{address}">{html.escape(text or name)}</a>'

@@ -22,7 +22,7 @@ from reident.plotting import new_figure
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.checking import check
-from reident.workbench.controls import WIDE, MethodChoice, bold, usual_values
+from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.map_plan import Plan
 from reident.workbench.mapping import claims
@@ -125,7 +125,8 @@ class Explorer:
              self.utility, self.limit, self.tolerate]
         )  # fmt: skip
         controls.layout = widgets.Layout(flex="1 1 20rem", min_width="0")
-        self.widget = widgets.HBox([shown, controls], layout=widgets.Layout(flex_flow="row wrap"))
+        unseen = spoken(self.state, self.verdict)
+        self.widget = widgets.HBox([shown, controls, unseen], layout=widgets.Layout(flex_flow="row wrap"))
 
     def _repr_mimebundle_(self, **kws: Any) -> Any:
         return self.widget._repr_mimebundle_(**kws)

@@ -1,0 +1,76 @@
+"""What the page for one's own data says by itself: its style, its explanations, and links that hold files."""
+
+from __future__ import annotations
+
+import base64
+import html
+from pathlib import Path
+
+import ipywidgets as widgets
+
+from reident.errors import DataError, ParameterError
+from reident.workbench.opening import OpenedFile
+from reident.workbench.roles import ROLES
+
+__all__ = ["MAP", "RULE", "STYLE", "download", "found_told", "head", "linked", "roles_told", "sentence"]
+
+#: Bytes up to which a file is offered as a download of the page; larger ones are named by their path.
+_MOST_BYTES = 30_000_000
+#: Names of columns are read whole, links look like links, and what is to be typed as it would be typed.
+STYLE = """<style>
+.widget-label {white-space: normal; height: auto; line-height: 1.3}
+.widget-html-content h2 {font-size: 1.17em; margin: .8em 0 .4em}
+.widget-html-content a {color: #0b57d0; text-decoration: underline}
+.widget-html-content pre {font: 13px/1.45 monospace; white-space: pre-wrap; word-break: normal;
+ overflow-wrap: break-word}
+.widget-html-content p, .widget-html-content li {line-height: 1.45; max-width: 60rem}
+.widget-button:focus-visible, .widget-html-content a:focus-visible, select:focus-visible, input:focus-visible
+ {outline: 2px solid #0b57d0; outline-offset: 1px}
+@media print {.widget-button, .widget-slider {display: none}}
+</style>"""
+RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
+tolerable risk; <i>share above</i> is the share of persons for whom that is accepted, 0 for nobody. The more often each
+release is repeated, the surer and the slower: quick for a first look, full for a decision. Of the methods all are tried
+that are chosen (with Ctrl or Shift several)."""
+MAP = """Each release by itself, on simulated files; dashed: more persons above the limit than tolerated, or refused by
+the judge, who runs every attack and also tries larger classes and several methods together. What counts is the verdict
+below the map."""
+
+
+def roles_told() -> str:
+    """Return what the roles mean."""
+    told = "".join(f"<li><b>{role}</b>: {meaning}</li>" for role, meaning in ROLES.items())
+    return (
+        f"<p>Confirm what each column is.</p><details><summary>What the roles mean</summary><ul>{told}</ul></details>"
+    )
+
+
+def sentence(error: Exception) -> str:
+    """Return an error as a sentence; one that was not foreseen with its kind."""
+    foreseen = isinstance(error, DataError | ParameterError)
+    return str(error) if foreseen else f"This did not work, {type(error).__name__}: {error}"
+
+
+def found_told(opened: OpenedFile) -> str:
+    """Return what was found about a file."""
+    notes = [f"changed while reading: {line}" for line in opened.receipts] + opened.notes
+    listed = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    return f"<p>{html.escape(str(opened).splitlines()[0])}</p>" + (f"<ul>{listed}</ul>" if listed else "")
+
+
+def head(text: str) -> widgets.HTML:
+    """Return the heading of a step."""
+    return widgets.HTML(f"<h2>{text}</h2>")
+
+
+def linked(path: Path, name: str) -> str:
+    """Return a link that holds a file, or the name of one too large for that."""
+    if path.stat().st_size > _MOST_BYTES:
+        return html.escape(name)
+    return download(name.replace("/", "-"), path.read_bytes(), name)
+
+
+def download(name: str, content: bytes, text: str = "") -> str:
+    """Return a link that holds a file: nothing is fetched, and no further address serves confidential data."""
+    address = f"data:application/octet-stream;base64,{base64.b64encode(content).decode()}"
+    return f'<a download="{html.escape(name)}" href="{address}">{html.escape(text or name)}</a>'
