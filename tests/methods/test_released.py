@@ -95,7 +95,7 @@ def test_renamed_columns_are_attacked_as_what_they_are(names, coarser):
     assert sum("was read as" in note for note in found.notes) == 4
 
 
-def test_renamed_places_and_persons_are_found(tmp_path):
+def test_renamed_places_and_persons_are_found():
     rng = np.random.default_rng(0)
     table = people().assign(lat=rng.uniform(50, 51, 300).round(5), lon=rng.uniform(8, 9, 300).round(5))
     release = table[["nr", "lat", "lon"]].rename(columns={"nr": "ID", "lat": "Breite", "lon": "Laenge"})
@@ -103,11 +103,6 @@ def test_renamed_places_and_persons_are_found(tmp_path):
     found = rd.check(release.sample(frac=1, random_state=1), table, **known)
     assert found.share_above_limit == 1
     assert "'ID' of the release was read as 'nr': it holds its values." in found.notes
-    release.to_csv(tmp_path / "release.csv", index=False)
-    table.to_csv(tmp_path / "table.csv", index=False)
-    assert (
-        call(tmp_path, "check", "release.csv", "--against", "table.csv", "--lat", "lat", "--lon", "lon").returncode == 3
-    )
 
 
 def test_a_column_that_could_be_two_is_asked_for_and_nothing_passes_unread(tmp_path):
@@ -168,3 +163,61 @@ def test_labels_that_nobody_can_read_are_told():
     notes = [note for note in judged(coded, table).notes if note.startswith("zip: 300 labels")]
     assert len(notes) == 1
     assert not any("stand for no value" in note for note in judged(table.drop(columns="nr"), table).notes)
+
+
+@pytest.fixture(scope="module")
+def located():
+    rng = np.random.default_rng(4)
+    return people().assign(lat=rng.uniform(50, 51, 300).round(5), lon=rng.uniform(8, 9, 300).round(5))
+
+
+def in_metres(table, system, names, digits=1, zone=0.0):
+    from pyproj import Transformer
+
+    east, north = Transformer.from_crs("EPSG:4326", system, always_xy=True).transform(table["lon"], table["lat"])
+    return pd.DataFrame(
+        {"sex": table["sex"], names[0]: zone + np.round(east, digits), names[1]: np.round(north, digits)}
+    )
+
+
+def in_texts(table, name, text):
+    texts = [text.format(lat=a, lon=b) for a, b in zip(table["lat"], table["lon"], strict=True)]
+    return pd.DataFrame({"sex": table["sex"], name: texts})
+
+
+HELD = {
+    "other names": lambda t: t[["sex", "lat", "lon"]].rename(columns={"lat": "c1", "lon": "c2"}),
+    "exchanged": lambda t: t[["sex", "lat", "lon"]].rename(columns={"lat": "lon", "lon": "lat"}),
+    "capitals": lambda t: t[["sex", "lat", "lon"]].rename(columns=str.upper),
+    "one text": lambda t: in_texts(t, "at", "{lat}, {lon}"),
+    "WKT": lambda t: in_texts(t, "g", "POINT ({lon} {lat})")[["g"]],
+    "UTM": lambda t: in_metres(t, "EPSG:25832", ("x", "y")),
+    "UTM with its zone": lambda t: in_metres(t, "EPSG:25832", ("east", "north"), zone=32e6),
+    "the web's metres": lambda t: in_metres(t, "EPSG:3857", ("a", "b")),
+    "Gauss-Krueger": lambda t: in_metres(t, "EPSG:31467", ("rechts", "hoch"), digits=0),
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("geographic", [False, True])
+def test_places_are_attacked_in_whatever_form_they_are_released(located, held, geographic):
+    release = HELD[held](located).sample(frac=1, random_state=1)
+    original, known = located, {"lat": "lat", "lon": "lon"}
+    if geographic:
+        import geopandas as gpd
+
+        points = gpd.points_from_xy(located["lon"], located["lat"], crs=4326)
+        original, known = gpd.GeoDataFrame(located.drop(columns=["lat", "lon"]), geometry=points), {}
+    found = rd.check(release, original, attacks=["nearest_place"], **known)
+    assert row(found, "nearest_place")["risk"] > 0.98
+    assert found.share_above_limit == 1
+    assert any("laces of the release" in note or "exchanged" in note or "'LAT'" in note for note in found.notes)
+
+
+def test_numbers_that_are_no_places_are_none_and_places_that_nobody_knows_are_told(located):
+    release = located[["sex", "age"]].assign(score=np.arange(300) % 50 + 1, much=np.arange(300) * 1000.5)
+    found = rd.check(release, located, quasi=["age"], lat="lat", lon="lon", attacks=["nearest_place", "exact_join"])
+    assert row(found, "nearest_place")["reason"] == "no places are released"
+    told = "The original has places, which nobody is said to know: --lat lat --lon lon lets them be attacked."
+    assert told in rd.check(release, located, quasi=["age"], attacks=["exact_join"]).notes
+    assert told not in found.notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ from reident.workbench.microdata import is_graph, persons_of
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import Population, population_of, told_of_groups
 from reident.workbench.released import Calls, read_any, read_network, read_records
-from reident.workbench.roles import NO_WEIGHT, survey_weights
+from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
 
 __all__ = ["REFUSING", "Verdict", "check"]
 
@@ -316,6 +317,7 @@ def check(
         findings=findings,
         notes=[
             *_notes(known, said, found.attacks, path),
+            *([] if is_graph(original) or known.has_places else _unasked_places(data)),
             *calls.told,
             *told_of_groups(known, found, stands_for, limit, receipt),
         ],
@@ -418,7 +420,10 @@ def _unread(knowledge: Knowledge, release: Release) -> list[str]:
         else:
             read = np.atleast_1d(np.any(np.asarray(column.covers), axis=0))[column.theirs]
         labels = release.table[name][~read]
-        labels = labels[pd.to_numeric(labels.astype(object), errors="coerce").isna() & labels.notna()]
+        digits = pd.to_numeric(labels.astype(object), errors="coerce").notna()
+        if pd.api.types.is_numeric_dtype(knowledge.known[name]):  # noise on numbers is no label
+            labels = labels[~digits]
+        labels = labels.dropna()
         if len(labels) > _FEW * len(release.table):
             told.append(
                 f"{name}: {len(labels)} labels of the release, such as {str(labels.iloc[0])!r}, stand for no value of "
@@ -426,3 +431,12 @@ def _unread(knowledge: Knowledge, release: Release) -> list[str]:
                 "says what they stand for."
             )
     return told
+
+
+def _unasked_places(original: Any) -> list[str]:
+    """Say that the original has places, where nobody says that an intruder knows them."""
+    found = place_columns(pd.DataFrame(original))
+    if found is None or found["crs"] != "EPSG:4326":
+        return []
+    lat, lon = (shlex.quote(str(found[name])) for name in ("lat", "lon"))
+    return [f"The original has places, which nobody is said to know: --lat {lat} --lon {lon} lets them be attacked."]

@@ -21,7 +21,7 @@ from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of
 from reident.workbench.roles import UNKNOWN, survey_weights
 
-__all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "read_release"]
+__all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "placed_table", "read_release"]
 
 #: The columns of a panel.
 COLUMNS = [
@@ -301,6 +301,11 @@ def _unique(ids: pd.Series, name: str) -> pd.Index:
     if ids.isna().any() or ids.duplicated().any():
         raise DataError(f"`id` must name a column of {name!r} with one value a record, got missing or repeated ones")
     return pd.Index(ids.map(text_of), dtype=object)
+
+
+def placed_table(table: Any, lat: str | None, lon: str | None, crs: str | None = None) -> pd.DataFrame:
+    """Return an original as a plain table, its places in degrees in ``lat_deg`` and ``lon_deg``."""
+    return _places(table, lat, lon, crs, must=True)
 
 
 def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None, *, must: bool) -> pd.DataFrame:

@@ -18,7 +18,8 @@ from reident.networks.files import read_graph
 from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
-from reident.workbench.panel import read_release
+from reident.workbench.panel import placed_table, read_release
+from reident.workbench.released_places import Box, box_of, swapped, with_found_places
 from reident.workbench.roles import place_columns
 
 __all__ = ["Calls", "as_called", "read_any", "read_network", "read_records"]
@@ -145,6 +146,11 @@ class Calls:
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
+        self._crs = roles.get("crs")
+        self._box: Box | None = None
+        if self._places is not None and isinstance(original, pd.DataFrame):
+            placed = placed_table(original, roles["lat"], roles["lon"], self._crs)
+            self._box = box_of(*(placed[name].to_numpy(float, na_value=np.nan) for name in (LAT, LON)))
 
     def register(self, register: Any) -> Any:
         """Return a list of the population with its columns so called, if there is one."""
@@ -162,10 +168,30 @@ class Calls:
         """Return a table with its columns so called; anything else as it is."""
         if not (isinstance(release, pd.DataFrame) and isinstance(self._original, pd.DataFrame)):
             return release
-        said, told = as_called(release, self._original, self._quasi, self._others, self._places, self._called)
+        said, places, found = self._with_places(release)
+        said, told = as_called(said, self._original, self._quasi, self._others, places, self._called)
         said, gaps = _with_gaps(said, self._original)
-        self.told += [line for line in [*told, *gaps] if line not in self.told]
+        self.told += [line for line in [*found, *told, *gaps] if line not in self.told]
         return said
+
+    def _with_places(self, release: Any) -> tuple[Any, tuple[str, str] | None, list[str]]:
+        """Return a release with the places that it holds under other names, in other units or in texts."""
+        if self._places is None or self._box is None or hasattr(release, "to_crs"):
+            return release, self._places, []
+        plain, own = {_plain(name): name for name in release.columns}, tuple(map(_plain, self._places))
+        if set(own) <= set(plain):
+            lat, lon = (release[plain[name]] for name in own)
+            numeric = all(pd.api.types.is_numeric_dtype(one) for one in (lat, lon))
+            if not numeric or self._crs not in (None, "EPSG:4326"):
+                return release, self._places, []
+            north, east = (one.to_numpy(float, na_value=np.nan) for one in (lat, lon))
+            if not swapped(north, east, self._box):
+                return release, self._places, []
+            told = [f"{lat.name!r} and {lon.name!r} of the release were exchanged, to lie where the original's do."]
+            return release.assign(**{lat.name: lon, lon.name: lat}), self._places, told
+        free = [name for name in release.columns if name not in self._original.columns]
+        said, told = with_found_places(release, free, self._box)
+        return said, (LAT, LON) if told else self._places, told
 
 
 def _with_gaps(release: Any, original: Any) -> tuple[Any, list[str]]:

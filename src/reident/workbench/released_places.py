@@ -1,0 +1,122 @@
+"""Finding the places of a release in whatever columns, units and reference system it holds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident._types import FloatArray
+from reident.methods.release import LAT, LON
+
+__all__ = ["Box", "box_of", "swapped", "with_found_places"]
+
+_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+#: Texts that hold a place: east before north as in WKT, and a pair in any order.
+_POINT = re.compile(rf"^\s*(?:SRID=\d+;)?\s*POINT\s*Z?\s*\(\s*({_NUMBER})\s+({_NUMBER})[^)]*\)\s*$", re.IGNORECASE)
+_PAIR = re.compile(rf"^\s*[\[(]?\s*({_NUMBER})\s*[,; ]\s*({_NUMBER})\s*[\])]?\s*$")
+#: The share of the places that must lie where the original's do.
+_INSIDE = 0.9
+#: Reference systems in metres that are tried beside the zones of UTM: the web's, Europe's and those of its countries.
+_SYSTEMS = (
+    *("EPSG:3857", "EPSG:3035", "EPSG:31466", "EPSG:31467", "EPSG:31468", "EPSG:31469", "EPSG:27700", "EPSG:2154"),
+    *("EPSG:28992", "EPSG:31370", "EPSG:2056", "EPSG:21781", "EPSG:31287", "EPSG:3416", "EPSG:3067", "EPSG:3006"),
+    *("EPSG:4647", "EPSG:5650", "EPSG:2180", "EPSG:5514", "EPSG:29902", "EPSG:2157"),
+)
+
+#: Records on which it is tried what columns mean, and columns of numbers that are tried in pairs at most.
+_SAMPLE, _MOST = 1000, 30
+
+Box = tuple[float, float, float, float]
+_Reading = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def box_of(lat: FloatArray, lon: FloatArray) -> Box | None:
+    """Return where the places of an original are, and half as far again around them; None without places."""
+    known = np.isfinite(lat) & np.isfinite(lon)
+    if not known.any():
+        return None
+    (south, north), (west, east) = ((float(one[known].min()), float(one[known].max())) for one in (lat, lon))
+    wide, high = max(0.1, (east - west) / 2), max(0.1, (north - south) / 2)
+    return south - high, north + high, west - wide, east + wide
+
+
+def _inside(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
+    known = np.isfinite(lat) & np.isfinite(lon)
+    within = (lat >= box[0]) & (lat <= box[1]) & (lon >= box[2]) & (lon <= box[3])
+    return bool(known.any()) and float(within[known].mean()) >= _INSIDE
+
+
+def swapped(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
+    """Whether two columns hold the places of an original under each other's names."""
+    return not _inside(lat, lon, box) and _inside(lon, lat, box)
+
+
+def with_found_places(release: pd.DataFrame, free: Sequence[Any], box: Box) -> tuple[pd.DataFrame, list[str]]:
+    """Return a release with the places that some of its columns hold in ``lat_deg`` and ``lon_deg``, and a sentence.
+
+    Two columns hold them, in degrees or in metres, or one of texts, if they put nearly everybody where the original's
+    places are; what fits in several ways is taken in the first.
+    """
+    rows = np.linspace(0, len(release) - 1, min(_SAMPLE, len(release))).astype(int)
+    for columns, first, second in _candidates(release, free):
+        for said, read in _readings(first[rows], second[rows], box):
+            if _inside(*read(first[rows], second[rows]), box):
+                lat, lon = read(first, second)
+                named = " and ".join(map(repr, columns))
+                told = f"Places of the release were read in {named}: {said}, where those of the original are."
+                return release.drop(columns=list(columns)).assign(**{LAT: lat, LON: lon}), [told]
+    return release, []
+
+
+def _candidates(release: pd.DataFrame, free: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], FloatArray, FloatArray]]:
+    """Yield pairs of numbers, with the columns that hold them: the first east or south to north, the readings say."""
+    for name in free:
+        column = release[name]
+        if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
+            continue
+        texts = column.astype("str")
+        for pattern in (_POINT, _PAIR):
+            parts = texts.str.extract(pattern)
+            if len(parts) and parts[0].notna().sum() >= _INSIDE * max(1, column.notna().sum()):
+                pair = parts.astype(float).to_numpy()
+                yield (name,), pair[:, 0], pair[:, 1]
+    numeric = [name for name in free if pd.api.types.is_numeric_dtype(release[name])][:_MOST]
+    for place, name in enumerate(numeric):
+        for other in numeric[place + 1 :]:
+            one, two = (pd.to_numeric(release[n]).to_numpy(float, na_value=np.nan) for n in (name, other))
+            yield (name, other), one, two
+
+
+def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple[str, _Reading]]:
+    """Yield what two columns of numbers may mean, and how latitudes and longitudes are read from them."""
+    known = np.isfinite(first) & np.isfinite(second)
+    if not known.any():
+        return
+    largest = [float(np.abs(one[known]).max()) for one in (first, second)]
+    if max(largest) <= 360 and (first[known] % 1).any() and (second[known] % 1).any():
+        yield "degrees of latitude and longitude", lambda one, two: (one, two)
+        yield "degrees of longitude and latitude", lambda one, two: (two, one)
+    if min(largest) < 1000:
+        return
+    zone = int(((box[2] + box[3]) / 2 + 180) // 6) + 1
+    half = 700 if box[0] + box[1] < 0 else 600
+    near = [f"EPSG:{32000 + half + one}" for one in (zone, zone - 1, zone + 1) if 1 <= one <= 60]
+    for system in [*near, *_SYSTEMS]:
+        yield f"metres east and north in {system}", partial(_degrees, system)
+        yield f"metres north and east in {system}", partial(_turned, system)
+
+
+def _turned(system: str, north: FloatArray, east: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return _degrees(system, east, north)
+
+
+def _degrees(system: str, east: FloatArray, north: FloatArray) -> tuple[FloatArray, FloatArray]:
+    import geopandas as gpd
+
+    there = gpd.GeoSeries(gpd.points_from_xy(east, north), crs=system).to_crs("EPSG:4326")
+    return there.y.to_numpy(float), there.x.to_numpy(float)
