@@ -155,11 +155,22 @@ def test_a_register_with_other_headers_is_the_same_register():
     pd.testing.assert_frame_equal(found.attacks, same.attacks)
 
 
+def test_codes_are_read_by_how_often_they_occur():
+    table = people(1000)
+    order = {code: i for i, code in enumerate(table["zip"].unique())}
+    coded = table.drop(columns="nr").assign(zip=table["zip"].map(order), sex=table["sex"].map({"f": 2, "m": 1}))
+    coded["ill"] = coded["ill"].map({"A": "K9", "B": "K1", "C": "K5", "D": "K7"})
+    same = judged(table.drop(columns="nr").sample(frac=1, random_state=2), table)
+    found = judged(coded.sample(frac=1, random_state=2), table)
+    pd.testing.assert_frame_equal(found.attacks, same.attacks)
+    assert sum("codes, which were read by how often they occur" in note for note in found.notes) == 3
+    assert "sex: the release has codes, which were read by how often they occur: " in " ".join(found.notes)
+
+
 def test_labels_that_nobody_can_read_are_told():
     table = people()
-    coded = table.drop(columns="nr").assign(
-        zip=table["zip"].map({z: f"K{i}" for i, z in enumerate(table["zip"].unique())})
-    )
+    coarse = {code: f"K{i // 2}" for i, code in enumerate(sorted(table["zip"].unique()))}
+    coded = table.drop(columns="nr").assign(zip=table["zip"].map(coarse))
     notes = [note for note in judged(coded, table).notes if note.startswith("zip: 300 labels")]
     assert len(notes) == 1
     assert not any("stand for no value" in note for note in judged(table.drop(columns="nr"), table).notes)

@@ -19,6 +19,7 @@ from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.panel import placed_table, read_release
+from reident.workbench.released_codes import with_decoded
 from reident.workbench.released_places import Box, box_of, swapped, with_found_places
 from reident.workbench.roles import place_columns
 
@@ -171,7 +172,8 @@ class Calls:
         said, places, found = self._with_places(release)
         said, told = as_called(said, self._original, self._quasi, self._others, places, self._called)
         said, gaps = _with_gaps(said, self._original)
-        self.told += [line for line in [*found, *told, *gaps] if line not in self.told]
+        said, codes = with_decoded(said, self._original, [*self._quasi, *self._others])
+        self.told += [line for line in [*found, *told, *gaps, *codes] if line not in self.told]
         return said
 
     def _with_places(self, release: Any) -> tuple[Any, tuple[str, str] | None, list[str]]:
