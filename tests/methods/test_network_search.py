@@ -79,6 +79,7 @@ def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
     assert [run(tmp_path, *shlex.split(command))[0] for command in commands] == [0, 0]
     page = (tmp_path / "report" / "report.html").read_text()
     assert "By name of the node" in page
+    assert "--recipe" not in page  # none was written
     assert "<td>p00</td>" in page
     told = rd.attack_panel(
         nx.complete_graph(20), persons_of(rd.as_network(nx.complete_graph(20))), network=nx.complete_graph(20),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -214,6 +215,7 @@ def test_the_page_for_own_data_does_what_the_commands_do(chromium, tmp_path):
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 600
         _picture(page, "app-600", tmp_path)
+        assert len(re.findall(rb"/Type */Page\b", page.pdf())) > 1, "what is printed ends with the screen"
         unnamed = page.locator("[role=slider]:not([aria-label]), select:not([id]), input:not([id]), img:not([alt])")
         assert unnamed.count() == 0, unnamed.first.evaluate("e => e.outerHTML")
         assert {one for one in asked if one} == {urllib.parse.urlsplit(address).netloc}

@@ -147,7 +147,7 @@ class Desk:
     def out(self) -> str:
         """The folder of what is written, relative to that of the files."""
         path = Path(self.file.value)
-        return (path.parent / f"{path.name.partition('.')[0]}-reident").as_posix()
+        return (path.parent / f"{path.name.lstrip('.-').partition('.')[0]}-reident").as_posix()
 
     @property
     def roles(self) -> dict[str, widgets.Dropdown]:
@@ -261,11 +261,12 @@ class Desk:
             options.append(("--tolerate", f"{self.tolerate.value:g}"))
         running = ["--profile", self.profile.value, "--seed", str(self.seed), "--jobs", str(self.jobs), "--quiet"]
         release, advised = self.released or self._free(), f"{out}/report/recipe.yaml"
+        file = f"./{self.file.value}" if self.file.value.startswith("-") else self.file.value
         return {
-            "open": ["open", self.file.value, "--out", f"{out}/recipe.yaml", "--force", *sum(options, ())],
+            "open": ["open", file, "--out", f"{out}/recipe.yaml", "--force", *sum(options, ())],
             "assess": ["assess", "--recipe", f"{out}/recipe.yaml", "--out", f"{out}/report", *running],
             "protect": ["protect", "--recipe", advised, "--out", release],
-            "check": ["check", release, "--against", self.file.value, "--recipe", advised, "--out", f"{out}/check"],
+            "check": ["check", release, "--against", file, "--recipe", advised, "--out", f"{out}/check"],
         }
 
     def _tried(self, name: str) -> str:

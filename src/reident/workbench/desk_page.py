@@ -26,7 +26,13 @@ STYLE = """<style>
 .widget-html-content p, .widget-html-content li {line-height: 1.45; max-width: 60rem}
 .widget-button:focus-visible, .widget-html-content a:focus-visible, select:focus-visible, input:focus-visible
  {outline: 2px solid #0b57d0; outline-offset: 1px}
-@media print {.widget-button, .widget-slider {display: none}}
+@media print {
+ html, body, #main, #jp-main-content-panel, #rendered_cells, .jp-OutputArea, .jp-OutputArea-child, .jp-OutputArea-output
+  {position: static !important; height: auto !important; width: auto !important; overflow: visible !important;
+   contain: none !important}
+ .widget-button {display: none}
+ img, svg, pre, .widget-hbox {break-inside: avoid}
+}
 </style>"""
 RULE = """A person is above the limit whose risk of being found, or of giving away a secret, is larger than the
 tolerable risk; <i>share above</i> is the share of persons for whom that is accepted, 0 for nobody. The more often each
