@@ -336,4 +336,11 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     slider.focus()
     slider.press("ArrowUp")
     sync_api.expect(advice).to_contain_text("grid, size 2 (risk 0.1, utility 0.4)")
+    long = frame.replace({"method": {"noise": "a method with a name that needs a second line above the map"}})
+    file.write_text(reident.ru_map_page(long, risk_limit=0.35))
+    page.goto(file.as_uri())
+    releases.nth(0).hover()
+    sync_api.expect(advice).to_contain_text("second line above the map, size 2 (risk 0.3, utility 0.6)")
+    cut = "[...document.querySelectorAll('svg > text')].filter(e => e.getBBox().x + e.getBBox().width > 640).length"
+    assert page.evaluate(cut) == 0
     assert not errors

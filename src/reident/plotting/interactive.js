@@ -7,7 +7,7 @@ function render({model, el}) {
   redraw();
 }
 function paint(model, el) {
-  const D = model.get("data"), W = 640, H = 430, L = 76, T = 66, B = 48, R = 84;
+  const D = model.get("data"), W = 640, H = 462, L = 76, T = 98, B = 48, R = 84;
   const X = p => L + p * (W - L - R), Y = p => H - B - p * (H - T - B);
   // The risk at a place of the axis and back, on the scale that the printed map has too.
   const S = D.scale, at = v => {
@@ -42,8 +42,23 @@ function paint(model, el) {
     make(svg, "line", {x1: L, x2: W - R, y1: Y(D.guess), y2: Y(D.guess), stroke: "#444", "stroke-dasharray": "2 3"});
     make(svg, "text", {x: W - R + 4, y: Y(D.guess) + 4, fill: "#444"}, "guessing");
   }
-  const advice = make(svg, "text", {x: 8, y: 18, "font-weight": "bold", "font-size": 13});
-  const note = make(svg, "text", {x: 8, y: 36, fill: "#333"}), more = make(svg, "text", {x: 8, y: 52, fill: "#333"});
+  const advice = make(svg, "text", {x: 8, "font-weight": "bold", "font-size": 13});
+  const note = make(svg, "text", {x: 8, fill: "#333"}), more = make(svg, "text", {x: 8, fill: "#333"});
+  // Each in as many lines as it needs.
+  const texts = [[advice, "", 82], [note, "", 90], [more, "", 90]];
+  const write = (i, text) => {
+    texts[i][1] = text;
+    let y = 2;
+    for (const [e, said, most] of texts) {
+      const lines = [""];
+      for (const word of said.split(" ")) {
+        if ((lines.at(-1) + word).length > most) lines.push("");
+        lines.push(lines.pop() + word + " ");
+      }
+      e.replaceChildren();
+      if (said) lines.forEach(line => make(e, "tspan", {x: 8, y: y += 16}, line));
+    }
+  };
   const grip = make(svg, "rect", {x: L, width: W - L, height: 16, fill: "transparent", tabindex: 0, role: "slider",
     "aria-label": "tolerable risk", "aria-valuemin": f(back(0)), "aria-valuemax": f(back(1))});
   grip.style.cursor = "ns-resize";
@@ -55,7 +70,7 @@ function paint(model, el) {
   const passes = (p, v) => !refused(p, v) && (p.above_at ? share(p, v) <= D.tolerate + 1e-9 : !D.judged && p.risk <= v);
   const percent = v => `${+(100 * v).toPrecision(3)} %`;
   const points = [], groups = [], names = [], idle = "Point at a release, or drag the limit (arrow keys move it).";
-  const tell = (one, two) => { note.textContent = one; more.textContent = two || ""; };
+  const tell = (one, two) => { write(1, one); write(2, two || ""); };
   for (const c of D.curves) {
     const g = make(svg, "g", {});
     groups.push(g);
@@ -108,8 +123,8 @@ function paint(model, el) {
     if (best) { ring.setAttribute("cx", X(best.x)); ring.setAttribute("cy", Y(best.y)); }
     for (const p of points) p.circle.setAttribute("stroke-dasharray", passes(p, v) ? "none" : "2 2");
     const rule = D.judged ? `at most ${percent(D.tolerate)} of persons above ${f(v)}` : `risk up to ${f(v)}`;
-    advice.textContent = best ? `Most useful with ${rule}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
-      : `No release of this map has ${rule}.`;
+    write(0, best ? `Most useful with ${rule}: ${best.name}, ${best.parameter} ${best.value} (risk ${f(best.risk)}, utility ${f(best.utility)})`
+      : `No release of this map has ${rule}.`);
   };
   const mark = () => {
     const [method, value] = model.get("release") || [], p = points.find(p => p.method === method && p.value === value);
