@@ -101,6 +101,27 @@ def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
     assert row_of(found, "spatial_k")["risk"] >= naive - 1e-9
 
 
+@pytest.mark.parametrize("radius_m", [2000.0, 20000.0])
+def test_spatial_k_counts_who_agrees_with_the_record_where_labels_overlap(radius_m):
+    table = people(120, 5, 3).assign(age=np.random.default_rng(5).integers(20, 60, 120))
+    moved = rd.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=5)
+    low, wide = table["age"] - np.arange(120) % 7, 8 + 4 * (np.arange(120) % 3)
+    release = table.drop(columns="age").assign(
+        age=[f"[{a}, {a + b})" for a, b in zip(low, wide, strict=True)], lat=moved["lat_deg"], lon=moved["lon_deg"]
+    )
+    naive = []
+    for i in range(120):
+        agree = table["age"].between(low[i], low[i] + wide[i] - 1) & (table["sex"] == table["sex"][i])
+        near = rd.great_circle_km(
+            [release["lat"][i], *table["lat"]], [release["lon"][i], *table["lon"]]
+        )[0, 1:]  # fmt: skip
+        naive.append(1 / (agree.to_numpy() & (near <= near[i] + 1e-6)).sum())
+    found = attack_panel(
+        release, table, quasi=["sex", "age"], lat="lat", lon="lon", id="id", attacks=["spatial_k"]
+    )  # fmt: skip
+    assert row_of(found, "spatial_k")["risk"] == pytest.approx(np.mean(naive))
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(5, 40))
 def test_degrees_are_never_judged_below_the_naive_guess(seed, n):

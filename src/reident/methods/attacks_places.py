@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from reident.methods.forms import law_of
 from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import LAT, LON, Release
+from reident.tables.agreement import Agreement
 
 __all__ = [
     "claims_by_row",
@@ -135,7 +137,7 @@ def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatA
 
 
 def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
-    """Count the persons of the same labels who live as near to the released place as its own person (spatial k).
+    """Count the persons who agree with a record's labels and live as near to its place as its own person (spatial k).
 
     Notes
     -----
@@ -155,16 +157,34 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
     theirs = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
     chord = np.linalg.norm(homes[persons] - theirs[rows], axis=1) * (1 + 1e-9) + _SAME_KM / RADIUS_KM / 1000
-    groups = knowledge.agreement(release).groups
+    found = knowledge.agreement(release)
+    agreeing = _persons_of_classes(found)
     counts = np.ones(len(persons))
-    for group in np.unique(groups[persons]):
-        own = np.flatnonzero(groups[persons] == group)
-        tree = cKDTree(homes[groups == group])
-        counts[own] = tree.query_ball_point(theirs[rows[own]], chord[own], return_length=True)
+    for one in np.unique(found.classes[rows]):
+        own = np.flatnonzero(found.classes[rows] == one)
+        there = homes if one < 0 else homes[agreeing(int(one))]  # a suppressed record agrees with everybody
+        if len(there):
+            counts[own] = cKDTree(there).query_ball_point(theirs[rows[own]], chord[own], return_length=True)
     confidence = 1 / np.maximum(counts, 1)
     said = f"{told(knowledge, release)}, and is left with all who live as near to a released place as its own person"
     claims = claims_by_row(release, knowledge, persons, rows, confidence, confidence)
     return Outcome(claims, "identity", said, proven=True)
+
+
+def _persons_of_classes(found: Agreement) -> Callable[[int], IntArray]:
+    """Return a function that tells which persons agree with the records of a class."""
+    of_member = np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))
+    by_class, by_group = np.argsort(found.members, kind="stable"), np.argsort(found.groups, kind="stable")
+    classes, groups = found.members[by_class], found.groups[by_group]
+
+    def persons(one: int) -> IntArray:
+        first, last = np.searchsorted(classes, [one, one + 1])
+        own = of_member[by_class[first:last]]
+        starts, ends = np.searchsorted(groups, own), np.searchsorted(groups, own, side="right")
+        parts = [by_group[a:b] for a, b in zip(starts, ends, strict=True)]
+        return np.concatenate(parts) if parts else by_group[:0]
+
+    return persons
 
 
 def repeated_masks(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
