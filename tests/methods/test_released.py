@@ -232,3 +232,36 @@ def test_numbers_that_are_no_places_are_none_and_places_that_nobody_knows_are_to
     told = "The original has places, which nobody is said to know: --lat lat --lon lon lets them be attacked."
     assert told in rd.check(release, located, quasi=["age"], attacks=["exact_join"]).notes
     assert told not in found.notes
+
+
+DATES = {
+    "year": lambda days: days.dt.year, "year as text": lambda days: days.dt.year.astype(str),
+    "month": lambda days: days.dt.strftime("%Y-%m"), "German month": lambda days: days.dt.strftime("%m.%Y"),
+    "quarter": lambda days: days.dt.year.astype(str) + "-Q" + days.dt.quarter.astype(str),
+    "decade": lambda days: days.dt.strftime("%Y").str[:3] + "*", "day": lambda days: days.dt.strftime("%Y-%m-%d"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", DATES)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_parts_of_dates_are_joined_with_their_days(part, as_text):
+    rng = np.random.default_rng(0)
+    days = pd.Series(pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 9000, 300), unit="D"))
+    table = pd.DataFrame(
+        {"born": days.dt.strftime("%Y-%m-%d") if as_text else days, "sex": rng.choice(list("fm"), 300)}
+    )
+    release = table.assign(born=DATES[part](days))
+    naive = (1 / release.groupby(["born", "sex"])["sex"].transform("size")).mean()
+    found = rd.check(release.sample(frac=1, random_state=1), table, quasi=["born", "sex"], attacks=["exact_join"])
+    assert row(found)["risk"] == pytest.approx(naive)
+
+
+@pytest.mark.parametrize("method", ["k_anonymity_lattice", "mondrian"])
+def test_dates_that_were_generalised_here_are_joined_too(method, tmp_path):
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 9000, 400), unit="D")
+    table = pd.DataFrame({"born": days, "sex": rng.choice(list("fm"), 400)})
+    made = rd.protect(table, tmp_path / "made", method=method, options={"k": 5}, quasi=["born", "sex"])
+    released = pd.read_csv(made / "release.csv")
+    naive = (1 / released.groupby(["born", "sex"])["sex"].transform("size")).sum() / 400
+    assert row(rd.check(made, table, quasi=["born", "sex"], attacks=["exact_join"]))["risk"] >= 0.9 * naive

@@ -141,6 +141,8 @@ def _as_numbers(known: pd.Series, release: pd.Series) -> tuple[FloatArray, Float
     """Return both columns as numbers if one is of a numeric type and the other reads as numbers throughout."""
     if not any(pd.api.types.is_numeric_dtype(c) and not pd.api.types.is_bool_dtype(c) for c in (known, release)):
         return None
+    if any(pd.api.types.is_datetime64_any_dtype(column) for column in (known, release)):
+        return None  # a year is no number of nanoseconds
     read = [pd.to_numeric(column.astype(object), errors="coerce") for column in (known, release)]
     if any((own.isna() & column.notna()).any() for own, column in zip(read, (known, release), strict=True)):
         return None

@@ -19,6 +19,7 @@ GAP = "(missing)"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
 _RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
 _ONE_SIDED = re.compile(rf"^\s*(<=|>=|<|>|≤|≥)\s*({_NUMBER})\s*$")
 
@@ -77,13 +78,14 @@ def interval_of(label: Any) -> Interval | None:
         sign, bound = match.group(1), float(match.group(2))
         inside = sign in ("<=", ">=", "≤", "≥")
         return (-np.inf, bound, False, inside) if sign[0] in "<≤" else (bound, np.inf, inside, False)
-    if match := _RANGE.match(label):
+    if (match := _RANGE.match(label)) and float(match.group(1)) <= float(match.group(2)):  # 2021-03 is a month
         return float(match.group(1)), float(match.group(2)), True, True
     for pattern, with_low, with_high in _WORDED:
         if match := pattern.match(label):
             told = match.groupdict()
             low, high = told.get("low") or told.get("least"), told.get("high") or told.get("most")
-            return _count(low, -np.inf), _count(high, np.inf), with_low, with_high
+            ends = _count(low, -np.inf), _count(high, np.inf)
+            return (*ends, with_low, with_high) if ends[0] <= ends[1] else None
     return None
 
 
@@ -101,9 +103,9 @@ class LabelReader:
     A label covers a value if it equals it (as text, 39 and "39" alike), stands on a higher level of the value's
     hierarchy, is an interval ("[20, 30)", "20-29", "< 30", "20 bis unter 30 Jahre", "70+", a pandas Interval) that
     contains it, a set ("{a, b}", or a Python set) that lists it, a long set shortened to its ends in the order of the
-    text ("{a, ..., k}"), a mask ("130**": the same text but for the stars, or a beginning of it, "3*"), or "*", which
-    covers everything. A missing label covers everything, and a missing value is covered by every label: nothing is
-    known of it.
+    text ("{a, ..., k}"), a mask ("130**": the same text but for the stars, or a beginning of it, "3*"), a year, quarter
+    or month of a date ("2021", "2021-Q1", "2021-03", "03.2021"), or "*", which covers everything. A missing label
+    covers everything, and a missing value is covered by every label: nothing is known of it.
 
     Parameters
     ----------
@@ -168,13 +170,32 @@ def ancestors(hierarchy: Any) -> Mapping[str, frozenset[str]]:
     return {text_of(row[0]): frozenset(text_of(label) for label in row[1:]) for row in rows}
 
 
+def _beginnings(label: str) -> tuple[str, ...] | None:
+    """Return what the dates of a year, quarter, month or day begin with, written YYYY-MM-DD; None for no such label."""
+    label = label.strip()
+    if re.fullmatch(r"[12]\d{3}(?:-\d{2}){0,2}", label):
+        return (label,) if len(label) == 10 else (f"{label}-",)
+    if found := re.fullmatch(r"(?P<m>\d{1,2})[./](?P<y>[12]\d{3})|(?P<Y>[12]\d{3})[./](?P<M>\d{1,2})", label):
+        told = found.groupdict()
+        return (f"{told['y'] or told['Y']}-{int(told['m'] or told['M']):02d}-",)
+    if found := re.fullmatch(r"Q(?P<q>[1-4])[-/ ]?(?P<y>[12]\d{3})|(?P<Y>[12]\d{3})[-/ ]?Q(?P<Q>[1-4])", label):
+        told = found.groupdict()
+        first = 3 * int(told["q"] or told["Q"]) - 2
+        return tuple(f"{told['y'] or told['Y']}-{month:02d}-" for month in range(first, first + 3))
+    return None
+
+
 def _test(label: Any) -> Callable[[str], bool]:
     """Return the test that a set, a mask or a suppressed label puts to a value's text."""
     if isinstance(label, set | frozenset | tuple | list):
         listed = {text_of(value) for value in label}
         return lambda text: text in listed
     if not isinstance(label, str):
-        return (lambda text: True) if pd.isna(label) else (lambda text: False)  # noqa: ARG005
+        if pd.isna(label):
+            return lambda text: True  # noqa: ARG005
+        label = text_of(label)
+    if (begun := _beginnings(label)) is not None:
+        return lambda text: text.startswith(begun) and _DAY.match(text) is not None
     if label.strip() == "*":
         return lambda text: True  # noqa: ARG005
     if match := _SHORTENED.match(label):
