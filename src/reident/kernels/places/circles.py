@@ -15,6 +15,8 @@ from reident.kernels.places.tangents import cross_circles, dot, km_between, lead
 
 # Starts of a record that came to nothing and are remembered.
 _FAILED = 500
+# Tolerance, km, up to which values are taken for exact.
+_EXACT_KM = 1e-3
 
 
 @jit
@@ -96,6 +98,12 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
+def _stands(right, wrong, tol):
+    """Tell whether values that a place explains outweigh those that it contradicts: of rough ones every tenth errs."""
+    return wrong * (10 if tol <= _EXACT_KM else 3) <= right
+
+
+@jit
 def _is_near(p, points, m, km):
     """Tell whether a point lies within so many km of one of the first m."""
     chord2 = (km / EARTH_RADIUS_KM) ** 2
@@ -167,7 +175,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
                     if right < needed and n_failed < _FAILED:
                         put(failed[n_failed], crossing[side])
                         n_failed += 1
-                    if right >= needed and wrong * 10 <= right and right - wrong > top:
+                    if right >= needed and _stands(right, wrong, tol) and right - wrong > top:
                         top = right - wrong
                         put(best, p)
                         if 2 * right > asked and wrong == 0:
@@ -266,13 +274,13 @@ def add_references(f, x, located, references, counts, tol, needed, tried):
                     continue
                 for side in range(2):
                     right, wrong = _judge_reference(crossing[side], x, fi, records, open_, 20 * tol)
-                    if right < needed or wrong * 10 > right:
+                    if right < needed or not _stands(right, wrong, tol):
                         continue
                     put(r, crossing[side])
                     near = _members(r, x, fi, records, 60 * tol)
                     _fit_reference(r, x, fi, near, tol)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)
-                    if right >= needed and wrong * 10 <= right:
+                    if right >= needed and _stands(right, wrong, tol):
                         found = True
                         break
                 if found:
