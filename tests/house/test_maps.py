@@ -80,6 +80,17 @@ def test_several_panels(n_methods):
     assert figure.get_figwidth() == pytest.approx(17 / 2.54)
 
 
+def test_many_small_panels_with_long_names():
+    """What finds no room in a panel stands in the legend; nothing covers anything."""
+    parts = [crowded(7, [1, 2, 5], f"attack {i}", saturated=i == 2, seed=i) for i in range(6)]
+    names = {f"method {letter}": f"simultaneous, literal swaps {letter}" for letter in "abcdefg"}
+    figure = plot_ru_panels(pd.concat(parts, ignore_index=True), columns=3, names=names)
+    assert not faults(figure)
+    legend = [text.get_text() for sub in figure.subfigs for one in sub.legends for text in one.get_texts()]
+    assert {"original", "nothing released"} <= set(legend)
+    assert sum("literal swaps" in text for text in legend) >= 2
+
+
 def test_a_panel_a_method():
     figure = plot_ru_panels(crowded(7, [1, 2, 5, 10]), risk_limit=0.25, by_method=True)
     assert [ax.get_title(loc="left") for ax in figure.axes] == [f"method {letter}" for letter in "abcdefg"]

@@ -143,5 +143,5 @@ def _draw_anchors(ax: Axes, panel: Panel, *, named: bool) -> list[Label]:
         ]
         if named:
             told = f" ({', '.join(off)})" if off else ""
-            labels.append(Label([at], f"{name}{told}", "black"))
+            labels.append(Label([at], textwrap.fill(f"{name}{told}", 20), "black"))
     return labels

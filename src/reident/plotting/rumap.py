@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from string import ascii_lowercase
 from typing import Any
 
@@ -27,7 +28,7 @@ from reident.plotting._labels import place_labels
 from reident.plotting._layout import MANY, Look, Panel, grid_of, lit_of, looks_of, panels_of, usual_columns
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
 from reident.plotting._style import map_figure, print_width_cm
-from reident.rumap import check_frame, check_one_panel
+from reident.rumap import ORIGINAL, check_frame, check_one_panel
 
 __all__ = ["plot_ru_map", "plot_ru_panels"]
 
@@ -143,6 +144,7 @@ def plot_ru_panels(
     chars = int((inch / columns - 0.5) / LETTER)
     shared = [len({panel.pair[k] for panel in panels}) == 1 and not single for k in (0, 1)]
     wanted = []
+    keyed = crowded and not (single or by_method)
     for k, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
         _head(ax, k, panels, heads, looks, columns, chars, shared)
         if panel.said is not None:
@@ -154,14 +156,18 @@ def plot_ru_panels(
         named = single or (crowded and not by_method)
         anchors = k == 0 or not by_method
         labels = draw_panel(ax, panel, looks, risk_limit, lit, values, named=named, anchors=anchors)
-        wanted.append((ax, labels))
+        # Where a name would cover something, the legend alone tells it.
+        wanted.append((ax, [replace(one, optional=True) for one in labels] if keyed else labels))
     for ax in list(axes.flat)[len(panels) :]:
         ax.remove()
     for k, side in ((0, body.supylabel), (1, body.supxlabel)):
         if shared[k]:
             side(panels[0].measured("risk" if k == 0 else "utility"), fontsize=7)
-    if not (single or by_method or crowded):
-        _legend(body, frame, looks, inch)
+    if not (single or by_method):
+        shown = set().union(*(lit_of(panel) for panel in panels if panel.said is None)) if crowded else set(looks)
+        _legend(
+            body, frame, {name: look for name, look in looks.items() if name in shown}, inch, panels if crowded else ()
+        )
     if title:
         figure.suptitle(textwrap.fill(title, int(inch / LETTER)), fontsize=7, x=0.01, ha="left")
     _key(foot, inch, panels, looks, risk_limit)
@@ -216,8 +222,10 @@ def _say(ax: Axes, said: str, chars: int) -> None:
     text.set_in_layout(False)
 
 
-def _legend(body: Any, frame: pd.DataFrame, looks: Mapping[str, Look], inch: float) -> None:
-    """Name the curves once for all panels, with the ends of their values."""
+def _legend(
+    body: Any, frame: pd.DataFrame, looks: Mapping[str, Look], inch: float, panels: Sequence[Panel] = ()
+) -> None:
+    """Name the curves once for all panels, with the ends of their values, and the anchors of these panels."""
     handles = []
     for method, look in looks.items():
         curve = frame[frame["method"] == method].drop_duplicates("value")
@@ -225,6 +233,9 @@ def _legend(body: Any, frame: pd.DataFrame, looks: Mapping[str, Look], inch: flo
         told = f", {curve['parameter'].iloc[0]} {values[0]}" + (f" to {values[-1]}" if len(values) > 1 else "")
         handles.append(Line2D([], [], color=look.colour, marker=look.marker, markersize=4, linewidth=1,
                               label=look.name + (told if look.ordered else "")))  # fmt: skip
+    for name in dict.fromkeys(name for panel in panels for name in panel.anchors.index):
+        handles.append(Line2D([], [], color="black", marker="*" if name == ORIGINAL else "X", markersize=4.5,
+                              linewidth=0, label=str(name)))  # fmt: skip
     longest = max(len(str(handle.get_label())) for handle in handles)
     columns = max(1, min(len(handles), int(inch / (longest * LETTER + 0.5))))
     body.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False, fontsize=7, handlelength=1.6)
