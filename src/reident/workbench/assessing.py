@@ -312,6 +312,11 @@ def prepare(
     listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
     noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
     listed += [column for column in noisy if column not in listed]
+    if named := sorted({LAT, LON} & set(listed)):
+        raise ParameterError(
+            f"`quasi` must not name {named[0]!r}: columns called {LAT} and {LON} hold places here; rename it in "
+            "the file, or give its role place"
+        )
     places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
     if not (listed or places or network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")

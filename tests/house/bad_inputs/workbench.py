@@ -104,6 +104,7 @@ BAD = [
     ('check', ParameterError, '`recipe` must be Recipe as `read_recipe` gives it, got int', dict(recipe=3)),
     ('check', ParameterError, '`earlier` must be a list of names, got 3', dict(earlier=3)),
     ('check', ParameterError, '`population` must come with the column of weights', dict(population=3)),
+    ('assess', ParameterError, "`quasi` must not name 'lat_deg': columns called lat_deg", dict(data=MANY.assign(lat_deg="x"), quasi=["age", "lat_deg"])),
     ('assess', ParameterError, '`population` must come with the column of weights', dict(population=3)),
     ('check', ParameterError, '`called` must be a mapping', dict(called=3)),
     ('check', ParameterError, "`called` must name columns of both files, got 'x'", dict(called={"x": "age"})),
