@@ -30,7 +30,9 @@ def naive_place(z, near, distances, f, x, references, counts, tol, needed):
                         at = [min(references[i, : counts[i]], key=lambda r, p=p: km_between(p, r)) for i in known]
                         circles.fit_to(p, np.array(at), fz[known], known.size, scale * tol, 6)
                     right, wrong, _ = circles.judge_place(p, fz, references, counts, tol)
-                    if right >= needed and wrong * 10 <= right and right - wrong > top:
+                    # Of rough values one in four may contradict a place, of exact ones one in eleven.
+                    bears = 10 if tol <= 1e-3 else 3
+                    if right >= needed and wrong * bears <= right and right - wrong > top:
                         best, top = p.copy(), right - wrong
         if best is not None:
             return best, top
