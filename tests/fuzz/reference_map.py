@@ -45,7 +45,7 @@ def records_comp(records, references, f):
     counts = np.full(len(references), references.shape[1])
     true, tried = x.copy(), np.full(len(records), -100)
     x[~located] = 0.0
-    added = circles.add_records(km, f, x, located, room(references), counts, TOL, 4, 4, tried)
+    added = circles.add_records(km, f, x, located, room(references), counts, TOL, 4, 10, 4, tried)
     apart = np.linalg.norm(x[located] - true[located], axis=1)
     return bool(added == located.sum() - len(records) // 2 and apart.max() < 1e-8)
 
@@ -56,7 +56,7 @@ def references_comp(records, references, f):
     out, counts = np.zeros((d, 8, 3)), np.zeros(d, dtype=np.int64)
     tried = np.full(f.shape, -100)
     located = np.ones(len(records), dtype=np.bool_)
-    added = circles.add_references(f, x, located, out, counts, TOL, 4, tried)
+    added = circles.add_references(f, x, located, out, counts, TOL, 4, 10, tried)
     right = [
         np.linalg.norm(vectors(references[i]) - out[i, j], axis=1).min() < 1e-7
         for i in range(d)

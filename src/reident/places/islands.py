@@ -21,16 +21,14 @@ EXACT_KM, _SUREST_KM = 1e-3, 1e-5
 # Values that must agree before a record, a reference is believed, and located neighbours from which a record is tried:
 # the careful rules first, the others where these find nothing more. The wider the tolerance, km, the more values agree
 # by chance, and the more are asked for.
-_EXACT, _FINE, _ROUGH = (
-    ((5, 4, 1), (4, 4, 4), (4, 3, 8)),
-    ((6, 4, 1), (5, 4, 4), (5, 3, 8)),
-    ((8, 6, 1), (7, 5, 4), (6, 4, 8)),
-)
-_EXACT_RULES = {_SUREST_KM: (*_EXACT, (3, 3, 12)), EXACT_KM: _EXACT}
-LEVELS = {**_EXACT_RULES, 0.05: _FINE, np.inf: _ROUGH}
-# An island of so many records is no accident: what continues it needs less.
-_LARGE = 40
-_LARGE_LEVELS = {**_EXACT_RULES, 0.3: (*_FINE, (4, 3, 12)), np.inf: (*_ROUGH, (5, 4, 8), (5, 3, 12))}
+_EXACT = ((5, 4, 1), (4, 4, 4), (4, 3, 8))
+LEVELS = {_SUREST_KM: (*_EXACT, (3, 3, 12)), EXACT_KM: _EXACT, 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
+_WIDEST = ((8, 6, 1), (7, 5, 4), (6, 4, 8))
+# An island of so many records is no accident: up to a tolerance, km, what continues it needs less.
+_LARGE, _FURTHER_KM, _FURTHER = 40, 0.3, ((6, 4, 1), (5, 4, 4), (5, 3, 8), (4, 3, 12))
+# Values that speak for a place for each that contradicts it: of rough values every tenth errs, and places that begin a
+# map with wide tolerances are right by accident more easily.
+_SURE, _ROUGH = 10, 3
 # Room for references a set; an embedding that has more of them is found in part.
 _MOST = 256
 # Secret points that are guessed at once.
@@ -76,8 +74,15 @@ class Island:
     @property
     def rules(self) -> tuple[tuple[int, int, int], ...]:
         """What must agree before something is believed, the careful rules first."""
-        levels = LEVELS if len(self) < _LARGE else _LARGE_LEVELS
-        return next(rules for most, rules in levels.items() if self.tol <= most)
+        if EXACT_KM < self.tol <= _FURTHER_KM and len(self) >= _LARGE:
+            return _FURTHER
+        return next((rules for most, rules in LEVELS.items() if self.tol <= most), _WIDEST)
+
+    @property
+    def bears(self) -> int:
+        """How many values must speak for a place for each that contradicts it."""
+        rough = self.tol > EXACT_KM and (self.tol <= _FURTHER_KM or len(self) >= _LARGE)
+        return _ROUGH if rough else _SURE
 
     @property
     def f(self) -> FloatArray:
@@ -118,9 +123,9 @@ class Island:
         while not self.located.all() and level < len(levels := self.rules):
             records, references, near = levels[level]
             known = (self.x, self.located, self.references, self.counts, self.tol)
-            added = circles.add_records(self.distances, self.f, *known, records, near, self._record_tried)
+            added = circles.add_records(self.distances, self.f, *known, records, self.bears, near, self._record_tried)
             self.adjust()
-            added += circles.add_references(self.f, *known, references, self._reference_tried)
+            added += circles.add_references(self.f, *known, references, self.bears, self._reference_tried)
             added += self._orient_columns()
             self.adjust()
             if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:

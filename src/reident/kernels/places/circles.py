@@ -15,8 +15,6 @@ from reident.kernels.places.tangents import cross_circles, dot, km_between, lead
 
 # Starts of a record that came to nothing and are remembered.
 _FAILED = 500
-# Tolerance, km, up to which values are taken for exact.
-_EXACT_KM = 1e-3
 
 
 @jit
@@ -98,12 +96,6 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
-def _stands(right, wrong, tol):
-    """Tell whether values that a place explains outweigh those that it contradicts: of rough ones every tenth errs."""
-    return wrong * (10 if tol <= _EXACT_KM else 3) <= right
-
-
-@jit
 def _is_near(p, points, m, km):
     """Tell whether a point lies within so many km of one of the first m."""
     chord2 = (km / EARTH_RADIUS_KM) ** 2
@@ -127,9 +119,10 @@ def _within_reach(y, reach, references, counts, some, n_some):
 
 
 @jit
-def place_record(z, near, distances, f, x, references, counts, tol, needed, best):
+def place_record(z, near, distances, f, x, references, counts, tol, needed, bears, best):
     """Find the place of record z from located records near it; write it into `best` (3,) and return whether it holds.
 
+    It needs so many values that it explains, and `bears` times as many as it contradicts.
     Candidates are the crossings of two circles round references that are nearest to a neighbour; one that lies within
     four tolerances of another that came to nothing is not followed.
     """
@@ -175,7 +168,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, best
                     if right < needed and n_failed < _FAILED:
                         put(failed[n_failed], crossing[side])
                         n_failed += 1
-                    if right >= needed and _stands(right, wrong, tol) and right - wrong > top:
+                    if right >= needed and wrong * bears <= right and right - wrong > top:
                         top = right - wrong
                         put(best, p)
                         if 2 * right > asked and wrong == 0:
@@ -202,7 +195,7 @@ def nearest_located(z, distances, located, m):
 
 
 @jit
-def add_records(distances, f, x, located, references, counts, tol, needed, n_near, tried):
+def add_records(distances, f, x, located, references, counts, tol, needed, bears, n_near, tried):
     """Place every record that can be placed, the ones near located records first, in place; returns how many.
 
     A record is not tried again before eight more references are known (`tried`).
@@ -221,7 +214,7 @@ def add_records(distances, f, x, located, references, counts, tol, needed, n_nea
         if located[z] or not gap[z] < np.inf or tried[z] > total - 4:
             continue
         near = nearest_located(z, distances, located, n_near)
-        if place_record(z, near, distances, f, x, references, counts, tol, needed, place):
+        if place_record(z, near, distances, f, x, references, counts, tol, needed, bears, place):
             x[z] = place
             located[z] = True
             added += 1
@@ -247,7 +240,7 @@ def _judge_reference(r, x, f, records, open_, tol):
 
 
 @jit
-def add_references(f, x, located, references, counts, tol, needed, tried):
+def add_references(f, x, located, references, counts, tol, needed, bears, tried):
     """Find references where circles round unexplained records cross, in place; returns how many."""
     d, n = f.shape
     added = 0
@@ -274,13 +267,13 @@ def add_references(f, x, located, references, counts, tol, needed, tried):
                     continue
                 for side in range(2):
                     right, wrong = _judge_reference(crossing[side], x, fi, records, open_, 20 * tol)
-                    if right < needed or not _stands(right, wrong, tol):
+                    if right < needed or wrong * bears > right:
                         continue
                     put(r, crossing[side])
                     near = _members(r, x, fi, records, 60 * tol)
                     _fit_reference(r, x, fi, near, tol)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)
-                    if right >= needed and _stands(right, wrong, tol):
+                    if right >= needed and wrong * bears <= right:
                         found = True
                         break
                 if found:
