@@ -122,8 +122,9 @@ def test_standard_errors_are_those_of_maps_drawn_again(opened):
 
 
 @pytest.mark.slow
-def test_a_record_that_leads_a_whole_map_astray_is_not_certified(monkeypatch):
-    # One record 4.5 km off pulls the motion that fits all, so that every record of this file counts as wrong.
+def test_no_record_leads_a_whole_map_astray(monkeypatch):
+    # With other rules one record of this file lay 4.5 km off and pulled the motion that fits all: every other one of
+    # its map counted as wrong, twelve certified ones among them.
     monkeypatch.syspath_prepend(Path(__file__).parents[2])
     from benchmarks._reference_sets import release
 
@@ -133,9 +134,6 @@ def test_a_record_that_leads_a_whole_map_astray_is_not_certified(monkeypatch):
     placed = unit_vectors(*found.positions.loc[rows, ["lat_deg", "lon_deg"]].to_numpy().T)
     off = gaps_km(placed @ procrustes(placed, true[rows]).T, true[rows])
     p_value = found.positions.loc[rows, "p_value"].to_numpy()
-    assert off.argmax() in np.flatnonzero(p_value > 0.3)
-    others = off < off.max()
-    off = gaps_km(placed @ procrustes(placed[others], true[rows][others]).T, true[rows])
-    assert off.max() > 4
-    assert (off[p_value <= 0.01] < 0.25).all()
     assert (p_value <= 0.01).sum() >= 10
+    assert (off[p_value <= 0.01] <= 0.1).all()
+    assert off.max() < 1
