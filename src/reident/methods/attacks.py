@@ -28,7 +28,7 @@ def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
         return None
     known, listed = attack_names(), check_listed(names, "attacks")
     for name in listed:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise ParameterError(f"`attacks` must name registered attacks, got {name!r}: there are {', '.join(known)}")
     return listed
 

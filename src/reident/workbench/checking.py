@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident._check import check_instance, check_integer, check_listed, check_path, check_real, check_text
+from reident._check import check_instance, check_integer, check_listed, check_path, check_real, check_table, check_text
 from reident.errors import DataError, ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
@@ -282,7 +282,7 @@ def check(
         names = _names_kept(said, network)
         told = bool(names)
     else:
-        judged = data = read_records(original, recipe and recipe.reading)
+        judged = data = check_table(read_records(original, recipe and recipe.reading), "original")
         if recipe is not None and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
         calls = Calls(judged, roles, called)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_integer, check_mapping, check_real, check_table
+from reident._check import check_columns, check_integer, check_listed, check_mapping, check_real, check_table
 from reident._types import BoolArray, IntArray
 from reident.errors import DataError, ParameterError
 from reident.methods import find
@@ -254,7 +254,8 @@ def attack_panel(
     table = without_apostrophes(check_table(original, "original"))
     known = knowledge_of(
         table, said, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon, id=id, hierarchies=hierarchies,
-        network=network, register=register, earlier=[read_release(one, "earlier", lat, lon, id) for one in earlier],
+        network=network, register=register,
+        earlier=[read_release(one, "earlier", lat, lon, id) for one in check_listed(earlier, "earlier")],
         told=isinstance(release, Release),
     )  # fmt: skip
     return panel(said, known, limit=limit, names=attacks, seed=seed).attacks

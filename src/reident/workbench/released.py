@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_mapping
+from reident._check import check_listed, check_mapping, is_key
 from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
 from reident.networks.files import read_graph
@@ -142,8 +142,9 @@ class Calls:
     def __init__(self, original: Any, roles: Mapping[str, Any], called: Mapping[str, str] | None) -> None:
         self.told: list[str] = []
         self._original, self._called = original, check_mapping(called, "called", optional=True)
-        self._quasi, self._others = (_several(roles[name]) for name in ("quasi", "sensitive"))
-        self._others += _several(roles["id"])
+        self._quasi, self._others = (_several(roles[name], name) for name in ("quasi", "sensitive"))
+        single = {name: [] if roles[name] is None else _several([roles[name]], name) for name in ("lat", "lon", "id")}
+        self._others += single["id"]
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
@@ -211,8 +212,11 @@ def _with_gaps(release: Any, original: Any) -> tuple[Any, list[str]]:
     return found, sorted(told)
 
 
-def _several(names: Any) -> list[str]:
-    return [names] if isinstance(names, str) else list(names or ())
+def _several(names: Any, name: str) -> list[str]:
+    listed = [names] if isinstance(names, str) else [] if names is None else check_listed(names, name)
+    if not all(is_key(one) for one in listed):
+        raise ParameterError(f"`{name}` must name columns, got {listed!r}")
+    return listed
 
 
 def read_any(release: Any, named: Mapping[str, Any], calls: Calls) -> Release:
