@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
-from reident.tables import _lattice
+from reident.tables import _lattice_nodes
 from reident.tables.disclosure import k_anonymity, l_diversity, t_closeness
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_anonymity import k_anonymise, least_ncp
@@ -126,7 +126,7 @@ def test_lattice_is_that_of_brute_force(table, k, limit):
 @given(TABLES, st.integers(1, 4))
 def test_nodes_of_too_many_cells_to_number_are_counted_too(table, k):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_lattice, "_MAX_CELLS", 3)
+        patch.setattr(_lattice_nodes, "_MAX_CELLS", 3)
         check_against_brute_force(table, k, 0.3, {}, {})
 
 
