@@ -16,8 +16,8 @@ from office import office
 from reident.errors import DataError, ParameterError
 from reident.plotting import overlaps
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench import assessing, report_figures
-from reident.workbench.assessing import EVERY
+from reident.workbench import preparing, report_figures
+from reident.workbench.advising import EVERY, advice_of_maps
 from reident.workbench.files import read_file, write_file
 from reident.workbench.judging import Bench
 from reident.workbench.profiling import profile_data
@@ -95,9 +95,7 @@ def test_advice_keeps_the_limit(found):
 
 
 def test_more_tolerance_never_costs_utility(found):
-    from reident.workbench.assessing import _advice
-
-    strict, loose = (_advice(found.maps, found.limit, tolerate) for tolerate in (0.0, 0.5))
+    strict, loose = (advice_of_maps(found.maps, found.limit, tolerate) for tolerate in (0.0, 0.5))
     both = strict["utility"].notna() & loose["utility"].notna()
     assert (loose.loc[both, "utility"] >= strict.loc[both, "utility"]).all()
 
@@ -320,8 +318,8 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
 
     The maps show a sample, as for large files; the search judges everybody.
     """
-    monkeypatch.setattr(assessing, "MOST_PLACES", 120)
-    monkeypatch.setattr(assessing, "MOST_MAPPED", 120)
+    monkeypatch.setattr(preparing, "MOST_PLACES", 120)
+    monkeypatch.setattr(preparing, "MOST_MAPPED", 120)
     path = tmp_path / "patienten.csv"
     office(400).to_csv(path, sep=";", index=False, encoding="utf-8-sig")
     opened = rd.open_file(path)

@@ -15,8 +15,8 @@ import pytest
 import reident as rd
 from commands import call
 from office import office
-from reident.workbench.assessing import arguments_of
 from reident.workbench.desk import Desk
+from reident.workbench.preparing import arguments_of
 from reident.workbench.recipe import read_recipe, recipe_of
 
 

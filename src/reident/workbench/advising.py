@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 
 from reident.methods import find
+from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.making import Roles, Step
-from reident.workbench.map_plan import Plan
+from reident.workbench.map_plan import Plan, worst_attack
 from reident.workbench.searching import Search
 
-__all__ = ["slots_of", "slots_of_chain", "verdict"]
+__all__ = ["EVERY", "advice_of_maps", "slots_of", "slots_of_chain", "verdict"]
 
+#: The name in the column `attack` of a line that takes all attacks together.
+EVERY = "every attack that applies"
 #: Sizes of classes tried beyond those of a map.
 _LARGER = (50, 100, 200, 400)
 #: Sensitive values up to which classes are also tried whose shares are close to those of the file.
@@ -98,3 +101,34 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
         f"{len(found.judged)} judged (at least {float(near['share_above_limit']):.1%} of persons above, most by "
         f"{near['attack']}){alone}{drawn}"
     )
+
+
+def advice_of_maps(maps: Mapping[str, pd.DataFrame], limit: float, tolerate: float) -> pd.DataFrame:
+    """Advise for each use first under all attacks together, since an intruder chooses, then under each."""
+    rows = []
+    for kind, frame in maps.items():
+        for analysis, panels in frame.groupby("analysis", sort=False):
+            best = _best(worst_attack(panels), limit, tolerate)
+            rows.append({"data": kind, "attack": EVERY, "analysis": analysis, **best})
+        for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False):
+            rows.append({"data": kind, "attack": attack, "analysis": analysis, **_best(panel, limit, tolerate)})
+    return pd.DataFrame(rows)
+
+
+def _best(panel: pd.DataFrame, limit: float, tolerate: float) -> dict[str, Any]:
+    """Return the most useful release that puts no more persons above the limit than tolerated, and a sentence."""
+    original = panel[panel["method"] == ORIGINAL]
+    releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
+    below = releases[releases["above_high"] <= tolerate].sort_values("utility", ascending=False, kind="stable")
+    rule = f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
+    if len(original) and original["above_high"].iloc[0] <= tolerate:
+        return {"advice": f"the data as they are put {rule} here"}
+    if below.empty:
+        least = releases.loc[releases["above_high"].idxmin()]
+        name = f"{least['method']} {least['value']}".strip()
+        return {"advice": f"no release tried puts {rule}; {name} comes nearest ({least['above_high']:.0%} of persons)"}
+    row = below.iloc[0]
+    before = f", against {original['above'].iloc[0]:.0%} of persons in the data as they are" if len(original) else ""
+    chosen = f"{row['method']} with {row['parameter']} = {row['value']}" if row["value"] else str(row["method"])
+    sentence = f"{chosen}: the most useful release tried with {rule}{before} (mean success {row['risk']:.0%})"
+    return {**row[["method", "parameter", "value", "risk", "risk_high", "above_high", "utility"]], "advice": sentence}

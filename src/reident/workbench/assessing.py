@@ -11,34 +11,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real
-from reident.errors import DataError, ParameterError
-from reident.networks.files import network_of_table, read_graph
-from reident.networks.graph import as_network, by_name
-from reident.rumap import NOTHING, ORIGINAL
-from reident.workbench.advising import slots_of, slots_of_chain, verdict
-from reident.workbench.hierarchies import hierarchies_of
-from reident.workbench.making import MISSING, Roles
-from reident.workbench.map_plan import Plan, worst_attack
-from reident.workbench.microdata import LAT, LON, microdata, persons_of
+from reident._check import check_choice, check_columns, check_real
+from reident.errors import DataError
+from reident.rumap import ORIGINAL
+from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
+from reident.workbench.making import MISSING
+from reident.workbench.map_plan import Plan
 from reident.workbench.network_search import MOST_NODES, search_network
-from reident.workbench.opening import OpenedFile
-from reident.workbench.planning import plan
-from reident.workbench.profiling import DataProfile, complete_records, profile_data
+from reident.workbench.preparing import MOST_RECORDS, prepare
+from reident.workbench.profiling import DataProfile
 from reident.workbench.recipe import Recipe
-from reident.workbench.roles import NO_WEIGHT, UNKNOWN, survey_weights
 from reident.workbench.searching import DRAWS, Search, search_release
 
-__all__ = ["MOST_RECORDS", "REPETITIONS", "Assessment", "Prepared", "arguments_of", "assess", "prepare"]
+__all__ = ["REPETITIONS", "Assessment", "assess"]
 
 #: Repetitions of every release: quick for a first look, full for a decision.
 REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
-
-
-#: Records of each release on the maps, of places (attacked by all their distances) and of tables; the search has all.
-MOST_PLACES, MOST_MAPPED = 500, 2000
-#: Complete records beyond which an assessment works on a random sample of so many, and says so.
-MOST_RECORDS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,192 +251,11 @@ def assess(
             made.plans["network"], limit=limit, tolerate=tolerate, draws=DRAWS[profile], seed=seed, progress=progress
         )
     digest = hashlib.sha256(pd.util.hash_pandas_object(complete.astype(str)).to_numpy().tobytes())
-    advice = _advice(maps, limit, tolerate)
+    advice = advice_of_maps(maps, limit, tolerate)
     return Assessment(
         made.profile, maps, made.plans, advice, limit, repetitions, seed, digest.hexdigest(),
         searched or judged_network, tolerate, judged_network,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """What is assessed: the records with their places, those that are complete, their roles, and a plan a map."""
-
-    data: Any
-    complete: Any
-    roles: Roles
-    profile: DataProfile
-    plans: Mapping[str, Plan]
-    limit: float
-
-
-def prepare(
-    data: Any,
-    *,
-    quasi: str | Sequence[str] = (),
-    lat: str | None = None,
-    lon: str | None = None,
-    sensitive: str | Sequence[str] | None = None,
-    epsilon_quasi: str | Sequence[str] = (),
-    network: Any = None,
-    limit: float = 0.25,
-    methods: Mapping[str, Sequence[Any]] | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    household: str | None = None,
-    weight: str | None = None,
-    population: float | None = None,
-    n_known: int | None = None,
-    overlap: float = 0.5,
-    public: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    **_: Any,
-) -> Prepared:
-    """Check everything about an assessment before anything runs; takes the arguments of `assess`."""
-    from reident.workbench.files import with_places
-
-    limit = check_real(limit, "limit", low=0, high=1)
-    check_integer(seed, "seed", low=0)
-    data = with_places(data, lat, lon)
-    listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
-    noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
-    listed += [column for column in noisy if column not in listed]
-    if named := sorted({LAT, LON} & set(listed)):
-        raise ParameterError(
-            f"`quasi` must not name {named[0]!r}: columns called {LAT} and {LON} hold places here; rename it in "
-            "the file, or give its role place"
-        )
-    places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
-    if not (listed or places or network is not None):
-        raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
-    secret = check_columns(data, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)
-    secret.sort(key=lambda name: data[name].nunique())
-    first = secret[0] if secret else None
-    receipt = ""
-    if population is not None and weight is None:
-        raise ParameterError(NO_WEIGHT)
-    if weight is not None:
-        check_columns(data, [weight], "weight", table_name="data")
-        receipt = survey_weights(data[weight], population)[1]
-    chosen = check_mapping(methods or {}, "methods")
-    for kind in chosen:
-        check_choice(kind, "methods", ("places", "table", "network"))
-    if network is not None:
-        network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
-        network = by_name(network)
-    trees = hierarchies_of(hierarchies or {}, data)
-    roles = Roles(listed, noisy, first, household, trees, public or {}, secret[1:], weight, population, receipt)
-    told = profile_data(data, listed, first)
-    complete = complete_records(data, listed)
-    if len(complete) < 20:
-        raise DataError(
-            "`data` must have at least 20 records with every quasi-identifier and a valid place, got "
-            f"{len(complete)}: {_why_few(data, listed)}"
-        )
-    if len(complete) > MOST_RECORDS:
-        drawn = np.random.default_rng(seed).permutation(len(complete))[:MOST_RECORDS]
-        complete = complete.iloc[np.sort(drawn)].reset_index(drop=True)
-    sizes: dict[str, Any] = {"n_known": n_known, "overlap": overlap, "limit": limit}
-    plans: dict[str, Plan] = {}
-    if places:
-        plans["places"] = plan(
-            microdata(complete, quasi=listed, kind="places", public=public), chosen.get("places"),
-            n_released=MOST_PLACES if n_known is None and len(complete) > 2 * MOST_PLACES else None, **sizes,
-        )  # fmt: skip
-    if listed:
-        kept = complete if first is None else complete[complete[first].notna()]
-        described = microdata(
-            kept, quasi=listed, sensitive=first, kind="table", epsilon_quasi=noisy, hierarchies=roles.hierarchies
-        )
-        n_released = MOST_MAPPED if n_known is None and len(kept) > 2 * MOST_MAPPED else None
-        plans["table"] = plan(described, chosen.get("table"), n_released=n_released, **sizes)
-    if network is not None:
-        plans["network"] = plan(microdata(network, quasi=(), kind="network"), chosen.get("network"), limit=limit)
-    return Prepared(data, complete, roles, told, plans, limit)
-
-
-def _why_few(data: Any, quasi: list[str]) -> str:
-    """Say what to do where hardly a record is complete."""
-    gaps = data[quasi].isna().sum().sort_values(ascending=False)
-    if len(data) < 20 or not gaps.any():
-        return (
-            "`protect` with a `method` makes a release of so few, and `check` judges it; of fewer than 8 none is made"
-        )
-    most = ", ".join(f"{name!r} ({count})" for name, count in gaps[gaps > 0].head(3).items())
-    return f"of {len(data)}, most are missing in {most}; columns with many gaps can be given the role other"
-
-
-def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any]]:
-    """Return the records of a file and the arguments of `assess` that a recipe says about them."""
-    from reident.workbench.files import with_places
-
-    recipe.check_places()
-    if recipe.ends:
-        network = network_of_table(opened.data, recipe.ends, recipe.file)
-        steps = {step["method"]: {"name": step["method"], **(step.get("parameters") or {})} for step in recipe.chain}
-        tried = {"network": list(steps.values())} if steps else recipe.tried()
-        return persons_of(network), {
-            "network": network, "methods": tried, "limit": recipe.limit, "tolerate": recipe.tolerate
-        }  # fmt: skip
-    data, secret = opened.data, recipe.named("sensitive")
-    shapes = recipe.shapes(data)
-    if hasattr(data, "to_crs") and data.geometry.name not in recipe.named("place"):
-        data = pd.DataFrame(data.drop(columns=data.geometry.name))
-    elif shapes:
-        name = data.geometry.name
-        raise ParameterError(
-            f"`{name}` must hold points to be where records are, got {', '.join(shapes)}: the role other leaves it out"
-        )
-    if recipe.places is not None:
-        data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))
-    return data, {
-        "quasi": recipe.named("quasi-identifier"),
-        "sensitive": secret,
-        "chain": recipe.chain,
-        "hierarchies": recipe.hierarchies(),
-        "missing": recipe.missing_values,
-        "household": next(iter(recipe.named("household")), None),
-        "weight": next(iter(recipe.named("weight")), None),
-        "population": recipe.population if recipe.named("weight") else None,
-        "keep": list(recipe.keep),
-        "methods": recipe.tried(),
-        "limit": recipe.limit,
-        "tolerate": recipe.tolerate,
-    }
-
-
-#: The name in the column `attack` of a line that takes all attacks together.
-EVERY = "every attack that applies"
-
-
-def _advice(maps: Mapping[str, pd.DataFrame], limit: float, tolerate: float) -> pd.DataFrame:
-    """Advise for each use first under all attacks together, since an intruder chooses, then under each."""
-    rows = []
-    for kind, frame in maps.items():
-        for analysis, panels in frame.groupby("analysis", sort=False):
-            best = _best(worst_attack(panels), limit, tolerate)
-            rows.append({"data": kind, "attack": EVERY, "analysis": analysis, **best})
-        for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False):
-            rows.append({"data": kind, "attack": attack, "analysis": analysis, **_best(panel, limit, tolerate)})
-    return pd.DataFrame(rows)
-
-
-def _best(panel: pd.DataFrame, limit: float, tolerate: float) -> dict[str, Any]:
-    """Return the most useful release that puts no more persons above the limit than tolerated, and a sentence."""
-    original = panel[panel["method"] == ORIGINAL]
-    releases = panel[~panel["method"].isin([ORIGINAL, NOTHING])]
-    below = releases[releases["above_high"] <= tolerate].sort_values("utility", ascending=False, kind="stable")
-    rule = f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
-    if len(original) and original["above_high"].iloc[0] <= tolerate:
-        return {"advice": f"the data as they are put {rule} here"}
-    if below.empty:
-        least = releases.loc[releases["above_high"].idxmin()]
-        name = f"{least['method']} {least['value']}".strip()
-        return {"advice": f"no release tried puts {rule}; {name} comes nearest ({least['above_high']:.0%} of persons)"}
-    row = below.iloc[0]
-    before = f", against {original['above'].iloc[0]:.0%} of persons in the data as they are" if len(original) else ""
-    chosen = f"{row['method']} with {row['parameter']} = {row['value']}" if row["value"] else str(row["method"])
-    sentence = f"{chosen}: the most useful release tried with {rule}{before} (mean success {row['risk']:.0%})"
-    return {**row[["method", "parameter", "value", "risk", "risk_high", "above_high", "utility"]], "advice": sentence}
 
 
 def _agree(told: DataProfile, maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, quasi: list[str]) -> None:

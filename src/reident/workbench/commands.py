@@ -170,9 +170,9 @@ def assess(
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
     from reident.sweep._machine import processors
-    from reident.workbench.assessing import arguments_of
     from reident.workbench.assessing import assess as run
     from reident.workbench.microdata import persons_of
+    from reident.workbench.preparing import arguments_of
     from reident.workbench.recipe import Recipe
 
     began = time.monotonic()
