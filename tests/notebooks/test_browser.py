@@ -68,7 +68,10 @@ def _served(command, tmp_path, **kws):
 def chromium():
     """Give a chromium, one for all tests, and the module that drives it."""
     if CHROMIUM is None:
-        pytest.skip("needs chromium, a program of the system that make does not install")
+        pytest.skip(
+            "no chromium: install the system's package `chromium` (or `chromium-browser`); without it what is clicked "
+            "is tested in test_desk.py and test_explorer.py, and only the browser's own part is not"
+        )
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -40,6 +40,14 @@ def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
     return check_coordinates(degrees.y, degrees.x, lat_name=f"{name} latitude", lon_name=f"{name} longitude")
 
 
+def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArray, FloatArray]:
+    """Return latitudes and longitudes, degrees, of coordinates in a reference system; RuntimeError without such one."""
+    import geopandas as gpd
+
+    there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
+    return there.y.to_numpy(float), there.x.to_numpy(float)
+
+
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:
     """Return a copy of `points` at other places, without the records that `keep` leaves out.
 

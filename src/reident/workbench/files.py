@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident._check import check_table
 from reident.errors import DataError, ParameterError
+from reident.places.points import degrees_of
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import GEOGRAPHIC, file_kind, open_file
 
@@ -72,18 +73,16 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
     import geopandas as gpd
 
     try:
-        there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs))
+        degrees, area = degrees_of(east, north, crs), gpd.GeoSeries([], crs=crs).crs.area_of_use
     except RuntimeError:  # that of pyproj
         raise ParameterError(f"`crs` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
-    degrees = there.to_crs("EPSG:4326")
-    area = there.crs.area_of_use
     if area is not None and area.west < area.east:
         around = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
         why = f"no places in {crs}: is it that, and are north and east not interchanged?"
-        _refuse_elsewhere(degrees.x, degrees.y, around, why, (lat, lon))
-    for name, values in ((LAT, degrees.y), (LON, degrees.x)):
+        _refuse_elsewhere(degrees[1], degrees[0], around, why, (lat, lon))
+    for name, values in zip((LAT, LON), degrees, strict=True):
         placed[name] = placed[name].astype("float64")
-        placed.loc[known, name] = values.to_numpy()
+        placed.loc[known, name] = values
     return placed
 
 

@@ -92,20 +92,24 @@ def as_called(
     left = [name for name in free if name not in names]
     missing = [name for name in missing if name not in names.values()]
     if missing and left:
-        unknown = ", ".join(map(repr, left))
-        hint = f"if one of them holds {missing[0]!r}, " + (
-            f"--called {missing[0]}={left[0]} says so (in Python `called`)"
-            if what == "release"
-            else "it must be called so"
-        )
-        found_here = {*release.columns, *names.values()}
-        if quasi and not geometry and not found_here & {*quasi, *(places or ())}:
-            raise DataError(
-                f"the {what} must hold a column that is known of the persons, {', '.join(map(repr, quasi))}, it has "
-                f"{unknown}: nothing could be attacked; {hint}"
-            )
-        told.append(f"The original lacks {unknown} of the {what}: {hint}.")
+        known = {*quasi, *(places or ())}
+        nothing = bool(quasi) and not geometry and not known & {*release.columns, *names.values()}
+        told.append(_unread(left, missing[0], what, quasi if nothing else ()))
     return (release.rename(columns=names) if names else release), told
+
+
+def _unread(left: Sequence[Any], missing: Any, what: str, sought: Sequence[str]) -> str:
+    """Return the sentence on columns that nobody can tell; refuse them where they are all that could be attacked."""
+    unknown = ", ".join(map(repr, left))
+    hint = f"if one of them holds {missing!r}, " + (
+        f"--called {missing}={left[0]} says so (in Python `called`)" if what == "release" else "it must be called so"
+    )
+    if sought:
+        raise DataError(
+            f"the {what} must hold a column that is known of the persons, {', '.join(map(repr, sought))}, it has "
+            f"{unknown}: nothing could be attacked; {hint}"
+        )
+    return f"The original lacks {unknown} of the {what}: {hint}."
 
 
 def _plain(name: Any) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from reident._types import FloatArray
 from reident.methods.release import LAT, LON
+from reident.places.points import degrees_of
 
 __all__ = ["Box", "box_of", "swapped", "with_found_places"]
 
@@ -107,16 +108,9 @@ def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple
     half = 700 if box[0] + box[1] < 0 else 600
     near = [f"EPSG:{32000 + half + one}" for one in (zone, zone - 1, zone + 1) if 1 <= one <= 60]
     for system in [*near, *_SYSTEMS]:
-        yield f"metres east and north in {system}", partial(_degrees, system)
+        yield f"metres east and north in {system}", partial(degrees_of, crs=system)
         yield f"metres north and east in {system}", partial(_turned, system)
 
 
 def _turned(system: str, north: FloatArray, east: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return _degrees(system, east, north)
-
-
-def _degrees(system: str, east: FloatArray, north: FloatArray) -> tuple[FloatArray, FloatArray]:
-    import geopandas as gpd
-
-    there = gpd.GeoSeries(gpd.points_from_xy(east, north), crs=system).to_crs("EPSG:4326")
-    return there.y.to_numpy(float), there.x.to_numpy(float)
+    return degrees_of(east, north, system)
