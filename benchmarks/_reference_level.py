@@ -12,9 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from benchmarks._reference_sets import release, secret_sets
+from benchmarks._reference_sets import add_row, commit, release, secret_sets
 from reident import locate_by_reference_sets
 from reident._types import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
@@ -98,10 +97,10 @@ def append_rows(parser: argparse.ArgumentParser, measured: Callable[..., dict[st
     seeds, out, several = given.pop("seeds"), given.pop("out"), given.pop("what")
     if min(seeds) < fresh_from:
         parser.error(f"seeds below {fresh_from} were looked at, got {min(seeds)}")
+    code = commit()
     for what in several:
         for seed in seeds:
-            row = pd.DataFrame([measured(seed, what=what, **given)])
-            row.to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.6g")
+            add_row(out, measured(seed, what=what, **given), code)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,10 @@ people and the sets; seeds that were looked at while the attack was built (below
 from __future__ import annotations
 
 import argparse
+import subprocess
 import time
+from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +29,32 @@ FRESH_FROM = 9100
 #: A place of an unrounded release is right within so much, km, after the best motion; of a rounded one within a step,
 #: of one with noise within three standard deviations.
 RIGHT_KM = 1e-3
+
+
+#: What decides which records are placed; rows are of the commit that changed it last.
+CODE = ("src/reident/places", "src/reident/kernels/places")
+
+
+def commit() -> str:
+    """Return the commit of the code that is measured; nobody may have changed it since."""
+    root = Path(__file__).resolve().parents[1]
+
+    def told(*asked: str) -> str:
+        return subprocess.run(["git", *asked, "--", *CODE], cwd=root, check=True, capture_output=True, text=True).stdout
+
+    if changed := told("status", "--porcelain"):
+        raise SystemExit(f"measure what is committed; changed: {changed}")
+    return told("log", "-1", "--format=%h").strip()
+
+
+def add_row(out: Path, row: Mapping[str, object], code: str) -> None:
+    """Append a row to a table, with the commit of the code; what the table holds stays as it is, to the letter."""
+    new = pd.read_csv(
+        StringIO(pd.DataFrame([{**row, "commit": code}]).to_csv(index=False, float_format="%.6g")), dtype=str
+    )
+    before = [pd.read_csv(out, dtype=str, keep_default_na=False)] if out.exists() else []
+    out.parent.mkdir(parents=True, exist_ok=True)
+    pd.concat([*before, new]).to_csv(out, index=False)
 
 
 def release(seed: int, n: int, d: int, k: int, rounding: float, noise: float, missing: float) -> tuple[FloatArray, ...]:
@@ -92,13 +121,13 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=float, default=0.0)
     given = vars(parser.parse_args())
     seeds, out = given.pop("seeds"), given.pop("out")
+    code = commit()
     for seed in seeds:
         if seed < FRESH_FROM:
             parser.error(f"seeds below {FRESH_FROM} were looked at, got {seed}")
-        row = pd.DataFrame([measure(seed, **given)])
-        out.parent.mkdir(parents=True, exist_ok=True)
-        row.to_csv(out, mode="a", header=not out.exists(), index=False, float_format="%.6g")
-        print(row.to_string(index=False), flush=True)
+        row = measure(seed, **given)
+        add_row(out, row, code)
+        print(row, flush=True)
 
 
 if __name__ == "__main__":
