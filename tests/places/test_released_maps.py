@@ -8,6 +8,7 @@ import pytest
 
 from reident import great_circle_km, locate_by_reference_sets, recover_coordinates
 from reident.data.datasets import embedded_file
+from reident.plotting import overlaps
 from reident.studies.released_maps import figures, isgp, overlap
 from reident.studies.released_maps import reference_sets as example
 from reident.studies.released_maps.protection import CANDIDATES, Candidate, protect
@@ -29,7 +30,7 @@ def test_the_certificate_keeps_its_level_on_failing_runs():
 
 def test_the_level_figure_names_what_it_counts():
     figure = figures.level_figure(measured())
-    titles = [ax.get_title() for ax in figure.axes]
+    titles = [ax.get_title("left") for ax in figure.axes]
     runs = measured()
     assert titles[0].startswith(str((runs["median_km"] > WRONG_KM).sum()))
     assert len(figure.axes[0].lines) == 3
@@ -243,6 +244,36 @@ def test_certified_records_of_rounded_and_noisy_embeddings_are_right():
     assert runs["cpu_seconds"].max() < 120
 
 
+def test_the_figure_of_the_reference_certificate_draws_what_was_measured():
+    runs = pd.read_csv(embedded_file("measured/reference_level.csv"))
+    runs = runs[(runs["kind"] == "people") & (runs["release"] != "exact")]
+    figure = figures.reference_level_figure()
+    actual, power = figure.axes
+    placed = runs["placed"] + runs["placed_elsewhere"]
+    wrong = runs["wrong"] + runs["wrong_elsewhere"]
+    levels = [float(name.removeprefix("wrong_")) for name in runs if name.startswith("wrong_0")]
+    sums = [runs[[f"wrong_{level:g}", f"certified_{level:g}"]].sum() for level in levels]
+    bad, certified = np.array(sums).T
+    drawn = {line.get_label(): line.get_ydata() for line in actual.lines}
+    no_right_place = runs["n"].sum() - (placed - wrong).sum()
+    for name, share in {
+        f"of the {wrong.sum()} placed wrong": bad / wrong.sum(), "of the certified": bad / certified,
+        "of those without a right place": bad / no_right_place,
+        "files with any": [(runs[f"wrong_{level:g}"] > 0).mean() for level in levels],
+    }.items():  # fmt: skip
+        np.testing.assert_allclose(np.nan_to_num(drawn[name]), share)
+    # Power falls with the level, and the lines of the second panel leave no rough release out.
+    assert all((np.diff(line.get_ydata()) <= 0).all() for line in power.lines)
+    counted = [release for releases in figures._ROUGH.values() for release in releases]
+    assert runs.loc[~runs["release"].isin(counted), "placed"].sum() == 0
+    rough = runs[runs["release"] == "rounded to 3 km"]
+    right = (rough["certified_0.01"] - rough["wrong_0.01"]).sum()
+    share = right / (rough["placed"] + rough["placed_elsewhere"] - rough["wrong"] - rough["wrong_elsewhere"]).sum()
+    assert power.lines[3].get_ydata()[levels.index(0.01)] == pytest.approx(share)
+    found = overlaps(figure)
+    assert found["on_text"] == found["on_point"] == found["outside"] == 0
+
+
 def test_rounding_by_a_millimetre_places_nearly_as_many_as_exact_numbers():
     runs = example.levels_measured().query("kind == 'people' and n == 200")
     runs = runs.assign(located=runs["placed"] + runs["placed_elsewhere"])
@@ -298,7 +329,7 @@ def test_the_overlap_figure_draws_what_was_measured():
     runs = pd.read_csv(embedded_file("measured/overlap.csv"))
     figure = figures.overlap_figure(runs)
     for ax, pattern in zip(figure.axes, overlap.PATTERNS, strict=True):
-        assert ax.get_title() == pattern
+        assert ax.get_title("left") == pattern
         part = runs[(runs["pattern"] == pattern) & (runs["release"] == overlap.RELEASES[0])]
         by_file = part.groupby("n_common")["within_5_km"].mean()[[50, 20, 5, 0]]
         np.testing.assert_allclose(ax.lines[0].get_ydata(), by_file)

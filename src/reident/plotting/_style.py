@@ -172,15 +172,17 @@ def save_figure(
     return paths
 
 
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Return a function of a figure so that all it draws is in the house style, titles included."""
+
+    @wraps(draw)
+    def drawn(*args: Any, **kws: Any) -> Figure:
+        with mpl.rc_context(_style()):
+            return draw(*args, **kws)
+
+    return drawn
+
+
 def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
-    """Return the functions of a study's figures so that all they draw is in the house style, titles included."""
-
-    def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-        @wraps(draw)
-        def drawn(*args: Any, **kws: Any) -> Figure:
-            with mpl.rc_context(_style()):
-                return draw(*args, **kws)
-
-        return drawn
-
+    """Return the functions of a study's figures, each `styled`."""
     return {name: styled(draw) for name, draw in figures.items()}

@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 
 from reident.plotting import draw_lines, new_figure
 from reident.plotting._labels import Label, place_labels
+from reident.plotting._style import styled
+from reident.studies.released_maps import reference_sets
 from reident.studies.released_maps.trials import FITTING, LEVELS, WRONG_KM, country, errors_km, located_people
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "noise_figure",
     "overlap_figure",
     "protection_figure",
+    "reference_level_figure",
     "repair_figure",
     "size_figure",
 ]
@@ -32,6 +35,7 @@ _KNOWN = {
 }
 
 
+@styled
 def size_figure(frame: pd.DataFrame) -> Figure:
     """Draw the median error of all records against the number of records, a line for what the intruder knows."""
     exact = frame[(frame["sigma_km"] == 0) & (frame["step_km"] == 0)]
@@ -50,6 +54,7 @@ def size_figure(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
 def noise_figure(frame: pd.DataFrame) -> Figure:
     """Draw the error against noise on distances and against rounding, with towns and outline known."""
     towns = frame[frame["knowledge"] == "towns"]
@@ -69,6 +74,7 @@ def noise_figure(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
 def overlap_figure(runs: pd.DataFrame) -> Figure:
     """Draw who is placed within 5 km against the records that a file shares, and with towns alone, for each pattern."""
     figure, axes = new_figure(1, 3, size=(8.4, 3.3), sharey=True)
@@ -85,6 +91,7 @@ def overlap_figure(runs: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
 def level_figure(runs: pd.DataFrame) -> Figure:
     """Draw the share of wrongly placed records that the certificate passes against its nominal level; its power."""
     failing = runs[runs["median_km"] > WRONG_KM]
@@ -111,6 +118,53 @@ def level_figure(runs: pd.DataFrame) -> Figure:
     return figure
 
 
+#: What was done to the distances whose records the second panel of `reference_level_figure` counts together.
+_ROUGH = {
+    "steps of 1 mm, 1 m": ("rounded to 1 mm", "rounded to 1 m"),
+    "steps or noise of 0.1 km": ("rounded to 0.1 km", "noise of 0.1 km"),
+    "steps of 0.5, 1 km": ("rounded to 0.5 km", "rounded to 1 km"),
+    "steps of 3 km": ("rounded to 3 km",),
+    "noise of 1 km": ("noise of 1 km",),
+}
+
+
+@styled
+def reference_level_figure() -> Figure:
+    """Draw how many records the certificate of `locate_by_reference_sets` passes wrongly, against its nominal level.
+
+    Beside it its power: the share of the records that are placed right which it certifies, by what was released.
+    """
+    found = reference_sets.by_level()
+    runs = reference_sets.rough_levels()
+    wrong = found["of these wrong"]
+    actual = {
+        f"of the {found['placed wrong'].max()} placed wrong": wrong / found["placed wrong"],
+        "files with any": found["in files"] / len(runs),
+        "of the certified": wrong / found["certified"],
+        "of those without a right place": wrong / found["no right place"],
+    }
+    figure, axes = new_figure(1, 2, size=(8.0, 3.6))
+    draw_lines(axes[0], found["level"], {name: share.where(share > 0) for name, share in actual.items()})
+    axes[0].plot(found["level"], found["level"], color="0.5", linewidth=0.8, linestyle=":")
+    axes[0].annotate("actual = nominal", (0.0005, 0.0005), (4, -9), textcoords="offset points", fontsize=7)
+    axes[0].set(xscale="log", yscale="log", xlabel="nominal level", ylabel="share wrongly certified", ylim=(5e-5, 15))
+    axes[0].set_yticks([1e-4, 1e-3, 1e-2, 0.1, 1])
+    axes[0].set_title(f"{len(runs)} rounded and noisy files")
+    axes[0].legend(loc="upper left", ncols=2, fontsize=7)
+    power = {}
+    for name, releases in _ROUGH.items():
+        part = runs[runs["release"].isin(releases)]
+        certified = [part[f"certified_{level:g}"].sum() - part[f"wrong_{level:g}"].sum() for level in found["level"]]
+        power[name] = np.array(certified) / part["placed_right"].sum()
+    draw_lines(axes[1], found["level"], power)
+    axes[1].set(xscale="log", xlabel="nominal level", ylabel="certified, of those placed right")
+    axes[1].set_ylim(0, 1.03)
+    axes[1].set_title(f"{runs['placed_right'].sum():,} records placed right")
+    axes[1].legend(loc="lower right", title="released with", title_fontsize=8)
+    return figure
+
+
+@styled
 def map_figure(**params: Any) -> Figure:
     """Draw one file on its country: where people live, where the attack puts them, and lines between."""
     homes, found = located_people(params)
@@ -130,6 +184,7 @@ def map_figure(**params: Any) -> Figure:
     return figure
 
 
+@styled
 def protection_figure(frame: pd.DataFrame) -> Figure:
     """Draw each change of an embedding on the risk-utility map: who is located against whose neighbours are kept."""
     figure, ax = new_figure(size=(5.6, 4.4))
@@ -148,6 +203,7 @@ _LINES = {
 }
 
 
+@styled
 def isgp_figure(frame: pd.DataFrame) -> Figure:
     """Draw the median error against radius and spacing, the records shared, and the size of the file."""
     published = frame[frame["longest_km"] == 0]
@@ -173,6 +229,7 @@ def isgp_figure(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
 def repair_figure(frame: pd.DataFrame) -> Figure:
     """Draw the mask and its repairs: who is placed within 5 km against whose nearest neighbour is kept."""
     usual = frame.iloc[0]

@@ -7,12 +7,24 @@ import pandas as pd
 
 from reident.data.datasets import embedded_file
 
-__all__ = ["by_level", "by_release", "equal_differences", "hidden_values", "measured", "six_records", "summary"]
+__all__ = [
+    "LEVELS",
+    "by_level",
+    "by_release",
+    "equal_differences",
+    "hidden_values",
+    "measured",
+    "rough_levels",
+    "six_records",
+    "summary",
+]
 
 #: Made up: the distance of six records to the nearest place of two secret sets, km.
 _SIX = {"set 1": (0.0, 10.3, 21.1, 30.7, 2.2, 15.9), "set 2": (5.4, 4.1, 6.6, 5.2, 40.9, 48.3)}
 #: Seeds below belong to earlier code.
 _FRESH = 9100
+#: Nominal levels at which the certificate of each record is measured.
+LEVELS = (0.05, 0.01, 0.003, 0.001, 0.0001)
 
 
 def six_records() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -84,23 +96,30 @@ def by_release() -> pd.DataFrame:
 def by_level() -> pd.DataFrame:
     """Return, for each nominal level, records certified of rounded or noisy releases, and how many of them wrongly.
 
-    Beside it in how many files, and the records that are placed wrong at all.
+    Beside it in how many files, the records that are placed wrong at all, and those that have no right place: placed
+    wrong or not at all.
     """
-    runs = levels_measured().query("kind == 'people' and release != 'exact'")
-    rows = []
-    for column in runs.filter(regex=r"^certified_"):
-        level = column.removeprefix("certified_")
-        wrong = runs[f"wrong_{level}"]
-        rows.append(
-            {
-                "level": float(level),
-                "certified": int(runs[column].sum()),
-                "of these wrong": int(wrong.sum()),
-                "in files": int((wrong > 0).sum()),
-                "placed wrong": int((runs["wrong"] + runs["wrong_elsewhere"]).sum()),
-            }
-        )
+    runs = rough_levels()
+    wrong = runs["wrong"] + runs["wrong_elsewhere"]
+    rows = [
+        {
+            "level": level,
+            "certified": int(runs[f"certified_{level:g}"].sum()),
+            "of these wrong": int(runs[f"wrong_{level:g}"].sum()),
+            "in files": int((runs[f"wrong_{level:g}"] > 0).sum()),
+            "placed wrong": int(wrong.sum()),
+            "no right place": int((runs["n"] - runs["placed_right"]).sum()),
+        }
+        for level in LEVELS
+    ]
     return pd.DataFrame(rows)
+
+
+def rough_levels() -> pd.DataFrame:
+    """Return the runs on rounded or noisy releases of people, with how many records each places right."""
+    runs = levels_measured().query("kind == 'people' and release != 'exact'")
+    wrong = runs["wrong"] + runs["wrong_elsewhere"]
+    return runs.assign(placed_right=runs["placed"] + runs["placed_elsewhere"] - wrong)
 
 
 def hidden_values() -> pd.DataFrame:
