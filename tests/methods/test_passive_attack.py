@@ -7,7 +7,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import naive_propagation
@@ -29,7 +29,7 @@ from reident import (
     score_threshold,
 )
 from reident.data.simulate import preferential_attachment
-from reident.kernels.networks.propagation import best_match
+from reident.kernels.networks.propagation import best_match, surely_best
 from reident.networks.graph import as_directed_network, as_network
 from reident.networks.propagation import _side
 from reident.networks.seeds import _cosines
@@ -77,6 +77,59 @@ def test_best_match_equals_algorithm_10_1(seed, directed):
         assert stands_out == pytest.approx((ranked[-1] - ranked[-2]) / deviation, abs=1e-6)
         assert not work[0].any()
         assert not work[1].any()
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5, 3.0]), st.floats(0.2, 1))
+@settings(max_examples=40, deadline=None)
+def test_what_is_sure_without_the_rows_of_hubs_is_the_best_match(seed, theta, share):
+    """Sure for some, never other than the walk along all rows, and told only where that stands out, too."""
+    network = preferential_attachment(120, 4, rng=seed)
+    rng = np.random.default_rng(seed)
+    known = rng.permutation(120)[: int(rng.integers(20, 121))]
+    partner = np.where(rng.random(known.size) < 0.9, known, rng.permutation(known))
+    partner = partner[np.sort(np.unique(partner, return_index=True)[1])]
+    known = known[: partner.size]
+    ahead, back = np.full(120, -1, np.int64), np.full(120, -1, np.int64)
+    ahead[known], back[partner] = partner, known
+    graphs = [network, sample_network(network, edges=share, rng=seed)]
+    left, right = (_side(as_directed_network(as_network(g)), False, None, "crawled") for g in graphs)
+    left_mapped, right_mapped = ahead >= 0, back >= 0
+    counted = [
+        np.add.reduceat(np.append(mapped[one[5]], 0), one[4][:-1]) * (np.diff(one[4]) > 0)
+        for one, mapped in ((left, left_mapped), (right, right_mapped))
+    ]
+    sizes = tuple(one.astype(np.int32) for one in counted)
+    roots = 1 / np.sqrt(np.maximum(np.arange(121.0), 1))
+    work = (np.zeros(120, np.int32), np.zeros(120, np.int32), np.empty(121, np.int32), roots)
+    sure = 0
+    for node in range(120):
+        best, stands_out, _ = best_match(node, left, right, ahead, back, sizes, sizes, *work)
+        for guess in (-1, int(ahead[node]), int(best)):
+            for least in (theta, -1.0):
+                found = surely_best(node, guess, left, right, ahead, 120, sizes[1], work, least)
+                assert not work[0].any()
+                assert found in (-1, best)
+                assert found < 0 or stands_out >= least
+                sure += found >= 0
+    event(f"some are sure: {sure > 0}")
+    if known.size == 120 and share > 0.9:
+        assert sure > 100
+
+
+def test_a_node_that_only_hubs_lead_to_is_not_forgotten():
+    """Node 85 shares both hubs and nothing else with node 0, and fits it better than 86, which shares its leaf."""
+    hubs = [(hub, leaf) for hub, first in ((3, 5), (4, 45)) for leaf in [*range(first, first + 40), 85]]
+    graphs = nx.empty_graph(88), nx.empty_graph(88)
+    graphs[0].add_edges_from([(0, 1), (0, 2), (0, 3), (0, 4), (1, 86), *hubs])
+    graphs[1].add_edges_from([(1, 86), *hubs])
+    left, right = (_side(as_directed_network(as_network(g)), False, None, "crawled") for g in graphs)
+    ahead = np.arange(88)
+    ahead[0] = -1
+    degrees = tuple(np.diff(one[4]).astype(np.int32) for one in (left, right))
+    roots = 1 / np.sqrt(np.maximum(np.arange(89.0), 1))
+    work = (np.zeros(88, np.int32), np.zeros(88, np.int32), np.empty(89, np.int32), roots)
+    assert best_match(0, left, right, ahead, ahead, degrees, degrees, *work)[0] == 85
+    assert surely_best(0, 86, left, right, ahead, 88, degrees[1], work, -1.0) == -1
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels.networks.network import has_edge
+
+#: Rows of fewer entries in all are walked at once; a second best this near the best one is not judged without that.
+_SHORT, _NEAR = 64, 0.99
 
 # A side is the tuple (in_ptr, in_idx, out_ptr, out_idx, both_ptr, both_idx, crawled). In an undirected graph the three
 # pairs of rows are one, and every node is crawled (its links are all known).
@@ -15,17 +19,16 @@ def _best_of_crawled(node, side, other, ahead, n_other, size, other_size, counts
     """Do what `best_match` does where every node of both networks is crawled: one pass over small arrays."""
     ptr = other[4]
     indices = other[5]
-    n_touched = 0
+    n_touched = np.uintp(0)
     for p in range(side[4][node], side[4][node + 1]):
         x = ahead[side[5][p]]
         if x < 0:
             continue
         for q in range(ptr[x], ptr[x + 1]):
-            r = indices[q]
+            r = np.uintp(indices[q])
             count = counts[r]
-            if count == 0:
-                touched[n_touched] = r
-                n_touched += 1
+            touched[n_touched] = r  # without a branch: it would be guessed wrongly half of the time
+            n_touched += np.uintp(count == 0)
             counts[r] = count + 1
     first = 0.0
     second = 0.0
@@ -33,8 +36,8 @@ def _best_of_crawled(node, side, other, ahead, n_other, size, other_size, counts
     total = 0.0
     squares = 0.0
     for i in range(n_touched):
-        r = touched[i]
-        score = counts[r] * inverse_root[other_size[r]]
+        r = np.uintp(touched[i])
+        score = counts[r] * inverse_root[np.uintp(other_size[r])]
         counts[r] = 0
         total += score
         squares += score * score
@@ -50,6 +53,95 @@ def _best_of_crawled(node, side, other, ahead, n_other, size, other_size, counts
         return np.int64(-1), 0.0, 0.0
     # The common factor of the node's own size cancels in the eccentricity.
     return np.int64(best), (first - second) / np.sqrt(variance), first * inverse_root[size[node]]
+
+
+@jit
+def surely_best(node, guess, side, other, ahead, n_other, other_size, work, theta):
+    """Return the node that `_best_of_crawled` names if its eccentricity is `theta` or more; -1 if that needs a walk.
+
+    Rows of hubs are most of the work. Without them a count is known up to the number of hubs h: a node that only hubs
+    may lead to has a score of at most sqrt(h), and the squares of all scores sum to at most the length of the rows.
+    All nodes are crawled. `guess`: whom to confirm, or -1; a negative `theta`: nothing but that it is the best.
+    """
+    counts = work[0]
+    touched = work[2]
+    inverse_root = work[3]
+    ptr = other[4]
+    indices = other[5]
+    n_known = 0
+    total = 0
+    for p in range(side[4][node], side[4][node + 1]):
+        x = ahead[side[5][p]]
+        if x >= 0:
+            n_known += 1
+            total += ptr[x + 1] - ptr[x]
+    if total < _SHORT:
+        return np.int64(-1)
+    limit = total // n_known
+    n_hubs = n_known
+    while 2 * n_hubs > n_known:
+        n_hubs = 0
+        for p in range(side[4][node], side[4][node + 1]):
+            x = ahead[side[5][p]]
+            if x >= 0 and ptr[x + 1] - ptr[x] > limit:
+                n_hubs += 1
+        limit *= 2
+    limit //= 2
+    if n_hubs == 0:
+        return np.int64(-1)
+    hubs = np.empty(n_hubs, np.int64)
+    n_hubs = 0
+    n_touched = np.uintp(0)
+    for p in range(side[4][node], side[4][node + 1]):
+        x = ahead[side[5][p]]
+        if x < 0:
+            continue
+        if ptr[x + 1] - ptr[x] > limit:
+            hubs[n_hubs] = x
+            n_hubs += 1
+            continue
+        for q in range(ptr[x], ptr[x + 1]):
+            r = np.uintp(indices[q])
+            count = counts[r]
+            touched[n_touched] = r
+            n_touched += np.uintp(count == 0)
+            counts[r] = count + 1
+    if guess < 0:
+        most = 0.0
+        for i in range(n_touched):
+            r = np.uintp(touched[i])
+            score = counts[r] * inverse_root[np.uintp(other_size[r])]
+            if score > most:
+                most = score
+                guess = np.int64(r)
+    second = np.sqrt(float(n_hubs))
+    best = 0.0
+    if guess >= 0:
+        best = _count_all(counts[guess], guess, hubs, ptr, indices) * inverse_root[other_size[guess]]
+    sure = second < _NEAR * best
+    looks = total
+    for i in range(n_touched):
+        r = np.uintp(touched[i])
+        if sure and r != np.uintp(guess):
+            size = other_size[r]
+            score = min(counts[r] + n_hubs, size) * inverse_root[np.uintp(size)]
+            if score >= _NEAR * best and looks > 0:
+                looks -= 8 * n_hubs
+                score = _count_all(counts[r], np.int64(r), hubs, ptr, indices) * inverse_root[np.uintp(size)]
+            second = max(second, score)
+            sure = second < _NEAR * best
+        counts[r] = 0
+    if not sure or (theta >= 0.0 and best - second <= theta * np.sqrt(total / n_other)):
+        return np.int64(-1)
+    return guess
+
+
+@jit
+def _count_all(count, node, hubs, ptr, indices):
+    """Add to a count the hubs that a node is joined to."""
+    for i in range(hubs.shape[0]):
+        count += has_edge(ptr, indices, node, hubs[i])
+    return count
 
 
 @jit
@@ -130,6 +222,18 @@ def best_match(node, side, other, ahead, back, size_both, size_in, counts_both, 
 
 
 @jit
+def _winner(node, guess, is_partner, side, other, ahead, back, size_both, size_in, work, theta):
+    """Return the best match of a node if it stands out by `theta`, else -1; a partner that is the best needs not."""
+    if side[7] and other[7]:
+        least = -1.0 if is_partner else theta
+        found = surely_best(node, guess, side, other, ahead, back.shape[0], size_both[1], work, least)
+        if found >= 0:
+            return found
+    best, stands_out, _ = best_match(node, side, other, ahead, back, size_both, size_in, *work)
+    return best if stands_out >= theta else np.int64(-1)
+
+
+@jit
 def _count(side, other, node, partner, size_both, size_in, which, change):
     """Enter (+1) or take back (-1) a mapped node in the sizes of its neighbours' mapped neighbourhoods."""
     if not other[6][partner]:
@@ -169,8 +273,9 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
     swapped_in = (size_in[1], size_in[0])
     counts_both = np.zeros(n, np.int32)
     counts_in = np.zeros(n, np.int32)
-    touched = np.empty(n, np.int32)
+    touched = np.empty(n + 1, np.int32)
     inverse_root = 1.0 / np.sqrt(np.maximum(np.arange(n + 1), 1).astype(np.float64))
+    work = (counts_both, counts_in, touched, inverse_root)
     dirty = np.ones(n_left, np.bool_)
     for u in range(n_left):
         if ahead[u] >= 0:
@@ -185,17 +290,10 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
             dirty[u] = False
             if size_both[0][u] == 0 and size_in[0][u] == 0:
                 continue
-            v, stands_out, _ = best_match(
-                u, left, right, ahead, back, size_both, size_in, counts_both, counts_in, touched, inverse_root
-            )
-            if v < 0 or stands_out < theta or ahead[u] == v:
+            v = _winner(u, ahead[u], ahead[u] >= 0, left, right, ahead, back, size_both, size_in, work, theta)
+            if v < 0 or ahead[u] == v or (back[v] >= 0 and fixed[back[v]]):
                 continue
-            if back[v] >= 0 and fixed[back[v]]:
-                continue
-            w, stands_out, _ = best_match(
-                v, right, left, back, ahead, swapped_both, swapped_in, counts_both, counts_in, touched, inverse_root
-            )
-            if w != u or stands_out < theta:
+            if _winner(v, u, False, right, left, back, ahead, swapped_both, swapped_in, work, theta) != u:
                 continue
             if ahead[u] >= 0:
                 _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], -1)
