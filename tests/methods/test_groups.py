@@ -167,3 +167,102 @@ def test_roles_of_a_recipe_reach_the_assessment(files):
     said = " ".join(found.assumptions())
     assert f"stand for {survey['stands_for'].sum():,.0f} persons" in said
     assert "Who finds one member of a household finds them all" in said
+
+
+@pytest.fixture(scope="module")
+def homes():
+    """Persons of 150 households at one place each, and a release in which households are moved together."""
+    rng = np.random.default_rng(0)
+    home = np.repeat(np.arange(150), rng.choice([1, 2, 3, 4, 5, 7], 150, p=[0.3, 0.3, 0.2, 0.1, 0.07, 0.03]))
+    n = len(home)
+    lat, lon, moved = rng.uniform(50, 50.5, 150), rng.uniform(8, 8.7, 150), rng.normal(0, 0.02, (150, 2))
+    persons = pd.DataFrame(
+        {
+            "nr": [f"n{i}" for i in range(n)],
+            "home": [f"h{one}" for one in home],
+            "sex": rng.choice(["f", "m"], n),
+            "age": rng.integers(0, 3, n) * 30,
+            "lat": lat[home],
+            "lon": lon[home],
+        }
+    )
+    release = persons.assign(lat=persons["lat"] + moved[home, 0], lon=persons["lon"] + moved[home, 1])
+    return persons, release.iloc[rng.permutation(n)]
+
+
+def members(table, by, quasi):
+    """The labels of all who are together, sorted."""
+    return {one: tuple(sorted(map(tuple, own[quasi].to_numpy().tolist()))) for one, own in table.groupby(by)}
+
+
+@pytest.mark.parametrize("quasi", [[], ["sex"], ["sex", "age"]])
+@pytest.mark.parametrize("known", ["nr", None])
+def test_households_are_told_by_all_their_members(homes, quasi, known):
+    persons, release = homes
+    kinds = members(persons, "home", quasi)
+    alike = pd.Series(kinds).value_counts()
+    naive = 1 / persons["home"].map(kinds).map(alike).to_numpy()
+    shown = release[["nr", "home", *quasi]].assign(home=release["home"].str[1:].radd("x"))
+    shown = shown if known else shown.drop(columns="nr")
+    said = {"lat": "lat", "lon": "lon", "id": known, "household": "home", "attacks": ["household_join"]}
+    found = rd.check(shown, persons, quasi=quasi, **said)
+    assert found.persons["risk"].to_numpy() == pytest.approx(naive)
+    assert found.share_above_limit == pytest.approx((naive > 0.25).mean())
+    alone = rd.check(shown, persons, quasi=quasi, **{**said, "attacks": ["exact_join"]})
+    assert alone.share_above_limit <= found.share_above_limit
+    hidden = rd.check(shown.drop(columns="home"), persons, quasi=quasi, **said) if quasi else None
+    assert hidden is None or "does not show who lives together" in hidden.attacks["reason"].iloc[0]
+
+
+@pytest.mark.parametrize("quasi", [[], ["sex"], ["sex", "age"]])
+@pytest.mark.parametrize("key", [[], ["home"]])
+def test_households_moved_together_are_found_by_the_nearest_of_as_many_members(homes, quasi, key):
+    persons, release = homes
+    kinds, theirs = members(persons, "home", quasi), members(release, ["lat", "lon"], quasi)
+    where, true = np.array(list(theirs)), release.groupby("home")[["lat", "lon"]].first()
+    right = []
+    for home, own in persons.groupby("home"):
+        gaps = np.hypot(*(where - own[["lat", "lon"]].to_numpy()[0]).T)
+        gaps[[kind != kinds[home] for kind in theirs.values()]] = np.inf
+        right += [bool((where[np.argmin(gaps)] == true.loc[home]).all())] * len(own)
+    said = {"lat": "lat", "lon": "lon", "id": "nr", "household": "home", "quasi": quasi}
+    found = rd.check(release[["nr", *key, *quasi, "lat", "lon"]], persons, **said, attacks=["household_join"])
+    row = found.attacks.iloc[0]
+    assert row["high"] >= np.mean(right)
+    assert row["risk"] >= np.mean(right) - 0.03
+    assert found.share_above_limit >= np.mean(right) - 0.03
+    # Each by himself is one of his household, and the mean of the household's places tells no less than one of them.
+    single = rd.check(release[["nr", *quasi, "lat", "lon"]], persons, **said, attacks=["nearest_place"])
+    assert row["risk"] > single.attacks["risk"].iloc[0]
+
+
+def test_members_moved_apart_under_one_number_are_averaged(homes):
+    persons, _ = homes
+    rng = np.random.default_rng(1)
+    apart = persons.assign(**{name: persons[name] + rng.normal(0, 0.02, len(persons)) for name in ("lat", "lon")})
+    mean = apart.groupby("home")[["lat", "lon"]].mean()
+    sizes = persons["home"].value_counts()
+    right = []
+    for home, own in persons.groupby("home"):
+        gaps = np.hypot(*(mean - own[["lat", "lon"]].iloc[0]).to_numpy().T)
+        right += [mean.index[np.where(sizes[mean.index] == len(own), gaps, np.inf).argmin()] == home] * len(own)
+    said = {"lat": "lat", "lon": "lon", "id": "nr", "household": "home", "attacks": ["household_join"]}
+    found = rd.check(apart[["nr", "home", "lat", "lon"]], persons, **said)
+    assert found.attacks["risk"].iloc[0] >= np.mean(right) - 1e-9
+    shown = rd.check(apart[["nr", "lat", "lon"]], persons, **said)
+    assert "does not show who lives together" in shown.attacks["reason"].iloc[0]
+
+
+@pytest.mark.parametrize("quasi", [[], ["sex", "age"]])
+def test_spatial_k_counts_households_where_they_are_known(homes, quasi):
+    persons, release = homes
+    kinds = members(persons, "home", quasi)
+    places = persons.groupby("home")[["lat", "lon"]].first()
+    said = {"lat": "lat", "lon": "lon", "id": "nr", "household": "home", "quasi": quasi, "attacks": ["spatial_k"]}
+    found = rd.check(release[["nr", *quasi, "lat", "lon"]], persons, **said)
+    for home, place in release.groupby("home")[["lat", "lon"]].first().iterrows():
+        own = places[[kinds[one] == kinds[home] for one in places.index]]
+        apart = np.hypot(own["lat"] - place["lat"], (own["lon"] - place["lon"]) * np.cos(np.radians(50.25)))
+        low, high = ((apart <= apart[home] * reach).sum() for reach in (0.98, 1.02))
+        risk = found.persons["risk"][persons.loc[persons["home"] == home, "nr"]]
+        assert risk.between(1 / high - 1e-9, 1 / max(1, low) + 1e-9).all()

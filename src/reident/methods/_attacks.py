@@ -37,6 +37,7 @@ ATTACKS: tuple[Entry, ...] = (
         usual="places table", needs="labels",
     ),
     _table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)", usual="table"),
+    _of("table", "households")("household_join", "whole households at once", "household risk, Hundepool et al. (2012)"),
     _table("register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)"),
     _table("nearest_record", "nearest record, numbers and categories", "Gower (1971)", usual="table"),
     _table("record_assignment", "records assigned one to one", "Herranz et al. (2015)"),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident._types import FloatArray, IntArray
 from reident.methods.forms import law_of
+from reident.methods.households import homes_of, together
 from reident.methods.nearest import Near, assign, near_places, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import LAT, LON, Release
@@ -18,7 +19,9 @@ from reident.tables.agreement import Agreement
 
 __all__ = [
     "claims_by_row",
+    "has_law",
     "known_mask",
+    "law",
     "nearest_place",
     "nearest_to",
     "place_assignment",
@@ -71,7 +74,7 @@ def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.G
     """Give every known person another released place of the same labels, all together as near as possible."""
     _needs_places(release, knowledge)
     near = near_places(release, knowledge, knowledge.sample(rng))
-    weights = _law(release, near, knowledge) if _has_law(release) else posterior(near, 2)
+    weights = law(release, near, knowledge) if has_law(release) else posterior(near, 2)
     taken = assign(near, weights)
     chosen = np.arange(len(taken)), np.maximum(taken, 0)
     rows = np.where(taken >= 0, near.rows[chosen], -1)
@@ -82,10 +85,10 @@ def place_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.G
 def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Weigh the released places of the same labels by the law of the mask; method known (Kerckhoffs' principle)."""
     _needs_places(release, knowledge)
-    if not _has_law(release):
+    if not has_law(release):
         raise NotApplicable(f"the law by which {release.method!r} moves places is not known")
     near = near_places(release, knowledge, knowledge.sample(rng), k=256)
-    claim, confidence, right = near.judged(_law(release, near, knowledge), knowledge.truth)
+    claim, confidence, right = near.judged(law(release, near, knowledge), knowledge.truth)
     said = f"{told(knowledge, release)}, and the method with its parameters"
     return Outcome(claims_by_row(release, knowledge, near.persons, claim, confidence, right), "identity", said)
 
@@ -94,11 +97,12 @@ def known_mask(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
 _SAME_KM = 1e-3
 
 
-def _has_law(release: Release) -> bool:
+def has_law(release: Release) -> bool:
+    """Whether the law by which a method moves places is known."""
     return law_of(release) in _LAWS
 
 
-def _law(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
+def law(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
     """Return the probabilities of the candidates under the law of the release's method."""
     weights = _LAWS[law_of(release)](release, near, knowledge)
     total = weights.sum(axis=1, keepdims=True)
@@ -142,10 +146,9 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     Notes
     -----
     Who finds a released place and knows the register of homes is left with k persons. The displacement is taken from
-    the true pairs, so that this is the protection as it is, not as an intruder sees it.
+    the true pairs, so that this is the protection as it is, not as an intruder sees it. Where households are known,
+    they are counted instead of persons, and where they were moved together those with as many and such members.
     """
-    from scipy.spatial import cKDTree
-
     from reident.places.shape import RADIUS_KM, unit_vectors
 
     _needs_places(release, knowledge)
@@ -157,18 +160,48 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
     theirs = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
     chord = np.linalg.norm(homes[persons] - theirs[rows], axis=1) * (1 + 1e-9) + _SAME_KM / RADIUS_KM / 1000
-    found = knowledge.agreement(release)
-    agreeing = _persons_of_classes(found)
-    counts = np.ones(len(persons))
-    for one in np.unique(found.classes[rows]):
-        own = np.flatnonzero(found.classes[rows] == one)
-        there = homes if one < 0 else homes[agreeing(int(one))]  # a suppressed record agrees with everybody
-        if len(there):
-            counts[own] = cKDTree(there).query_ball_point(theirs[rows[own]], chord[own], return_length=True)
+    counts = _as_near(release, knowledge, persons, rows, homes, theirs, chord)
     confidence = 1 / np.maximum(counts, 1)
     said = f"{told(knowledge, release)}, and is left with all who live as near to a released place as its own person"
     claims = claims_by_row(release, knowledge, persons, rows, confidence, confidence)
     return Outcome(claims, "identity", said, proven=True)
+
+
+def _as_near(
+    release: Release,
+    knowledge: Knowledge,
+    persons: IntArray,
+    rows: IntArray,
+    homes: FloatArray,
+    theirs: FloatArray,
+    chord: FloatArray,
+) -> FloatArray:
+    """Return how many persons who agree with each record live as near to it as its own; where known, households."""
+    from scipy.spatial import cKDTree
+
+    counts = np.ones(len(persons))
+    if (lives := together(release, knowledge)) is not None and lives.by_place:
+        first = np.unique(lives.homes, return_index=True)
+        at = homes[first[1][first[0] >= 0]]
+        for i, row in enumerate(rows):
+            apart = np.linalg.norm(at[lives.could_be(lives.groups[row])] - theirs[row], axis=1)
+            counts[i] = (apart <= chord[i]).sum()
+        return counts
+    found = knowledge.agreement(release)
+    agreeing = _persons_of_classes(found)
+    unit = None if knowledge.households is None else homes_of(knowledge)
+    for one in np.unique(found.classes[rows]):
+        own = np.flatnonzero(found.classes[rows] == one)
+        some = np.arange(len(homes)) if one < 0 else agreeing(int(one))  # a suppressed record agrees with everybody
+        if not len(some):
+            continue
+        tree = cKDTree(homes[some])
+        if unit is None:
+            counts[own] = tree.query_ball_point(theirs[rows[own]], chord[own], return_length=True)
+        else:
+            near = tree.query_ball_point(theirs[rows[own]], chord[own])
+            counts[own] = [len(np.unique(unit[some[one]])) for one in near]
+    return counts
 
 
 def _persons_of_classes(found: Agreement) -> Callable[[int], IntArray]:

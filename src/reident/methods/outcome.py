@@ -122,6 +122,7 @@ class Knowledge:
             truth=None if self.truth is None else self.truth[persons],
             secrets=None if self.secrets is None else self.secrets.iloc[persons],
             further={name: column.iloc[persons] for name, column in self.further.items()},
+            households=None if self.households is None else self.households.iloc[persons],
             network=None,
         )
 

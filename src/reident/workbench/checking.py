@@ -285,7 +285,7 @@ def check(
         judged = data = check_table(read_records(original, recipe and recipe.reading), "original")
         if recipe is not None and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
-        calls = Calls(judged, roles, called)
+        calls = Calls(judged, roles | {"household": household}, called)
         said = read_any(release, named, calls)
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of

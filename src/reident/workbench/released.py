@@ -148,7 +148,7 @@ class Calls:
         self._original, self._called = original, check_mapping(called, "called", optional=True)
         self._quasi, self._others = (_several(roles[name], name) for name in ("quasi", "sensitive"))
         single = {name: [] if roles[name] is None else _several([roles[name]], name) for name in ("lat", "lon", "id")}
-        self._others += single["id"]
+        self._others += [*single["id"], *filter(None, [roles.get("household")])]
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)

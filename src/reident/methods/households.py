@@ -1,0 +1,151 @@
+"""Attack. Who lives together, as an intruder knows it and as a release shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from reident._types import IntArray
+from reident.methods.outcome import Knowledge
+from reident.methods.release import LAT, LON, Release
+from reident.tables.classes import class_ids
+
+__all__ = ["Together", "homes_of", "together"]
+
+#: How much the shares of sizes may differ, together, of households and of what is released together.
+_ALIKE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Households, what is released together, and which could be which.
+
+    Attributes
+    ----------
+    homes : ndarray of int64, shape (n_known,)
+        The household of each person; -1 for who has no place where places are released.
+    groups : ndarray of int64, shape (n_release,)
+        The number that records released together share; -1 without a place where they are told by it.
+    kinds : ndarray of int64, shape (n_homes,)
+        Households whose members are alike have one number.
+    fits : list of ndarray of int64
+        For each kind of household the groups that could be one: a record that agrees with each member, and as many
+        records as members where households and groups are alike in size.
+    by_place : bool
+        Whether records are told to belong together by their place, not by a column.
+    """
+
+    homes: IntArray
+    groups: IntArray
+    kinds: IntArray
+    fits: Sequence[IntArray]
+    by_place: bool
+
+    def could_be(self, group: int) -> IntArray:
+        """Return the households that a group could be."""
+        kinds, starts = self._kinds_by_group
+        return np.flatnonzero(np.isin(self.kinds, kinds[starts[group] : starts[group + 1]]))
+
+    @cached_property
+    def _kinds_by_group(self) -> tuple[IntArray, IntArray]:
+        kind = np.repeat(np.arange(len(self.fits)), [len(one) for one in self.fits])
+        group = np.concatenate([*self.fits, np.empty(0, dtype=np.int64)])
+        order = np.argsort(group, kind="stable")
+        return kind[order], np.searchsorted(group[order], np.arange(int(self.groups.max(initial=-1)) + 2))
+
+
+def together(release: Release, knowledge: Knowledge) -> Together | None:
+    """Return who lives together and which records do; None where either is not told."""
+    if knowledge.households is None:
+        return None
+    found: Together | None = knowledge.once(release, "together", lambda: _together(release, knowledge))
+    return found
+
+
+def _together(release: Release, knowledge: Knowledge) -> Together | None:
+    assert knowledge.households is not None
+    homes, key = homes_of(knowledge), knowledge.households.name
+    by_place = key not in release.table.columns
+    if by_place:
+        if not (release.has_places and knowledge.has_places):
+            return None
+        groups = _at_one_place(release.table)
+        if len(groups) and np.bincount(groups[groups >= 0], minlength=1).max() < 2:
+            return None
+        places = _at_one_place(knowledge.known)  # a household may live at two places, and is released at two
+        homes = np.where(places < 0, -1, class_ids([homes, np.maximum(places, 0)])[0])
+        homes[homes >= 0] = np.unique(homes[homes >= 0], return_inverse=True)[1]
+    else:
+        groups = _numbers(release.table[key])
+    agree = knowledge.agreement(release)
+    kinds, members = _kinds_of(homes, agree.groups)
+    return Together(homes, groups, kinds, _fits(release, knowledge, homes, groups, members), by_place)
+
+
+def homes_of(knowledge: Knowledge) -> IntArray:
+    """Return a number for the household of each person."""
+    assert knowledge.households is not None
+    return _numbers(knowledge.households)
+
+
+def _numbers(column: pd.Series) -> IntArray:
+    """Return a number for each value, and one of its own for each that is missing."""
+    codes = pd.factorize(column)[0]
+    missing = codes < 0
+    codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
+    return codes.astype(np.int64)
+
+
+def _at_one_place(table: pd.DataFrame) -> IntArray:
+    places = table[[LAT, LON]].to_numpy(float)
+    there = np.isfinite(places).all(axis=1)
+    found = np.full(len(table), -1)
+    found[there] = np.unique(places[there], axis=0, return_inverse=True)[1].ravel()
+    return found
+
+
+def _kinds_of(homes: IntArray, labels: IntArray) -> tuple[IntArray, list[tuple[IntArray, IntArray]]]:
+    """Return the kind of each household, and of each kind the labels of its members and how many have each."""
+    there = np.flatnonzero(homes >= 0)
+    order = there[np.lexsort((labels[there], homes[there]))]
+    starts = np.searchsorted(homes[order], np.arange(int(homes.max(initial=-1)) + 2))
+    seen: dict[bytes, int] = {}
+    kinds = np.empty(len(starts) - 1, dtype=np.int64)
+    members: list[tuple[IntArray, IntArray]] = []
+    for home, (a, b) in enumerate(pairwise(starts)):
+        own = labels[order[a:b]]
+        kinds[home] = seen.setdefault(own.tobytes(), len(seen))
+        if len(seen) > len(members):
+            members.append(np.unique(own, return_counts=True))
+    return kinds, members
+
+
+def _fits(
+    release: Release, knowledge: Knowledge, homes: IntArray, groups: IntArray, members: list[tuple[IntArray, IntArray]]
+) -> list[IntArray]:
+    """Return for each kind of household the groups that could be one."""
+    agree = knowledge.agreement(release)
+    sizes = np.bincount(groups[groups >= 0])
+    alike = _sizes_alike(np.bincount(homes[homes >= 0]), sizes)
+    candidates, anybody = agree.candidates(), np.flatnonzero(agree.classes < 0)  # suppressed records
+    held: dict[int, tuple[IntArray, IntArray]] = {}
+    found = []
+    for labels, counts in members:
+        for label in labels[[label not in held for label in labels]]:
+            where = groups[np.concatenate([candidates[label], anybody])]
+            held[label] = np.unique(where[where >= 0], return_counts=True)
+        parts = [held[label][0][held[label][1] >= n] for label, n in zip(labels, counts, strict=True)]
+        fitting = reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), parts)
+        found.append(fitting[sizes[fitting] == counts.sum()] if alike else fitting)
+    return found
+
+
+def _sizes_alike(homes: IntArray, groups: IntArray) -> bool:
+    most = max(homes.max(initial=0), groups.max(initial=0)) + 1
+    shares = [np.bincount(one, minlength=most) / max(1, len(one)) for one in (homes, groups)]
+    return bool(np.abs(shares[0] - shares[1]).sum() / 2 <= _ALIKE)
