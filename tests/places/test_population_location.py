@@ -14,7 +14,7 @@ from reident import (
     perturb_distances,
 )
 from reident.places import shape as shapes
-from reident.places.certificate import chance_of_agreement, regional_halves
+from reident.places.certificate import chance_by_others, chance_of_agreement, regional_halves
 from reident.places.homes import HomeMap
 from reident.places.shape import fit_shape, gaps_km, procrustes, recover_shape, unit_vectors
 
@@ -112,6 +112,36 @@ def test_a_foreign_cloud_is_laid_but_not_certified():
         found = locate_by_population(distances(homes), towns(), COUNTRY)
         certified.append(found.certified(0.001).mean())
     assert np.mean(certified) < 0.1
+
+
+@pytest.mark.parametrize("coverage", ["whole", "part"])
+def test_people_of_one_town_are_laid_on_a_larger_one_and_not_certified(coverage):
+    # Small clouds find the densest town whoever they are: their halves agree, which says nothing.
+    places = towns()
+    for seed, town in enumerate(np.argsort(places["population"])[:4]):
+        homes = people(places.iloc[[town]], 60, seed)
+        found = locate_by_population(distances(homes), places, COUNTRY, coverage=coverage)
+        wrong = errors_km(found, homes) > 25
+        assert (found.certified().to_numpy() & wrong).mean() < 0.05
+    assert wrong.all()
+
+
+def test_the_share_of_wrong_maps_that_agree_is_counted_in_pairs():
+    rng = np.random.default_rng(0)
+    x = unit_vectors(rng.uniform(48, 54, 9), rng.uniform(7, 12, 9))
+    others = [np.stack([np.linalg.qr(rng.normal(0, 0.3, (3, 3)) + np.eye(3))[0] for _ in range(5)]) for _ in range(4)]
+    near_km = np.array([0, 20, 300, 1000, 3000, 8000, 12000, 30000, np.inf])
+    ref = np.zeros(9)
+    for first, second in ((0, 1), (2, 3)):
+        for a in others[first]:
+            for b in others[second]:
+                ref += gaps_km(x @ a.T, x @ b.T) <= near_km
+    comp = chance_by_others(x, others, near_km)
+    np.testing.assert_allclose(comp, ref / 50)
+    assert 0 < comp[4] < 1 == comp[-1]
+    still = np.broadcast_to(np.eye(3), (2, 3, 3))
+    np.testing.assert_array_equal(chance_by_others(x, [still] * 4, np.zeros(9)), 1)
+    np.testing.assert_array_equal(chance_by_others(x, [], near_km), 1)
 
 
 def test_halves_share_nobody_and_are_cut_across():

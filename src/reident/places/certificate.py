@@ -6,15 +6,15 @@ same wrong place twice. Halves on either side of a line share nothing but the ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._types import FloatArray, IntArray
-from reident.places.shape import gaps_km
+from reident.places.shape import RADIUS_KM, gaps_km
 
-__all__ = ["MIN_HALF", "agreement_km", "chance_of_agreement", "regional_halves"]
+__all__ = ["MIN_HALF", "agreement_km", "chance_by_others", "chance_of_agreement", "regional_halves"]
 
 #: Records below which a half is too small to be laid by itself.
 MIN_HALF = 12
@@ -49,6 +49,23 @@ def agreement_km(x: FloatArray, lay: Callable[[IntArray], FloatArray | None]) ->
             return np.full(len(x), np.inf)
         worst = np.maximum(worst, gaps_km(maps[0], maps[1]))
     return worst
+
+
+def chance_by_others(x: FloatArray, others: Sequence[FloatArray], agreement_km: FloatArray) -> FloatArray:
+    """Return the share of pairs of wrong maps that put each record as near to one another as two right ones should.
+
+    `others` are motions, shape (k, 3, 3), that lay the first half of a cut in wrong headings, the second half, and so
+    for the next cut. A cloud that is small against its map finds the densest town in any heading: there the maps of its
+    halves agree whoever lives where, and their agreement says nothing.
+    """
+    near = np.cos(np.minimum(agreement_km / RADIUS_KM, np.pi)) - 1e-15
+    agreeing, n_pairs = np.zeros(len(x)), 0
+    for first, second in zip(others[::2], others[1::2], strict=True):
+        theirs = x @ second.swapaxes(1, 2)
+        for motion in first:
+            agreeing += ((theirs * (x @ motion.T)).sum(axis=2) >= near).sum(axis=0)
+        n_pairs += len(first) * len(second)
+    return agreeing / n_pairs if n_pairs else np.ones(len(x))
 
 
 def chance_of_agreement(agreement_km: FloatArray, surface_km2: float, n_tries: ArrayLike = 1) -> FloatArray:

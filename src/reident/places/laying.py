@@ -11,13 +11,15 @@ from reident.kernels.places import density as kernel
 from reident.places.homes import BLURS, HomeMap
 from reident.places.shape import RADIUS_KM
 
-__all__ = ["best_motions"]
+__all__ = ["best_motions", "other_headings"]
 
 # Solutions kept; records that the first look needs; side, in cells, of the blocks that give one start each; best starts
 # of a heading, and of all headings, that are compared.
 _KEPT, _FEW, _BLOCK, _PEAKS, _LISTED = 20, 300, 6, 30, 600
 # Starts nearer to one another than this many scatters, and solutions, count once.
 _SAME_START, _SAME_MAP = 2.0, 30 / 11
+# The golden angle, as a share of a full turn; headings nearer to one another than this, radians, count as one.
+_GOLDEN, _SAME_HEADING = (np.sqrt(5) - 1) / 2, 0.35
 
 
 def best_motions(x: FloatArray, homes: HomeMap, *, n_starts: int = 100) -> list[tuple[float, FloatArray]]:
@@ -37,6 +39,35 @@ def best_motions(x: FloatArray, homes: HomeMap, *, n_starts: int = 100) -> list[
         found = _distinct(x, motions, scores, near_km, _KEPT)
         motions = np.stack([motion for _, motion in found])
     return found
+
+
+def other_headings(x: FloatArray, homes: HomeMap, motion: FloatArray, n_headings: int, first: float) -> FloatArray:
+    """Return motions that lay a shape as well as they can in headings other than that of `motion`, shape (k, 3, 3).
+
+    Half of the headings are mirrored; they begin at `first` of a full turn and follow at the golden angle.
+    """
+    x = np.ascontiguousarray(x)
+    slide = _Slide(x, homes)
+    headings = 2 * np.pi * ((first + _GOLDEN * np.arange(n_headings)) % 1)
+    mirrored = np.where(np.arange(n_headings) % 2, -1.0, 1.0)
+    table = np.stack([slide.best(*pose) for pose in zip(mirrored, headings, strict=True)])
+    motions = slide.motions(table)
+    for level, blur in enumerate(BLURS):
+        points = x if level else np.ascontiguousarray(x[:: max(1, len(x) // _FEW)])
+        _climb(points, motions, homes, blur, (0.3 if blur == BLURS[-1] else 2.0) / 11 * homes.scatter_km)
+    frame = slide.frame
+    side, angle = _heading(motions, frame)
+    (own_side,), (own_angle,) = _heading(motion[None], frame)
+    turned = np.abs((angle - own_angle + np.pi) % (2 * np.pi) - np.pi)
+    return motions[(side != own_side) | (turned > _SAME_HEADING)]
+
+
+def _heading(motions: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return on which side motions leave a cloud, plain or mirrored, and to where its first axis points, radians."""
+    axis, middle = motions @ frame[0], motions @ frame[2]
+    east = np.cross([0.0, 0.0, 1.0], middle)
+    north = np.cross(middle, east)
+    return np.sign(np.linalg.det(motions)), np.arctan2((axis * north).sum(axis=1), (axis * east).sum(axis=1))
 
 
 def _climb(x: FloatArray, motions: FloatArray, homes: HomeMap, blur: float, last_km: float) -> FloatArray:
@@ -73,33 +104,48 @@ def _distinct(
     return [(float(scores[which]), motions[which].copy()) for which in kept]
 
 
+class _Slide:
+    """A cloud slid over the coarsest map in one heading after another."""
+
+    def __init__(self, x: FloatArray, homes: HomeMap) -> None:
+        self.homes, self.blur_km = homes, BLURS[0] * homes.scatter_km
+        self.stride = max(1, round(self.blur_km / 4 / homes.cell_km))
+        cell_km = self.stride * homes.cell_km
+        # Every `stride`-th cell counted from the centre, so that the centre stays one.
+        self.first = (homes.side // 2) % self.stride
+        grid = homes.log_density(BLURS[0])[self.first :: self.stride, self.first :: self.stride] - homes.outside
+        self.frame = _own_frame(x)
+        self.flat = RADIUS_KM * x @ self.frame[:2].T / cell_km
+        self.side = grid.shape[0]
+        self.reach = min(int(np.ceil(np.abs(self.flat).max() * np.sqrt(2))) + 2, self.side)
+        self.size = fft.next_fast_len(self.side + self.reach, real=True)
+        self.spectrum = fft.rfft2(grid, (self.size, self.size))
+
+    def scores(self, mirrored: float, heading: float) -> FloatArray:
+        """Return the score of every shift in one heading."""
+        plane = self.flat @ _turned(heading, mirrored)[:2, :2].T
+        cloud = fft.rfft2(_counted(plane, self.reach, self.size), (self.size, self.size))
+        return fft.irfft2(self.spectrum * cloud.conj(), (self.size, self.size))[: self.side, : self.side]
+
+    def best(self, mirrored: float, heading: float) -> FloatArray:
+        """Return the row (score, mirror, heading, shift, shift) of the best shift in one heading."""
+        score = self.scores(mirrored, heading)
+        return np.array([score.max(), mirrored, heading, *np.unravel_index(score.argmax(), score.shape)])
+
+    def motions(self, table: FloatArray) -> FloatArray:
+        """Return the motions of rows (score, mirror, heading, shift, shift)."""
+        centre_km = (table[:, 3:] * self.stride + self.first - self.homes.side // 2) * self.homes.cell_km
+        return _motions(self.frame, self.homes, table[:, 1], table[:, 2], centre_km)
+
+
 def _starts(x: FloatArray, homes: HomeMap, n_starts: int) -> FloatArray:
     """Return motions from the peaks of the correlation of the cloud, in all headings, with the coarsest map."""
-    blur_km = BLURS[0] * homes.scatter_km
-    stride = max(1, round(blur_km / 4 / homes.cell_km))
-    cell_km = stride * homes.cell_km
-    # Every `stride`-th cell counted from the centre, so that the centre stays one.
-    first = (homes.side // 2) % stride
-    grid = homes.log_density(BLURS[0])[first::stride, first::stride] - homes.outside
-    frame = _own_frame(x)
-    flat = RADIUS_KM * x @ frame[:2].T / cell_km
-    side = grid.shape[0]
-    reach = min(int(np.ceil(np.abs(flat).max() * np.sqrt(2))) + 2, side)
-    size = fft.next_fast_len(side + reach, real=True)
-    spectrum = fft.rfft2(grid, (size, size))
-    headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
-    peaks = []
-    for mirrored in (1.0, -1.0):
-        for heading in headings:
-            plane = flat @ _turned(heading, mirrored)[:2, :2].T
-            cloud = fft.rfft2(_counted(plane, reach, size), (size, size))
-            score = fft.irfft2(spectrum * cloud.conj(), (size, size))[:side, :side]
-            peaks.append(_peaks(score, mirrored, heading))
-    table = np.concatenate(peaks)
+    slide = _Slide(x, homes)
+    headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * slide.blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
+    poses = [(mirrored, heading) for mirrored in (1.0, -1.0) for heading in headings]
+    table = np.concatenate([_peaks(slide.scores(*pose), *pose) for pose in poses])
     table = table[np.argsort(-table[:, 0], kind="stable")[:_LISTED]]
-    centre_km = (table[:, 3:] * stride + first - homes.side // 2) * homes.cell_km
-    motions = _motions(frame, homes, table[:, 1], table[:, 2], centre_km)
-    chosen = _distinct(x, motions, table[:, 0], _SAME_START * homes.scatter_km, n_starts)
+    chosen = _distinct(x, slide.motions(table), table[:, 0], _SAME_START * homes.scatter_km, n_starts)
     return np.stack([motion for _, motion in chosen])
 
 

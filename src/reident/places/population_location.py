@@ -14,9 +14,9 @@ from reident._check import check_choice, check_ids
 from reident._types import FloatArray, IntArray
 from reident.errors import DataError
 from reident.options import Choice, Real
-from reident.places.certificate import agreement_km, chance_of_agreement
+from reident.places.certificate import agreement_km, chance_by_others, chance_of_agreement
 from reident.places.homes import HomeMap
-from reident.places.laying import best_motions
+from reident.places.laying import best_motions, other_headings
 from reident.places.localisation import Localisation, certificates, check_sd, located
 from reident.places.reference_sets import check_release
 from reident.places.shape import Shape, fit_shape
@@ -28,13 +28,21 @@ __all__ = ["locate_by_population"]
 _MIN_PART = 40
 
 
+# Wrong headings in which either half is laid as well, and where those of the next half begin, as a share of a turn.
+_HEADINGS, _NEXT_HALF = 48, 0.2357
+
+
 @dataclass(frozen=True, eq=False)
 class _Map:
-    """Some records laid on the map: who, where, how well either half agrees, and how far ahead of the next map."""
+    """Some records laid on the map: who, where, how well either half agrees, how often halves of wrong maps do.
+
+    `gap`: how far ahead of the next map.
+    """
 
     rows: IntArray
     x: FloatArray
     agreement_km: FloatArray
+    chance: FloatArray
     gap: float
 
 
@@ -151,16 +159,24 @@ def _lay(rows: IntArray, shape: Shape, homes: HomeMap, *, bent: bool) -> _Map:
     found = best_motions(x, homes)
     lead = found[0][0] - found[1][0] if len(found) > 1 else float("inf")
     laid = x @ found[0][1].T
-    agreement = agreement_km(x, lambda half: x @ best_motions(x[half], homes, n_starts=40)[0][1].T)
+    others: list[FloatArray] = []
+
+    def by_half(half: IntArray) -> FloatArray:
+        motion = best_motions(x[half], homes, n_starts=40)[0][1]
+        others.append(other_headings(x[half], homes, motion, _HEADINGS, len(others) * _NEXT_HALF))
+        return np.asarray(x @ motion.T)
+
+    agreement = agreement_km(x, by_half)
+    chance = chance_by_others(x, others, agreement)
     if bent and shape.sd_km is not None:
         laid = shape.follow(bend(laid[shape.fixed], shape.distances_km, shape.sd_km, homes))
-    return _Map(rows, laid, agreement, lead / len(rows))
+    return _Map(rows, laid, agreement, chance, lead / len(rows))
 
 
 def _best_of(maps: list[_Map], index: pd.Index, surface_km2: float) -> tuple[FloatArray, pd.DataFrame]:
     """Return each record's place and certificate from the map on which the certificate is best."""
     n = len(index)
-    x, agreement = np.zeros((n, 3)), np.full(n, np.inf)
+    x, agreement, chance = np.zeros((n, 3)), np.full(n, np.inf), np.ones(n)
     which, gap = np.full(n, -1), np.full(n, -np.inf)
     tries = np.zeros(n, dtype=np.int64)
     for number, one in enumerate(maps):
@@ -168,6 +184,7 @@ def _best_of(maps: list[_Map], index: pd.Index, surface_km2: float) -> tuple[Flo
         tries[rows] += 1
         better = (one.agreement_km < agreement[rows]) | ((one.agreement_km == agreement[rows]) & (one.gap > gap[rows]))
         chosen = rows[better]
-        x[chosen], agreement[chosen] = one.x[better], one.agreement_km[better]
+        x[chosen], agreement[chosen], chance[chosen] = one.x[better], one.agreement_km[better], one.chance[better]
         which[chosen], gap[chosen] = number, one.gap
-    return x, certificates(index, agreement, chance_of_agreement(agreement, surface_km2, tries), which, gap)
+    by_chance = np.maximum(chance_of_agreement(agreement, surface_km2, tries), np.minimum(1.0, tries * chance))
+    return x, certificates(index, agreement, by_chance, which, gap)
