@@ -46,7 +46,7 @@ def run(profile: str = "quick", *, first_dataset: int = 100, **options: Any) -> 
     return grid.run(settings, locating_trial, stem="released_maps", **options)
 
 
-def certificate_level(n_datasets: int, *, first_dataset: int = 100, **options: Any) -> pd.DataFrame:
+def certificate_level(n_datasets: int, *, first_dataset: int = 500, **options: Any) -> pd.DataFrame:
     """Measure the certificate of each record: a row a run, of people whom no map can be right about, and of others."""
     settings = [
         {"kind": kind, "n": n, "dataset": dataset}
@@ -54,4 +54,5 @@ def certificate_level(n_datasets: int, *, first_dataset: int = 100, **options: A
         for n in (100, 300)
         for dataset in range(first_dataset, first_dataset + n_datasets)
     ]
-    return grid.run(settings, level_trial, stem="certificate_level", **options)
+    runs = grid.run(settings, level_trial, stem="certificate_level", **options)
+    return runs.drop(columns=["repetition", "seed_key"])

@@ -15,10 +15,10 @@ from reident.places.lipschitz_embedding import embed_distances
 from reident.places.population_location import locate_by_population
 from reident.places.reference_map import locate_by_reference_sets
 from reident.places.shape import gaps_km, procrustes, unit_vectors
-from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, people
+from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, locating_trial, people
 from reident.sweep import grid
 
-__all__ = ["CANDIDATES", "Candidate", "protect", "protection"]
+__all__ = ["CANDIDATES", "PLAIN", "Candidate", "plain", "protect", "protection"]
 
 #: Nearer than this after the best motion, km, a record counts as located by reference sets, and by the map of towns.
 _NEAR_KM, _TOWN_KM = 1.0, 5.0
@@ -57,6 +57,38 @@ CANDIDATES = {
     "sets of 100": Candidate(size=100),
     "5 sets of 30": Candidate(n_sets=5, size=30),
 }
+
+
+#: What may be done to distances themselves, no embedding: records; standard deviation of noise and step of rounding,
+#: km; share of the pairs left out; the longest distance released, km (0: all are).
+PLAIN: dict[str, dict[str, float]] = {
+    "as they are": {},
+    "noise of 20 km": {"sigma_km": 20.0},
+    "noise of 80 km": {"sigma_km": 80.0},
+    "noise of 320 km": {"sigma_km": 320.0},
+    "rounded to 25 km": {"step_km": 25.0},
+    "rounded to 100 km": {"step_km": 100.0},
+    "half of the pairs": {"left_out": 0.5},
+    "a tenth of the pairs": {"left_out": 0.9},
+    "a fiftieth of the pairs": {"left_out": 0.98},
+    "only below 100 km": {"longest_km": 100.0},
+    "only below 30 km": {"longest_km": 30.0},
+    "50 records": {"n": 50},
+    "20 records": {"n": 20},
+    "10 records": {"n": 10},
+}
+
+
+def plain(n_datasets: int, *, first_dataset: int = 400, **options: Any) -> pd.DataFrame:
+    """Lay distances on the list of towns as each of `PLAIN` releases them: a row a release and data set."""
+    usual = {"country": "germany", "knowledge": "towns", "n_common": -1, "n": _RECORDS, "sigma_km": 0.0, "step_km": 0.0}
+    settings = [
+        {"release": name, **usual, "left_out": 0.0, "longest_km": 0.0, **changed, "dataset": dataset}
+        for name, changed in PLAIN.items()
+        for dataset in range(first_dataset, first_dataset + n_datasets)
+    ]
+    runs = grid.run(settings, locating_trial, stem="plain_distances", **options)
+    return runs.drop(columns=["country", "knowledge", "n_common", "repetition", "seed_key", "motion_p_value"])
 
 
 def protect(homes: pd.DataFrame, area: Any, made: Candidate, rng: np.random.Generator) -> FloatArray:

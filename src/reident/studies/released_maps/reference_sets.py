@@ -43,17 +43,21 @@ def equal_differences(released: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
 
 
 def measured() -> pd.DataFrame:
-    """Return the runs on data sets that were not looked at while the attack was built."""
+    """Return the runs on data sets that were not looked at while the attack was built; `commit` names the code.
+
+    Runs without a commit belong to earlier code.
+    """
     runs = pd.read_csv(embedded_file("measured/reference_sets.csv"))
     return runs[runs["seed"] >= _FRESH]
 
 
 def summary() -> pd.DataFrame:
-    """Return, for each setting, how many of the records were located, over its data sets.
+    """Return, for each setting, how many of the records the present code located, over its data sets.
 
     Beside it, for small exact files, how many the recovered coordinates determine: whoever searches finds no more.
     """
     runs = measured()
+    runs = runs[runs["commit"].notna()]
     runs = runs.assign(share=runs["located"] / runs["n"], determined=runs["determined"] / runs["n"])
     by = runs.groupby(["d", "k", "n", "rounding_km", "noise_km", "missing"])
     return pd.DataFrame(

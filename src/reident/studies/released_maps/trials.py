@@ -82,6 +82,11 @@ def located_people(params: dict[str, Any]) -> tuple[pd.DataFrame, Any]:
     )
     if params["step_km"]:
         distances = np.round(distances / params["step_km"]) * params["step_km"]
+    if params.get("left_out"):
+        gaps = np.triu(rng.random(distances.shape) < params["left_out"], 1)
+        distances = np.where(gaps | gaps.T, np.nan, distances)
+    if params.get("longest_km"):
+        distances = np.where(distances > params["longest_km"], np.nan, distances)
     if params["knowledge"] == "file":
         table = homes.drop(columns=["lat_deg", "lon_deg"])
         known = everybody.iloc[n - n_common :].rename(index="k{}".format)
