@@ -266,6 +266,18 @@ def test_missing_distances_are_bridged_by_chains(longest_km):
     assert list(found.positions.index) == list(homes.index)
 
 
+def test_a_whole_whose_parts_nothing_connects_certifies_nobody():
+    places = towns()
+    homes = people(places, 150)
+    d = distances(homes)
+    d[d > 15] = np.nan
+    found = locate_by_population((homes[[]], d), places, COUNTRY)
+    whole = found.certificate["map"] == 0
+    assert whole.any()
+    assert (found.certificate.loc[whole, "p_value"] == 1).all()
+    assert (found.certified().to_numpy() & (errors_km(found, homes) > 25)).mean() < 0.05
+
+
 @pytest.mark.parametrize("sigma_km", [0.0, 20.0])
 def test_landmarks_give_the_shape_of_many_records(monkeypatch, sigma_km):
     homes = people(towns(), 300)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 
 from reident._check import check_choice, check_ids
 from reident._types import FloatArray, IntArray
@@ -125,6 +126,11 @@ def locate_by_population(
     homes = HomeMap(places, area, scatter_km=scatter_km, part=part)
     shape = fit_shape(distances, told)
     maps = [_lay(np.arange(len(index)), shape, homes, bent=sd is not None)]
+    given = ~missing if told is None else np.isfinite(told) & (told > 0)
+    if connected_components(given, directed=False)[0] > 1:
+        # Nothing tells how the parts lie to one another: the whole is laid for want of better, and certifies nobody.
+        unknown = np.ones(len(index))
+        maps[0] = replace(maps[0], agreement_km=np.inf * unknown, chance=unknown)
     if shape.part.any():
         pieces = homes if part else HomeMap(places, area, scatter_km=scatter_km, part=True)
         for number in range(shape.part.max() + 1):
