@@ -120,7 +120,7 @@ def protection(n_datasets: int, *, first_dataset: int = 100, **options: Any) -> 
         for name in CANDIDATES
         for dataset in range(first_dataset, first_dataset + n_datasets)
     ]
-    return grid.run(settings, protection_trial, stem="protection", **options)
+    return grid.run(settings, protection_trial, stem="protection", **options).drop(columns=["repetition", "seed_key"])
 
 
 def protection_trial(params: dict[str, Any], _: np.random.Generator) -> dict[str, Any]:
