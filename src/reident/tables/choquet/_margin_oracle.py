@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable
 
 import highspy
@@ -36,14 +37,15 @@ class MarginOracle:
     deadline : float
         Value of `time.perf_counter` at which `OutOfTimeError` is raised.
     watch : callable
-        Called with (x, margins) for every x seen: any of them may link more blocks than were asked for.
+        Called with (x, margins) for every x seen: any of them may link more blocks than were asked for. None: with no
+        x, and only the margins of the blocks asked for are computed.
     """
 
     def __init__(
         self,
         problem: LearningProblem,
         deadline: float,
-        watch: Callable[[FloatArray, FloatArray], None],
+        watch: Callable[[FloatArray, FloatArray], None] | None,
         template: highspy.HighsLp | None = None,
     ) -> None:
         self.problem = problem
@@ -55,18 +57,18 @@ class MarginOracle:
         self._first_row = self._model.getNumRow()
         self._pool: list[int] = []
         self._pooled: set[int] = set()
-        self._known: list[list[int]] = [[] for _ in problem.blocks]
-        self._rows_of: list[list[int]] = [[] for _ in problem.blocks]
+        self._known: defaultdict[int, list[int]] = defaultdict(list)
+        self._rows_of: defaultdict[int, list[int]] = defaultdict(list)
         self._active = np.zeros(problem.blocks.size, dtype=bool)
 
     def narrowed(self, blocks: list[int]) -> MarginOracle:
         """Return an oracle that knows the rows of these blocks only: questions about few blocks are cheaper."""
-        oracle = MarginOracle(self.problem, self.deadline, self.watch, self._template)
+        oracle = MarginOracle(self.problem, self.deadline, None, self._template)
         oracle._add(np.array([row for block in blocks for row in self._known[block]], np.int64), limit=None)
         return oracle
 
     def test(self, active: BoolArray) -> tuple[FloatArray, FloatArray] | list[int]:
-        """Return (x, margins of all blocks) if the active blocks reach eps together, else a set of them that cannot."""
+        """Return (x, margins) if the active blocks reach eps together, else a set of them that cannot."""
         eps = self.problem.eps
         self._activate(active)
         asked = np.flatnonzero(active)
@@ -78,8 +80,9 @@ class MarginOracle:
             short = asked[margins[asked] < eps]
             # A row that is in the model already misses eps by the solver's tolerance only; t says it is as good as met.
             if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
-                margins, _ = self.problem.margins(x)
-                self.watch(x, margins)
+                if self.watch is not None:
+                    margins, _ = self.problem.margins(x)
+                    self.watch(x, margins)
                 return x, margins
 
     def widest(self, active: BoolArray) -> FloatArray:
@@ -127,7 +130,7 @@ class MarginOracle:
 
     def _activate(self, active: BoolArray) -> None:
         for block in np.flatnonzero(active != self._active):
-            for row in self._rows_of[block]:
+            for row in self._rows_of[int(block)]:
                 self._model.changeRowBounds(row, 0.0 if active[block] else -highspy.kHighsInf, highspy.kHighsInf)
         self._active = active.copy()
 
