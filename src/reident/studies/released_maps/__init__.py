@@ -28,13 +28,16 @@ PROFILES: dict[str, tuple[int, tuple[int, ...], tuple[float, ...], tuple[float, 
 _USUAL = 200
 
 
-def run(profile: str = "quick", *, first_dataset: int = 100, **options: Any) -> pd.DataFrame:
+def run(
+    profile: str = "quick", *, first_dataset: int = 100, n_datasets: int | None = None, **options: Any
+) -> pd.DataFrame:
     """Run the sweep of one profile: km against the size of the file, knowledge, noise and rounding.
 
-    `first_dataset` is the seed of the first data set; `options` go to `reident.sweep.grid.run`.
+    `first_dataset` is the seed of the first data set, `n_datasets` are drawn instead of the profile's; `options` go to
+    `reident.sweep.grid.run`.
     """
-    n_datasets, sizes, noises, steps = PROFILES[check_choice(profile, "profile", list(PROFILES))]
-    datasets = range(first_dataset, first_dataset + n_datasets)
+    drawn, sizes, noises, steps = PROFILES[check_choice(profile, "profile", list(PROFILES))]
+    datasets = range(first_dataset, first_dataset + (drawn if n_datasets is None else n_datasets))
     cells = [{**_TOWNS, "n": n, "knowledge": known} for n in sizes for known in ("towns", "outline")]
     cells += [
         {**_TOWNS, "n": n, "knowledge": "file", "n_common": common} for n in sizes if n <= 500 for common in (50, 5, 0)

@@ -34,6 +34,9 @@ _KNOWN = {
     ("file", 0): "file, 0 shared",
 }
 
+#: A file that shares enough gives exact places, which a logarithmic axis has no room for.
+_LEAST_KM = 0.1
+
 
 @styled
 def size_figure(frame: pd.DataFrame) -> Figure:
@@ -45,9 +48,10 @@ def size_figure(frame: pd.DataFrame) -> Figure:
     for (knowledge, common), name in _KNOWN.items():
         part = exact[(exact["knowledge"] == knowledge) & (exact["n_common"] == common)]
         if len(part):
-            lines[name] = part.groupby("n")["median_km"].median().reindex(sizes)
+            lines[name] = part.groupby("n")["median_km"].median().reindex(sizes).clip(lower=_LEAST_KM)
     draw_lines(ax, sizes, lines)
-    ax.set(xscale="log", yscale="log", xlabel="released records", ylabel="error, km (median record, median data set)")
+    ax.set(xscale="log", yscale="log", xlabel="released records", ylabel="error of the median record, km")
+    ax.set_yticks([_LEAST_KM, 1, 10, 100], [f"{_LEAST_KM:g} or less", "1", "10", "100"])
     ax.set_xticks(sizes, [str(n) for n in sizes])
     ax.minorticks_off()
     ax.legend()
@@ -191,7 +195,8 @@ def protection_figure(frame: pd.DataFrame) -> Figure:
     means = frame.groupby("candidate", sort=False)[["nearest_neighbour", "located"]].mean()
     ax.plot(means["nearest_neighbour"], means["located"], "o", markersize=4, color="#0072B2")
     ax.set(xlabel="utility: nearest neighbours kept", ylabel="risk: share located", ylim=(-0.04, 1.08))
-    ax.set_xlim(-0.05, 1.05)
+    ax.set_xlim(-0.05, 1.25)
+    ax.set_xticks(np.linspace(0, 1, 6))
     place_labels(ax, [Label([(x, y)], name, "#0072B2") for name, x, y in means.itertuples()])
     return figure
 
