@@ -128,8 +128,8 @@ class Entry:
     classes : bool
         Whether releases have classes of records alike.
     law : str
-        What an attack may use of how it works: "ring" and "normal degrees" say how places move, "minimal" that it cuts
-        as long as it may.
+        What an attack may use of how it works: "ring", "cell" and "normal degrees" say how places move, "minimal" that
+        it cuts as long as it may.
     exact : bool
         Whether it draws from an exact source of its own where it is given none.
     usual : str

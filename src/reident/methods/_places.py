@@ -28,7 +28,7 @@ PLACES: tuple[Entry, ...] = (
     Entry(
         "grid", "anonymiser", "places", "places.masks:mask_grid", "points",
         source="official statistics' grid cells", label="grid cells",
-        start={"cell_m": 5000.0}, grid={"cell_m": (5000.0, 40000.0, 120000.0)},
+        start={"cell_m": 5000.0}, grid={"cell_m": (5000.0, 40000.0, 120000.0)}, law="cell",
     ),
     Entry(
         "swap", "anonymiser", "places", "places.masks:swap_locations", "points",

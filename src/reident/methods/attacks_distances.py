@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray
+from reident._types import BoolArray, FloatArray, IntArray
 from reident.errors import DataError, ParameterError, SearchLimitWarning
 from reident.methods.attacks_places import claims_by_row, nearest_to, told
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome
@@ -80,11 +80,23 @@ def _linked(
     what = release.table.index.get_indexer(links["release"])
     count = np.bincount(who, minlength=len(persons))
     rows[who[::-1]] = what[::-1]
-    sure[who] = (links[confidence].to_numpy(float) if confidence else 1.0) / count[who]
+    sure[who] = (
+        (links[confidence].to_numpy(float) if confidence else 1.0) / count[who] / _alike(release, knowledge)[what]
+    )
     if knowledge.truth is not None:
         np.add.at(right, who, (knowledge.truth[who] == what) / count[who])
     claims = claims_by_row(release, knowledge, persons, rows, sure, right)
     return Outcome(claims, "identity", f"{told(knowledge, release)}, {said}", complete=complete)
+
+
+def _alike(release: Release, knowledge: Knowledge) -> IntArray:
+    """Return how many records share the labels and the place of each, as in the cell of a grid: nobody tells which."""
+    if not release.has_places:
+        return np.ones(len(release.table), dtype=np.int64)
+    own = np.column_stack([knowledge.agreement(release).classes, release.table[[LAT, LON]].to_numpy(float)])
+    _, of, counts = np.unique(own, axis=0, return_inverse=True, return_counts=True)
+    found: IntArray = counts[of.ravel()]
+    return found
 
 
 #: Pairs of a person and a record with the same labels, records, and persons that attacks by all distances can bear.

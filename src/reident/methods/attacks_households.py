@@ -51,10 +51,10 @@ def household_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
 
 def _by_members(found: Together, knowledge: Knowledge, persons: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the record claimed for each person, how sure that is and whether it is right: any group that fits."""
-    fits = [found.fits[kind] for kind in found.kinds[found.homes[persons]]]
-    first = _first_rows(found.groups)
+    kinds, first = found.kinds[found.homes[persons]], _first_rows(found.groups)
+    fits = [found.fits[kind] for kind in kinds]
     rows = np.array([first[own[0]] if own.size else -1 for own in fits])
-    confidence = np.array([1 / max(1, own.size) for own in fits])
+    confidence = np.array([1 / max(1, found.copies[kind].sum()) for kind in kinds])
     right = np.full(len(persons), np.nan)
     if knowledge.truth is not None:
         mine = knowledge.truth[persons]
@@ -76,22 +76,27 @@ def _nearest(release: Release, knowledge: Knowledge, found: Together, heads: Int
 
     k = max(1, min(MOST_NEAR, max(len(one) for one in found.fits)))
     rows, gaps = np.full((len(heads), k), -1), np.full((len(heads), k), np.inf)
+    sizes = np.zeros((len(heads), k), dtype=np.int64)
     cut, first = np.zeros(len(heads), dtype=bool), _first_rows(found.groups)
     homes = _middle(knowledge.known, found.homes)[found.homes[heads]]
     places, kinds = _middle(release.table, found.groups), found.kinds[found.homes[heads]]
     for kind in np.unique(kinds):
         own = np.flatnonzero((kinds == kind) & np.isfinite(homes).all(axis=1))
-        fits = found.fits[kind][np.isfinite(places[found.fits[kind]]).all(axis=1)]
+        there = np.isfinite(places[found.fits[kind]]).all(axis=1)
+        fits, copies = found.fits[kind][there], found.copies[kind][there]
         if not (fits.size and own.size):
             continue
         shape = len(own), min(k, len(fits))
         chords, nearest = cKDTree(places[fits]).query(homes[own], k=shape[1])
-        rows[own, : shape[1]] = first[fits[nearest.reshape(shape)]]
+        nearest = nearest.reshape(shape)
+        rows[own, : shape[1]], sizes[own, : shape[1]] = first[fits[nearest]], copies[nearest]
         gaps[own, : shape[1]] = 2 * RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
         cut[own] = len(fits) > k
     classes = np.where(found.groups < 0, len(found.groups) + np.arange(len(found.groups)), found.groups)
-    near = Near(heads, rows, gaps, (rows >= 0).astype(np.int64), classes, cut)
-    return near, law(release, near, knowledge) if found.by_place and has_law(release) else posterior(near, 2)
+    near = Near(heads, rows, gaps, sizes, classes, cut)
+    if found.by_place and has_law(release):
+        return near, law(release, near, knowledge) * sizes
+    return near, posterior(near, 2)
 
 
 def _middle(table: pd.DataFrame, numbers: IntArray) -> FloatArray:

@@ -127,7 +127,14 @@ def _ring(release: Release, near: Near, _: Knowledge) -> FloatArray:
     return ((near.gaps >= inner - _SAME_KM) & (near.gaps <= outer + _SAME_KM)).astype(float)
 
 
-_LAWS = {"normal degrees": _normal_degrees, "ring": _ring}
+def _cell(release: Release, near: Near, _: Knowledge) -> FloatArray:
+    """Return 1 for the candidates at the nearest centre of a cell, if the home may lie in that cell."""
+    nearest = near.gaps.min(axis=1, keepdims=True)
+    reach = float(release.options["cell_m"]) / 1000 * 2**-0.5 * 1.01
+    return ((near.gaps <= nearest + _SAME_KM) & (nearest <= reach)).astype(float)
+
+
+_LAWS = {"normal degrees": _normal_degrees, "ring": _ring, "cell": _cell}
 
 
 def _degrees_apart(release: Release, near: Near, knowledge: Knowledge) -> FloatArray:
@@ -155,11 +162,15 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     persons, rows = knowledge.pairs()
     if persons is None or rows is None:
         raise NotApplicable("displacements can be told only where the true pairs are known")
-    drawn = np.isin(persons, knowledge.sample(rng))
-    persons, rows = persons[drawn], rows[drawn]
     homes = unit_vectors(knowledge.known[LAT].to_numpy(float), knowledge.known[LON].to_numpy(float))
     theirs = unit_vectors(release.table[LAT].to_numpy(float), release.table[LON].to_numpy(float))
-    chord = np.linalg.norm(homes[persons] - theirs[rows], axis=1) * (1 + 1e-9) + _SAME_KM / RADIUS_KM / 1000
+    alike = np.column_stack([knowledge.agreement(release).classes[rows], theirs[rows]])
+    chord = pd.Series(np.linalg.norm(homes[persons] - theirs[rows], axis=1))
+    # Of records that are alike at one place, as in the cell of a grid, nobody tells which moved how far.
+    chord = chord.groupby(np.unique(alike, axis=0, return_inverse=True)[1].ravel()).transform("max").to_numpy()
+    chord = chord * (1 + 1e-9) + _SAME_KM / RADIUS_KM / 1000
+    drawn = np.isin(persons, knowledge.sample(rng))
+    persons, rows, chord = persons[drawn], rows[drawn], chord[drawn]
     counts = _as_near(release, knowledge, persons, rows, homes, theirs, chord)
     confidence = 1 / np.maximum(counts, 1)
     said = f"{told(knowledge, release)}, and is left with all who live as near to a released place as its own person"

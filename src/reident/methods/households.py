@@ -36,6 +36,8 @@ class Together:
     fits : list of ndarray of int64
         For each kind of household the groups that could be one: a record that agrees with each member, and as many
         records as members where households and groups are alike in size.
+    copies : list of ndarray of int64
+        How many such households each of these groups could hold: more than one where groups are larger, as cells are.
     by_place : bool
         Whether records are told to belong together by their place, not by a column.
     """
@@ -44,6 +46,7 @@ class Together:
     groups: IntArray
     kinds: IntArray
     fits: Sequence[IntArray]
+    copies: Sequence[IntArray]
     by_place: bool
 
     def could_be(self, group: int) -> IntArray:
@@ -84,7 +87,8 @@ def _together(release: Release, knowledge: Knowledge) -> Together | None:
         groups = _numbers(release.table[key])
     agree = knowledge.agreement(release)
     kinds, members = _kinds_of(homes, agree.groups)
-    return Together(homes, groups, kinds, _fits(release, knowledge, homes, groups, members), by_place)
+    fits, copies = _fits(release, knowledge, homes, groups, members)
+    return Together(homes, groups, kinds, fits, copies, by_place)
 
 
 def homes_of(knowledge: Knowledge) -> IntArray:
@@ -127,22 +131,28 @@ def _kinds_of(homes: IntArray, labels: IntArray) -> tuple[IntArray, list[tuple[I
 
 def _fits(
     release: Release, knowledge: Knowledge, homes: IntArray, groups: IntArray, members: list[tuple[IntArray, IntArray]]
-) -> list[IntArray]:
-    """Return for each kind of household the groups that could be one."""
+) -> tuple[list[IntArray], list[IntArray]]:
+    """Return for each kind of household the groups that could be one, and how many of it each could hold."""
     agree = knowledge.agreement(release)
     sizes = np.bincount(groups[groups >= 0])
     alike = _sizes_alike(np.bincount(homes[homes >= 0]), sizes)
     candidates, anybody = agree.candidates(), np.flatnonzero(agree.classes < 0)  # suppressed records
     held: dict[int, tuple[IntArray, IntArray]] = {}
-    found = []
+    fits, copies = [], []
     for labels, counts in members:
         for label in labels[[label not in held for label in labels]]:
             where = groups[np.concatenate([candidates[label], anybody])]
             held[label] = np.unique(where[where >= 0], return_counts=True)
         parts = [held[label][0][held[label][1] >= n] for label, n in zip(labels, counts, strict=True)]
         fitting = reduce(lambda a, b: np.intersect1d(a, b, assume_unique=True), parts)
-        found.append(fitting[sizes[fitting] == counts.sum()] if alike else fitting)
-    return found
+        if alike:
+            fitting = fitting[sizes[fitting] == counts.sum()]
+        theirs = [held[label][1][np.searchsorted(held[label][0], fitting)] for label in labels]
+        fits.append(fitting)
+        copies.append(
+            np.ones_like(fitting) if alike else np.min([n // m for n, m in zip(theirs, counts, strict=True)], axis=0)
+        )
+    return fits, copies
 
 
 def _sizes_alike(homes: IntArray, groups: IntArray) -> bool:

@@ -13,7 +13,7 @@ from reident.methods import find
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.making import Roles, Step
 from reident.workbench.map_plan import Plan, worst_attack
-from reident.workbench.searching import Search
+from reident.workbench.searching import PLACE, Search
 
 __all__ = ["EVERY", "advice_of_maps", "slots_of", "slots_of_chain", "verdict"]
 
@@ -21,6 +21,8 @@ __all__ = ["EVERY", "advice_of_maps", "slots_of", "slots_of_chain", "verdict"]
 EVERY = "every attack that applies"
 #: Sizes of classes tried beyond those of a map.
 _LARGER = (50, 100, 200, 400)
+#: How many times more records than the limit asks for the cells of grids hold that are tried.
+_CROWDS = (1, 3, 8)
 #: Sensitive values up to which classes are also tried whose shares are close to those of the file.
 _VALUES = 50
 
@@ -41,16 +43,21 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
     return slots
 
 
-def slots_of(plans: Mapping[str, Plan], data: Any, roles: Roles, limit: float) -> list[list[Step | None]]:
-    """Return what is tried of table and places: the releases of the maps, larger classes, and to withhold them."""
+def slots_of(
+    plans: Mapping[str, Plan], data: Any, roles: Roles, limit: float, must_keep: Sequence[str] = ()
+) -> list[list[Step | None]]:
+    """Return what is tried of table and places: the releases of the maps, larger classes, and to withhold them.
+
+    What must be kept is not withheld: `PLACE`, or columns of the table.
+    """
     slots: list[list[Step | None]] = []
     for kind in ("table", "places"):
         if kind not in plans:
             continue
         tried = [Step(find(one["method"]), one["options"]) for one in plans[kind].settings[1:]]
-        if kind == "table":
-            tried += _larger(tried, data, roles, limit)
-        slots.append([*tried, None])
+        tried += _larger(tried, data, roles, limit) if kind == "table" else _cells(tried, len(data), limit)
+        needed = PLACE in must_keep if kind == "places" else bool(set(must_keep) - {PLACE})
+        slots.append([*tried, *([] if needed else [None])])
     return slots if len(slots) > 1 else [[one for one in slot if one] for slot in slots]
 
 
@@ -74,6 +81,18 @@ def _larger(tried: Sequence[Step], data: Any, roles: Roles, limit: float) -> lis
     return found
 
 
+def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
+    """Return grids whose cells hold enough records, or households, that each is one of many: others are left out."""
+    least = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
+    grids = [step for step in tried if step.entry.name == "grid" and step.settings["min_count"] == 1]
+    return [
+        Step(step.entry, {**step.settings, "min_count": times * least})
+        for step in grids
+        for times in _CROWDS
+        if 10 * times * least <= n
+    ]
+
+
 def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: str = "") -> str:
     """Return what was found in a sentence; `left_out` says why nothing was searched."""
     if found is None:
@@ -84,7 +103,9 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
     if found.passed:
         last = found.advised
         share = float(last["share_above_limit"])
-        held = (f"; it withholds {last['withheld']}" if last["withheld"] else "") + drawn
+        left = n - len(found.released)
+        held = f"; it leaves out {left} of the records" if left else ""
+        held += (f"; it withholds {last['withheld']}" if last["withheld"] else "") + drawn
         return (
             f"{last['chain']}: {round(share * n)} of {n} persons above a risk of {limit:.0%}, against {before} in the "
             f"data as they are; the most useful of the releases tried that passes every attack of reident check{held}"

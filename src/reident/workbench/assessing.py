@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_real
+from reident._check import check_choice, check_columns, check_listed, check_real
 from reident.errors import DataError
 from reident.rumap import ORIGINAL
 from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
@@ -21,7 +21,7 @@ from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.preparing import MOST_RECORDS, prepare
 from reident.workbench.profiling import DataProfile
 from reident.workbench.recipe import Recipe
-from reident.workbench.searching import DRAWS, Search, search_release
+from reident.workbench.searching import DRAWS, PLACE, Search, search_release
 
 __all__ = ["REPETITIONS", "Assessment", "assess"]
 
@@ -160,6 +160,7 @@ def assess(
     weight: str | None = None,
     population: float | None = None,
     keep: str | Sequence[str] = (),
+    must_keep: str | Sequence[str] = (),
     n_known: int | None = None,
     overlap: float = 0.5,
     public: Mapping[str, Any] | None = None,
@@ -201,6 +202,8 @@ def assess(
         The column of survey weights, for how many persons a record stands, and
     population : float, optional
         the size of the population to which they are scaled: see `check`.
+    must_keep : str or sequence of str
+        What the advised release must not withhold: "place", or a quasi-identifier, and with it all that are released.
     n_known, overlap, public
         As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
     profile : {"smoke", "quick", "full"}
@@ -228,6 +231,9 @@ def assess(
     )  # fmt: skip
     for step in chain:
         check_columns(made.data, step.get("columns") or [], "columns", table_name="data", min_columns=0)
+    needed = [must_keep] if isinstance(must_keep, str) else check_listed(must_keep, "must_keep")
+    for name in needed:
+        check_choice(name, "must_keep", (*made.roles.quasi, *([PLACE] if "places" in made.plans else [])))
     aside = check_columns(made.data, keep, "keep", table_name="data", min_columns=0)
     running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
     maps: dict[str, pd.DataFrame] = {}
@@ -239,7 +245,7 @@ def assess(
     if {"table", "places"} & set(made.plans):
         drawn = np.random.default_rng(seed).permutation(len(made.data))[:MOST_RECORDS]
         searched = search_release(
-            made.data.iloc[np.sort(drawn)], slots or slots_of(made.plans, made.data, roles, limit), roles,
+            made.data.iloc[np.sort(drawn)], slots or slots_of(made.plans, made.data, roles, limit, needed), roles,
             others=list(dict.fromkeys([*aside, *roles.secret])),
             limit=limit, tolerate=tolerate, missing=check_choice(missing, "missing", tuple(MISSING)),
             draws=DRAWS[profile], seed=seed, scale=len(made.data) / len(drawn),

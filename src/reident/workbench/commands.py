@@ -153,6 +153,9 @@ def assess(
     limit: Limit = None,
     tolerate: Tolerate = None,
     population: Population = None,
+    must_keep: Annotated[
+        str, typer.Option(help="What the advised release must not withhold: place, or columns, separated by commas.")
+    ] = "",
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
     known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
     area: Area = None,
@@ -196,6 +199,7 @@ def assess(
             data,
             **said,
             network=relations,
+            must_keep=listed(must_keep),
             overlap=overlap,
             n_known=known or None,
             public=public_inputs(area, candidates, public, lat, lon),
@@ -218,6 +222,8 @@ def assess(
             print(f"note: {line}")
         for one in filter(None, (found.search, found.network)):
             _say_unmade(one)
+        if found.search is not None:
+            _say_given_up(found.search, must_keep)
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
         _set_aside(out / "recipe.yaml", recipe)
         if opened is not None and found.search is not None and found.search.passed:
@@ -241,6 +247,17 @@ def _say_unmade(found: Any) -> None:
     if not found.passed:
         for _, row in found.candidates[found.candidates["reason"] != ""].drop_duplicates("reason").iterrows():
             print(f"not made: {row['chain']}: {row['reason']}")
+
+
+def _say_given_up(found: Any, must_keep: str) -> None:
+    """Print what an advised release lacks that could be asked for, or what to give up where nothing passed."""
+    if found.passed and "the place" in str(found.advised.get("withheld", "")):
+        print("the place is withheld: --must-keep place looks for a release that has it")
+    if not found.passed and must_keep:
+        print(
+            f"one of these would have to be given up: {must_keep} (without --must-keep it may be withheld), or the "
+            "rule (a larger --tolerate or --limit)"
+        )
 
 
 def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:

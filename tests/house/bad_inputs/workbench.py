@@ -61,6 +61,7 @@ BAD = [
     ('assess', DataError, '`data` must be a pandas DataFrame, got str', dict(data="absent.csv")),
     ('assess', DataError, '`data` must be a pandas DataFrame, got int', dict(data=3)),
     ('assess', DataError, '`data` must have at least 1 record(s), got 0', dict(data=NONE_LEFT)),
+    ('assess', ParameterError, "`must_keep` must be one of 'age', got 'sex'", dict(must_keep="sex")),
     ('assess', DataError, "`data` must have unique column names, got 'age' more than once", dict(data=TWICE)),
     ('assess', ParameterError, "`quasi` must name columns of `data`, got ['absent']: the table", dict(quasi="absent")),
     ('assess', ParameterError, "`quasi` must name each column once, got 'age' more than once", dict(quasi=["age", "age"])),
