@@ -53,6 +53,10 @@ def by_trial(trial, **more):
         ),
         ("towns", {"dataset": 101, "release": "exact"}, by_seed(_towns.measure, "dataset", "release")),
         ("plain_distances", {"dataset": 403, "release": "50 records"}, by_trial(trials.locating_trial, **LAID)),
+        (
+            "km_against_n", {"dataset": 103, "n": 50, "knowledge": "file", "n_common": 5},
+            by_trial(trials.locating_trial),
+        ),
         ("certificate_level", {"kind": "one county", "n": 100, "dataset": 501}, by_trial(trials.level_trial)),
         (
             "overlap",

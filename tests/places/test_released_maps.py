@@ -170,6 +170,14 @@ def town_rows():
         yield f"| {said.get(release, release)} ({len(part)} data sets) | {median:.1f} km | {worst:.1f} km |"
 
 
+def size_rows():
+    """The rows of the note's table of km against the size of the file, from the runs."""
+    runs = pd.read_csv(embedded_file("measured/km_against_n.csv")).query("sigma_km == 0 and step_km == 0")
+    for knowledge, said in {"towns": "towns and outline", "outline": "outline alone"}.items():
+        km = runs[runs["knowledge"] == knowledge].groupby("n")["median_km"].median()
+        yield f"| {said} | {' | '.join(f'{each:.1f} km' for each in km)} |"
+
+
 def certificate_rows():
     """The rows of the note's table of the certificate of `locate_by_population`, from the runs."""
     runs = measured()
@@ -218,7 +226,15 @@ def test_the_note_says_what_was_measured():
     said = " ".join(note.split())
     assert f"The certificate, on {len(runs)} runs of which {(runs['median_km'] > WRONG_KM).sum()} failed" in said
     assert runs["dataset"].min() >= 500
-    rows = [*note_rows(), *overlap_rows(), *town_rows(), *certificate_rows(), *level_rows(), *value_rows()]
+    rows = [
+        *note_rows(),
+        *overlap_rows(),
+        *town_rows(),
+        *size_rows(),
+        *certificate_rows(),
+        *level_rows(),
+        *value_rows(),
+    ]
     for row in rows:
         assert row in note, row
     by_file = pd.read_csv(embedded_file("measured/overlap.csv")).query("n_common >= 0")
@@ -335,6 +351,29 @@ def test_the_size_of_noise_that_nobody_tells_is_estimated_as_the_note_says():
     unseen = runs.loc[far, "estimated_noise_km"].isna()
     assert f"not seen in {unseen.sum()} of {len(unseen)} files and underestimated in the others" in said
     assert (runs.loc[far, "estimated_noise_km"].dropna() < 5).all()
+
+
+def test_the_figures_against_size_rounding_and_noise_draw_what_was_measured():
+    runs = pd.read_csv(embedded_file("measured/km_against_n.csv"))
+    assert runs["dataset"].nunique() == 12
+    exact = runs[(runs["sigma_km"] == 0) & (runs["step_km"] == 0)]
+    figure = figures.size_figure(runs)
+    towns = exact[exact["knowledge"] == "towns"].groupby("n")["median_km"].median()
+    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), towns)
+    assert towns.index.max() == 2000
+    assert towns.iloc[-1] < towns.iloc[0]
+    rough = figures.rough_figure()
+    drawn = {line.get_label(): line.get_ydata() for line in rough.axes[0].lines}
+    steps = [text.get_text() for text in rough.axes[0].get_xticklabels()]
+    for (k, n), part in example.levels_measured().query("kind == 'people'").groupby(["k", "n"]):
+        for step in ("0.5 km", "3 km"):
+            told = part[part["release"] == f"rounded to {step}"]
+            right = told["placed"] + told["placed_elsewhere"] - told["wrong"] - told["wrong_elsewhere"]
+            share = right.sum() / told["n"].sum()
+            assert drawn[f"20 sets of {k}, {n} records"][steps.index(step)] == pytest.approx(share)
+    for drawing in (figure, rough, figures.noise_figure(runs)):
+        found = overlaps(drawing)
+        assert found["on_text"] == found["on_point"] == found["outside"] == 0
 
 
 def test_the_overlap_figure_draws_what_was_measured():

@@ -97,11 +97,12 @@ def locate_by_population(
     Notes
     -----
     Found nowhere in print; beyond Kroll and Schnell (2016). A map that is not certified is not a wrong one, and a
-    release that is not located is not a safe one: no evidence is not evidence of safety. Mirror images cannot be told
-    apart by distances; both are tried. Chains of released distances stand in for missing ones. Where chains of sure
-    distances (see `sd_km`) do not reach all records, the parts that hang together are laid one by one as well, and each
-    record takes the place with the better certificate. Nothing here is random. Time O(n^2) for the shape, O(n) for the
-    search; memory O(n^2).
+    release that is not located is not a safe one: no evidence is not evidence of safety. The certificate speaks for the
+    map, not for the shape, which noise and chains of short distances may bend further than the maps disagree. Mirror
+    images cannot be told apart by distances; both are tried. Chains of released distances stand in for missing ones.
+    Where chains of sure distances (see `sd_km`) do not reach all records, the parts that hang together are laid one by
+    one as well, and each record takes the place with the better certificate; where no released distance connects them,
+    the whole certifies nobody. Nothing here is random. Time O(n^2) for the shape, O(n) for the search; memory O(n^2).
 
     Examples
     --------

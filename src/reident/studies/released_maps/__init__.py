@@ -46,7 +46,7 @@ def run(
     cells += [{**_TOWNS, "n": usual, "sigma_km": sigma} for sigma in noises]
     cells += [{**_TOWNS, "n": usual, "step_km": step} for step in steps]
     settings = [{"n_common": -1, **cell, "dataset": dataset} for cell in cells for dataset in datasets]
-    return grid.run(settings, locating_trial, stem="released_maps", **options)
+    return grid.run(settings, locating_trial, stem="released_maps", **options).drop(columns=["repetition", "seed_key"])
 
 
 def certificate_level(n_datasets: int, *, first_dataset: int = 500, **options: Any) -> pd.DataFrame:

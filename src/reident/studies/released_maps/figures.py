@@ -23,6 +23,7 @@ __all__ = [
     "protection_figure",
     "reference_level_figure",
     "repair_figure",
+    "rough_figure",
     "size_figure",
 ]
 
@@ -72,6 +73,10 @@ def noise_figure(frame: pd.DataFrame) -> Figure:
         draw_lines(ax, range(by.ngroups), {"median data set": by.median(), "worst data set": by.max()})
         ax.set_xticks(range(by.ngroups), [f"{value:g}" for value in by.groups])
         ax.set(xlabel=label, yscale="log")
+        ax.minorticks_off()
+    low, high = axes[0].get_ylim()
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100) if low <= tick <= high]
+    axes[0].set_yticks(ticks, [str(tick) for tick in ticks])
     axes[0].set_ylabel("error of the median record, km")
     axes[0].legend()
     figure.suptitle(f"{n} records, towns and outline known")
@@ -165,6 +170,26 @@ def reference_level_figure() -> Figure:
     axes[1].set_ylim(0, 1.03)
     axes[1].set_title(f"{runs['placed_right'].sum():,} records placed right")
     axes[1].legend(loc="lower right", title="released with", title_fontsize=8)
+    return figure
+
+
+@styled
+def rough_figure() -> Figure:
+    """Draw the share of records of an embedding that its reference sets place right, against rounding and noise."""
+    found = reference_sets.by_release()
+    found = found.assign(share=(found["located"] - found["wrong"]) / (found["n"] * found["files"]))
+    figure, axes = new_figure(1, 2, size=(8.0, 3.4), sharey=True, width_ratios=(3, 2))
+    for ax, done in zip(axes, ("rounded to ", "noise of "), strict=True):
+        part = found[found["release"].str.startswith(done) & ~found["release"].str.contains("told")]
+        sizes = [release.removeprefix(done) for release in part["release"].unique()]
+        shares = part.assign(size=part["release"].str.removeprefix(done)).pivot_table("share", "size", ["d", "k", "n"])
+        lines = {f"{d} sets of {k}, {n} records": shares[d, k, n].reindex(sizes) for d, k, n in shares}
+        draw_lines(ax, range(len(sizes)), lines)
+        ax.set_xticks(range(len(sizes)), sizes)
+        ax.set(xlabel=f"each distance {done.strip()}" if "rounded" in done else "noise on each distance")
+        ax.set_ylim(-0.04, 1.04)
+    axes[0].set_ylabel("share of records placed right")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 

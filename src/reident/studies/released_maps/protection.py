@@ -60,7 +60,9 @@ CANDIDATES = {
 
 
 #: What may be done to distances themselves, no embedding: records; standard deviation of noise and step of rounding,
-#: km; share of the pairs left out; the longest distance released, km (0: all are).
+#: km; share of the pairs left out; the longest distance released, km (0: all are); places of work instead of homes.
+#: Then what the intruder may suppose wrongly: the scatter of homes, populations (deviation of their logarithm), how
+#: many towns there are.
 PLAIN: dict[str, dict[str, float]] = {
     "as they are": {},
     "noise of 20 km": {"sigma_km": 20.0},
@@ -76,14 +78,22 @@ PLAIN: dict[str, dict[str, float]] = {
     "50 records": {"n": 50},
     "20 records": {"n": 20},
     "10 records": {"n": 10},
+    "work places": {"work": 1},
+    "scatter supposed as 5 km": {"scatter_km": 5.0},
+    "scatter supposed as 22 km": {"scatter_km": 22.0},
+    "populations off by a half": {"wrong_by": 0.5},
+    "only 100 towns known": {"n_towns": 100},
 }
 
 
 def plain(n_datasets: int, *, first_dataset: int = 400, **options: Any) -> pd.DataFrame:
     """Lay distances on the list of towns as each of `PLAIN` releases them: a row a release and data set."""
-    usual = {"country": "germany", "knowledge": "towns", "n_common": -1, "n": _RECORDS, "sigma_km": 0.0, "step_km": 0.0}
+    usual: dict[str, Any] = {
+        "country": "germany", "knowledge": "towns", "n_common": -1, "n": _RECORDS, "sigma_km": 0.0, "step_km": 0.0,
+        "left_out": 0.0, "longest_km": 0.0, "work": 0, "scatter_km": SCATTER_KM, "wrong_by": 0.0, "n_towns": 0,
+    }  # fmt: skip
     settings = [
-        {"release": name, **usual, "left_out": 0.0, "longest_km": 0.0, **changed, "dataset": dataset}
+        {"release": name, **usual, **changed, "dataset": dataset}
         for name, changed in PLAIN.items()
         for dataset in range(first_dataset, first_dataset + n_datasets)
     ]

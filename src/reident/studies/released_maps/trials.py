@@ -77,6 +77,8 @@ def located_people(params: dict[str, Any]) -> tuple[pd.DataFrame, Any]:
     rng = np.random.default_rng([params["dataset"], n])
     everybody = people(places, area, 2 * n - max(n_common, 0), rng)
     homes = everybody.iloc[:n]
+    if params.get("work"):
+        homes = work_places(homes, places, rng)
     distances = perturb_distances(
         great_circle_km(homes["lat_deg"], homes["lon_deg"]), sigma_km=params["sigma_km"], rng=rng
     )
@@ -92,9 +94,30 @@ def located_people(params: dict[str, Any]) -> tuple[pd.DataFrame, Any]:
         known = everybody.iloc[n - n_common :].rename(index="k{}".format)
         found = registration_attack((table, distances), known, quasi=list(table.columns), n_pairs=1000, rng=rng)
     else:
-        listed = places if params["knowledge"] == "towns" else None
-        found = locate_by_population(distances, listed, area, scatter_km=SCATTER_KM)
+        listed = _supposed(places, params, rng) if params["knowledge"] == "towns" else None
+        found = locate_by_population(distances, listed, area, scatter_km=params.get("scatter_km", SCATTER_KM))
     return homes, found
+
+
+def work_places(homes: pd.DataFrame, places: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Return people at their place of work: a town by its population, fewer the farther it is (20 km), within 3 km."""
+    towns = unit_vectors(places["lat_deg"], places["lon_deg"])
+    km = gaps_km(unit_vectors(homes["lat_deg"], homes["lon_deg"])[:, None], towns[None])
+    weight = np.cumsum(np.exp(-km / 20) * places["population"].to_numpy(), axis=1)
+    drawn = (rng.random(len(homes))[:, None] * weight[:, -1:] > weight).sum(axis=1)
+    lat, lon = places[["lat_deg", "lon_deg"]].to_numpy()[drawn].T
+    north, east = rng.normal(0, 3 / 111.2, (2, len(homes)))
+    return homes.assign(lat_deg=lat + north, lon_deg=lon + east / np.cos(np.radians(lat)))
+
+
+def _supposed(places: pd.DataFrame, params: dict[str, Any], rng: np.random.Generator) -> pd.DataFrame:
+    """Return the list of towns as the intruder has it: perhaps the largest only, or with wrong populations."""
+    if params.get("n_towns"):
+        places = places.nlargest(params["n_towns"], "population")
+    if params.get("wrong_by"):
+        factor = np.exp(rng.normal(0, params["wrong_by"], len(places)))
+        places = places.assign(population=places["population"] * factor)
+    return places
 
 
 def locating_trial(params: dict[str, Any], _: np.random.Generator) -> dict[str, Any]:
