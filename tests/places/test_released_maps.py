@@ -88,6 +88,18 @@ def test_small_files_lack_search_at_200_records_and_information_at_50():
     ) in said
 
 
+def test_the_border_and_a_file_fix_the_motion_of_an_opened_embedding():
+    runs, said = pd.read_csv(embedded_file("measured/reference_frames.csv")), note()
+    assert len(runs) == 10
+    near, far = runs["border_median_km"].min(), runs["border_median_km"].max()
+    border = f"half of the records within {near:.1f} to {far:.1f} km of home"
+    assert f"{border}, and all within {runs['border_largest_km'].max():.1f} km" in said
+    assert (runs["file_median_km"] < 1e-6).all()
+    wrong = (runs["links"] - runs["right"]).sum()
+    assert f"links {runs['right'].sum()} of {runs['common'].sum()} common records, {wrong} wrongly" in said
+    assert wrong == 0
+
+
 def test_six_records_are_opened_by_hand():
     hidden, released = example.six_records()
     rows = example.equal_differences(released, "A", "B").loc["A - B"]
@@ -484,6 +496,13 @@ def test_the_note_says_what_defends_and_what_does_not():
     for row in plain_rows():
         assert row in said, row
     said, runs = note(), plain_distances()
+    others = ["work places", "scatter supposed as 5 km", "scatter supposed as 22 km", "populations off by a half"]
+    others = runs[runs["release"].isin([*others, "only 100 towns known"])]
+    assert others["release"].nunique() == 5
+    assert (others["within_25_km"] == 1).all()
+    sure = others.groupby("release")["certified"].mean()
+    assert sure[["scatter supposed as 22 km", "only 100 towns known"]].max() < 0.5 < 0.99 < sure.nlargest(3).min()
+    assert "the 100 largest towns alone cost little: all records lie within 25 km; too large a scatter and few" in said
     worst = runs["certified_wrong"].max()
     assert f"up to {worst:.0%} of the records of one file".replace("%", " %") in said
     judged = pd.read_csv(embedded_file("measured/protection.csv"))
