@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import reident as rd
 from real_data import needs
 from reident.data.datasets import load_adult
+from reident.errors import DataError, ParameterError
 from reident.workbench.microdata import automatic_hierarchy
 
 pytestmark = pytest.mark.whole
@@ -237,3 +238,71 @@ def test_released_exact_places_are_refused(tmp_path):
     assert found.share_above_limit == 0
     assert not found.passed
     assert "60 of 60 released places are exactly the true place of a person" in found.sentence
+
+
+@pytest.fixture
+def metres(tmp_path):
+    """Patients with places in metres, UTM zone 32, and a release of them moved by some 20 km in degrees."""
+    from pyproj import Transformer
+
+    rng = np.random.default_rng(3)
+    n = 120
+    lat, lon = rng.uniform(48, 49, n), rng.uniform(9, 11, n)
+    persons = pd.DataFrame({"nr": np.arange(n), "sex": rng.choice(["f", "m"], n)})
+    made = {}
+    for name, system in (("utm32", "EPSG:25832"), ("utm33", "EPSG:25833"), ("degrees", "EPSG:4326")):
+        to = Transformer.from_crs("EPSG:4326", system, always_xy=True)
+        for which, dy, dx in (("true", 0, 0), ("moved", rng.normal(0, 1e-3, n), rng.normal(0, 1e-3, n))):
+            east, north = to.transform(lon + dx, lat + dy)
+            made[f"{which} {name}"] = tmp_path / f"{which}-{name}.csv"
+            digits = 5 if name == "degrees" else 1
+            table = persons.assign(Hochwert=np.round(north, digits), Rechtswert=np.round(east, digits))
+            table.iloc[rng.permutation(n)].to_csv(made[f"{which} {name}"], index=False)
+    return made
+
+
+@pytest.mark.parametrize("shown", ["utm32", "utm33", "degrees"])
+def test_places_in_metres_are_attacked_in_any_system(metres, shown):
+    named = ["--lat", "Hochwert", "--lon", "Rechtswert", "--id", "nr", "--crs", "EPSG:25832"]
+    systems = {"utm32": [], "utm33": ["--release-crs", "EPSG:25833"], "degrees": ["--release-crs", "EPSG:4326"]}
+    against = ["--against", metres["true utm32"]]
+    found = run(metres[f"moved {shown}"], *against, *named, *systems[shown])
+    assert found.exit_code == 3, found.output
+    nearest = next(line for line in found.output.splitlines() if line.startswith("  nearest_place"))
+    assert float(nearest.split("limit: ")[1].split("%")[0]) > 90
+    true = pd.read_csv(metres["true utm32"]).set_index("nr")
+    moved = pd.read_csv(metres["moved utm32"]).set_index("nr").loc[true.index]
+    gaps = np.hypot(*(true[[name]].to_numpy() - moved[[name]].to_numpy().T for name in ("Hochwert", "Rechtswert")))
+    assert float(nearest.split("limit: ")[1].split("%")[0]) >= 100 * (gaps.argmin(axis=1) == np.arange(120)).mean() - 3
+
+
+def test_a_wrong_reference_system_is_said_in_a_sentence(metres):
+    named = ["--against", metres["true utm32"], "--lat", "Hochwert", "--lon", "Rechtswert"]
+    for options, said in (
+        (["--crs", "EPSG:99999"], "`crs` must name a coordinate system, such as EPSG:25832, got 'EPSG:99999'"),
+        (["--crs", "utm"], "`crs` must name a coordinate system"),
+        (["--crs", "EPSG:25832", "--release-crs", "x"], "`release_crs` must name a coordinate system"),
+        (["--crs", "EPSG:27700"], "hold no places in EPSG:27700: is it that, and are north and east not interchanged?"),
+        ([], "hold no degrees: for metres a CRS must be named"),
+    ):
+        with pytest.raises((DataError, ParameterError), match=re.escape(said)):
+            raise run(metres["moved utm32"], *named, *options).exception
+    with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*`release_crs` says so"):
+        raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832").exception
+    with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
+        raise run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--crs", "EPSG:25832").exception
+    told = run(metres["moved utm32"], *named[:2], "--quasi", "sex")
+    assert "--lat Hochwert --lon Rechtswert --crs EPSG:... lets them be attacked" in told.output
+
+
+def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
+    import geopandas as gpd
+
+    for which in ("true", "moved"):
+        table = pd.read_csv(metres[f"{which} utm32"])
+        points = gpd.points_from_xy(table["Rechtswert"], table["Hochwert"])
+        gpd.GeoDataFrame(table[["nr", "sex"]], geometry=points, crs=25832).to_file(tmp_path / f"{which}.shp")
+        (tmp_path / f"{which}.prj").unlink()
+    found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--crs", "EPSG:25832", "--id", "nr")
+    assert found.exit_code == 3, found.output
+    assert "nearest_place          above the limit" in found.output

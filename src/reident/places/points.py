@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_coordinates, check_table
+from reident._check import check_columns, check_coordinates, check_table, check_text
 from reident._types import BoolArray, FloatArray
-from reident.errors import DataError
+from reident.errors import DataError, ParameterError
 
 LAT, LON = "lat_deg", "lon_deg"
 
@@ -38,6 +38,25 @@ def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
         raise DataError(f"`{name}` must hold points only, got a {kind} at position {other[0]}")
     degrees = geometry.to_crs("EPSG:4326")
     return check_coordinates(degrees.y, degrees.x, lat_name=f"{name} latitude", lon_name=f"{name} longitude")
+
+
+def check_crs(crs: str | None, name: str) -> str | None:
+    """Return the name of a coordinate system that there is, or None.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of this name.
+    """
+    check_text(crs, name)
+    if crs is not None:
+        import geopandas as gpd
+
+        try:
+            gpd.GeoSeries([], crs=crs)
+        except RuntimeError:  # that of pyproj
+            raise ParameterError(f"`{name}` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
+    return crs
 
 
 def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArray, FloatArray]:

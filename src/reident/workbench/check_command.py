@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from reident.workbench.command_options import (
+    Crs,
     Ends,
     Lat,
     Limit,
@@ -33,6 +34,8 @@ def check(
     sensitive: Sensitive = "",
     lat: Lat = None,
     lon: Lon = None,
+    crs: Crs = None,
+    release_crs: Annotated[str | None, typer.Option(help="The same of the release, where it differs.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of both files that tells who is who.")] = None,  # noqa: A002
     called: Annotated[
@@ -65,6 +68,8 @@ def check(
         sensitive=listed(sensitive),
         lat=lat,
         lon=lon,
+        crs=crs,
+        release_crs=release_crs,
         recipe=recipe,
         id=id,
         called=dict(map(_called, called or [])),

@@ -22,10 +22,12 @@ from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
 from reident.networks.files import network_of_table
 from reident.networks.graph import Network, as_network, by_name
+from reident.places.points import check_crs
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import without_apostrophes
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.microdata import is_graph, persons_of
+from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import Population, population_of, told_of_groups
 from reident.workbench.released import Calls, read_any, read_network, read_records
@@ -178,6 +180,8 @@ def check(
     lat: str | None = None,
     lon: str | None = None,
     id: str | None = None,  # noqa: A002 (the word of the command line)
+    crs: str | None = None,
+    release_crs: str | None = None,
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -208,6 +212,11 @@ def check(
         known where it has names of the original, which refuses it; numbers are nobody's names.
     quasi, sensitive, lat, lon, id, hierarchies, network
         As for `attack_panel`.
+    crs : str, optional
+        What the original's coordinates mean where they are no degrees and its file does not say: then `lat` and `lon`
+        name the columns of north and east. Default the recipe's.
+    release_crs : str, optional
+        The same of the release, and of earlier ones, where it differs.
     household : str, optional
         The original's column of households: who finds one member finds them all, so that everybody has the risk of the
         member most at risk.
@@ -262,6 +271,7 @@ def check(
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
     check_integer(seed, "seed", low=0)
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
+    roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
     check_text(household, "household")
     check_text(weight, "weight")
     household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
@@ -270,6 +280,7 @@ def check(
         raise ParameterError(NO_WEIGHT)
     population = recipe.population if population is None and recipe is not None else population
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
+    shown = named | {"crs": roles["release_crs"] or roles["crs"]}
     told: bool | None = isinstance(release, Release) or None
     names: list[dict[str, Any]] = []
     if recipe is not None and recipe.ends and not is_graph(original):
@@ -282,11 +293,20 @@ def check(
         names = _names_kept(said, network)
         told = bool(names)
     else:
-        judged = data = check_table(read_records(original, recipe and recipe.reading), "original")
+        judged = data = check_table(read_records(original, _reading(recipe, original, crs)), "original")
+        if (
+            crs is not None
+            and lat is None
+            and not hasattr(data, "to_crs")
+            and (recipe is None or recipe.places is None)
+        ):
+            raise ParameterError(
+                f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone"
+            )
         if recipe is not None and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
         calls = Calls(judged, roles | {"household": household}, called)
-        said = read_any(release, named, calls)
+        said = read_any(release, shown, calls)
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
@@ -295,7 +315,7 @@ def check(
         without_apostrophes(judged), said, quasi=roles["quasi"], sensitive=roles["sensitive"],
         household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
         register=calls.register(read_records(register)),
-        earlier=[read_any(one, named, calls) for one in check_listed(earlier, "earlier")],
+        earlier=[read_any(one, shown, calls) for one in check_listed(earlier, "earlier")],
         told=told, **named,
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
@@ -329,6 +349,13 @@ def check(
     if out is not None:
         verdict.save(out)
     return verdict
+
+
+def _reading(recipe: Any, original: Any, crs: str | None) -> Mapping[str, Any] | None:
+    """Return how the original's file is read: as the recipe says, and by the CRS where a geographic one names none."""
+    reading = None if recipe is None else recipe.reading
+    geographic = isinstance(original, str | Path) and Path(original).suffix.lower() in GEOGRAPHIC
+    return {**(reading or {}), "crs": crs} if geographic and crs is not None else reading
 
 
 def _priced(release: Release, knowledge: Knowledge, limit: float) -> KnowledgePrice | None:
@@ -436,7 +463,9 @@ def _unread(knowledge: Knowledge, release: Release) -> list[str]:
 def _unasked_places(original: Any) -> list[str]:
     """Say that the original has places, where nobody says that an intruder knows them."""
     found = place_columns(pd.DataFrame(original))
-    if found is None or found["crs"] != "EPSG:4326":
+    if found is None:
         return []
     lat, lon = (shlex.quote(str(found[name])) for name in ("lat", "lon"))
-    return [f"The original has places, which nobody is said to know: --lat {lat} --lon {lon} lets them be attacked."]
+    crs = "" if found["crs"] == "EPSG:4326" else f" --crs {found['crs'] or 'EPSG:...'}"
+    said = f"--lat {lat} --lon {lon}{crs}"
+    return [f"The original has places, which nobody is said to know: {said} lets them be attacked."]

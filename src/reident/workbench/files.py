@@ -26,12 +26,13 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def read_like(path: Path, original: Any) -> Any:
+def read_like(path: Path, original: Any, crs: str | None = None) -> Any:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
-    found, before = open_file(path), getattr(original, "columns", ())
+    geographic = path.suffix.lower() in GEOGRAPHIC
+    found, before = open_file(path, crs=crs if geographic else None), getattr(original, "columns", ())
     texts = [name for name in found.data.columns if name in before and _is_text(original[name])]
     texts = [name for name in texts if not _is_text(found.data[name])]
-    return open_file(path, text=texts).data if texts else found.data
+    return open_file(path, text=texts, crs=crs if geographic else None).data if texts else found.data
 
 
 def _is_text(column: pd.Series) -> bool:

@@ -12,6 +12,7 @@ import pandas as pd
 from reident._check import check_columns, check_listed, check_path, check_text
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.errors import DataError, ParameterError
+from reident.places.points import check_crs
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.roles import PlaceColumns, place_columns, propose
 
@@ -137,7 +138,7 @@ def open_file(
     kind = file_kind(path)
     for value, name in ((separator, "separator"), (encoding, "encoding"), (sheet, "sheet"), (layer, "layer")):
         check_text(value, name)
-    check_text(crs, "crs")
+    check_crs(crs, "crs")
     if missing is not None:
         missing = [str(cell) if isinstance(cell, int | float) else cell for cell in check_listed(missing, "missing")]
         for cell in missing:

@@ -319,7 +319,12 @@ def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None
         read = read_places(table, "data")
         return pd.DataFrame(table.drop(columns=table.geometry.name)).assign(**{LAT: read[0], LON: read[1]})
     if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
-        return pd.DataFrame(with_places(table, lat, lon, crs))
+        try:
+            return pd.DataFrame(with_places(table, lat, lon, crs))
+        except DataError as error:
+            if must:
+                raise
+            raise DataError(f"in the release {error} `release_crs` says so where the original's is another") from None
     return table
 
 

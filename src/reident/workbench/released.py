@@ -152,10 +152,10 @@ class Calls:
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
-        self._crs = roles.get("crs")
+        self._crs = roles.get("release_crs") or roles.get("crs")
         self._box: Box | None = None
         if self._places is not None and isinstance(original, pd.DataFrame):
-            placed = placed_table(original, roles["lat"], roles["lon"], self._crs)
+            placed = placed_table(original, roles["lat"], roles["lon"], roles.get("crs"))
             self._box = box_of(*(placed[name].to_numpy(float, na_value=np.nan) for name in (LAT, LON)))
 
     def register(self, register: Any) -> Any:
@@ -168,7 +168,7 @@ class Calls:
 
     def read(self, path: Path) -> Any:
         """Read a table with its columns so called, as text where the original's are."""
-        return self(without_apostrophes(read_like(path, self._original)))
+        return self(without_apostrophes(read_like(path, self._original, self._crs)))
 
     def __call__(self, release: Any) -> Any:
         """Return a table with its columns so called; anything else as it is."""

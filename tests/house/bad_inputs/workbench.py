@@ -97,6 +97,7 @@ BAD = [
     ('attack_panel', ParameterError, '`seed` must be', dict(seed=-1)),
     ('attack_panel', ParameterError, '`sensitive` must not be a quasi', dict(sensitive="sex")),
     ('check', ParameterError, '`limit` must lie in [0, 1] and be finite, got 25: did you mean 0.25?', dict(limit=25)),
+    ('check', ParameterError, "`crs` must name a coordinate system, such as EPSG:25832, got 'utm'", dict(crs="utm")),
     ('check', ParameterError, '`tolerate` must lie in [0, 1]', dict(tolerate=-1)),
     ('check', ParameterError, "`attacks` must name registered attacks, got 'magic'", dict(attacks=["magic"])),
     ('check', DataError, '`file` must name a file that exists', dict(original="nowhere.csv")),
