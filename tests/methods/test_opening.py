@@ -12,7 +12,7 @@ from commands import call
 from reident.errors import DataError, ParameterError
 from reident.workbench.columns import decimals_of
 from reident.workbench.opening import describe
-from reident.workbench.recipe import recipe_of
+from reident.workbench.recipe import read_recipe, recipe_of
 
 pytestmark = pytest.mark.whole
 
@@ -315,3 +315,62 @@ def test_a_wrong_recipe_is_refused(tmp_path, text, words):
     (tmp_path / "r.yaml").write_text(text)
     with pytest.raises((ParameterError, DataError), match=words):
         rd.read_recipe(tmp_path / "r.yaml")
+
+
+def headless(sep=",", decimal="."):
+    """Persons without a line of names, as lines."""
+    rng = np.random.default_rng(2)
+    for i in range(60):
+        fields = [f"P{i:04d}", rng.integers(18, 90), rng.choice(["f", "m"]), f"{rng.uniform(48, 54):.4f}", "12.03.2021"]
+        yield sep.join(map(str, fields)).replace(".", decimal, 1 if decimal == "," else 0)
+
+
+@pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ","), ("\t", ".")])
+def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
+    path, lines = tmp_path / "people.csv", list(headless(sep, decimal))
+    names = ["nr", "age", "sex", "lat", "day"]
+    path.write_text("\n".join(lines))
+    with pytest.raises(DataError, match=r"its first line looks like a record: `names` \(--names\) gives the 5 names"):
+        rd.open_file(path)
+    found = rd.open_file(path, names=names)
+    assert list(found.data.columns) == names
+    assert len(found.data) == 60
+    assert "the 5 columns were named as told: the file has no line of names" in found.receipts
+    # The recipe reads it so again; where the first line has these very names it is no record.
+    again = recipe_of(found, "people.csv", {"names": names}).write(tmp_path / "r.yaml")
+    assert read_recipe(again).open(tmp_path).data.equals(found.data)
+    path.write_text("\n".join([sep.join(names), *lines]))
+    assert rd.open_file(path, names=names).data.equals(found.data)
+    assert rd.open_file(path).data.equals(found.data)
+    with pytest.raises(ParameterError, match=r"`names` must give 'people\.csv' 5 names, one a column, got 2"):
+        rd.open_file(path, names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("id,2019,2020", "{i},3.5,{i}"),  # years are names where another is
+        ("2019,2020,2021", "{i},3.5,2"),
+        ("0,1,2", "{i},a,2"),
+        ("name,2019", "person{i},{i}"),
+        ("sex,town", "f,Ulm"),
+        ("id", "{i}"),
+        ("Alter;PLZ", "{i};0{i}123"),
+        ("f,sex", "f,m"),
+    ],
+)
+def test_names_that_look_odd_stay_names(tmp_path, head, line):
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join([head, *(line.format(i=i) for i in range(11, 40))]))
+    assert ",".join(rd.open_file(path).data.columns) == head.replace(";", ",")
+
+
+def test_records_of_words_and_of_sheets_are_no_names_either(tmp_path):
+    rng = np.random.default_rng(1)
+    words = pd.DataFrame({"sex": rng.choice(["f", "m"], 50), "town": rng.choice(["Ulm", "Hof"], 50), "n": 7})
+    words.to_csv(tmp_path / "words.csv", index=False, header=False)
+    words.to_excel(tmp_path / "words.xlsx", index=False, header=False)
+    for kind in ("csv", "xlsx"):
+        with pytest.raises(DataError, match="looks like a record"):
+            rd.open_file(tmp_path / f"words.{kind}")
+        assert len(rd.open_file(tmp_path / f"words.{kind}", names=["sex", "town", "n"]).data) == 50

@@ -7,6 +7,8 @@ import gzip
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,12 @@ _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b
 _OLD_ENCODINGS = ("cp1252", "latin-1", "cp850", "mac_roman")
 #: Rows from which the separator is told.
 _SAMPLE = 500
+#: Records that are looked at to tell a line of names from a record.
+_ROWS = 5000
 
 
 def read_delimited(
-    path: Path, *, separator: str | None = None, encoding: str | None = None
+    path: Path, *, separator: str | None = None, encoding: str | None = None, names: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     """Read a text file as a table of texts, an empty cell as ``""``.
 
@@ -38,7 +42,7 @@ def read_delimited(
     Raises
     ------
     DataError, ParameterError
-        If the file is no text, a line has more fields than the header, or two columns have one name.
+        If the file is no text, a line has more fields than the header, two columns have one name, or none has one.
     """
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
@@ -57,7 +61,7 @@ def read_delimited(
     except csv.Error as error:
         raise DataError(f"{path.name!r} could not be read as text separated by {separator!r}: {error}") from None
     del text
-    table, added = table_of_rows(rows, path.name)
+    table, added = table_of_rows(rows, path.name, names=names)
     return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + added
 
 
@@ -140,8 +144,18 @@ def _separator(text: str, quote: str) -> str:
     return best
 
 
-def table_of_rows(rows: list[list[Any]], name: str, gap: Any = "") -> tuple[pd.DataFrame, list[str]]:
-    """Find the header among rows of cells, and make a table of what is below it; `gap` is an empty cell."""
+def table_of_rows(
+    rows: list[list[Any]], name: str, gap: Any = "", names: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
+    """Find the header among rows of cells, and make a table of what is below it; `gap` is an empty cell.
+
+    With `names` there is none, unless it says the same.
+
+    Raises
+    ------
+    DataError
+        If the first line looks like a record: nobody's values become names of columns.
+    """
     told: list[str] = []
     filled = [sum(_text(cell) != "" for cell in row) for row in rows[:_SAMPLE]]
     if not filled:
@@ -152,8 +166,20 @@ def table_of_rows(rows: list[list[Any]], name: str, gap: Any = "") -> tuple[pd.D
     header = next((i for i, count in enumerate(filled[:50]) if count >= max(1, 0.6 * min(width, usual))), 0)
     if header:
         told.append(f"{header} line(s) above the header were left out")
+    named = bool(names)
+    if named:
+        if len(names) != width:
+            raise ParameterError(f"`names` must give {name!r} {width} names, one a column, got {len(names)}")
+        told.append(f"the {width} columns were named as told: the file has no line of names")
+        rows = [list(names), *rows[header + (list(map(_text, rows[header])) == list(names)) :]]
+        header = 0
     names = [_text(cell).strip() for cell in rows[header]]
     body = [row for row in rows[header + 1 :] if any(_text(cell) != "" for cell in row)]
+    if not named and _like_a_record(names, body[:_ROWS]):
+        raise DataError(
+            f"{name!r} must have a line with the names of its columns, its first line looks like a record: `names` "
+            f"(--names) gives the {len(names)} names, separated by commas"
+        )
     blank = len(rows) - header - 1 - len(body)
     if blank:
         told.append(f"{blank} empty line(s) were left out")
@@ -173,6 +199,46 @@ def table_of_rows(rows: list[list[Any]], name: str, gap: Any = "") -> tuple[pd.D
     _check_names(names, name)
     columns = zip(*body, strict=True) if body else ([] for _ in names)
     return pd.DataFrame(dict(zip(names, map(list, columns), strict=True)), columns=names, dtype=object), told
+
+
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)*")
+_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[ T][\d:.]+)?")
+#: Values of a column up to which a name that is none of them is a name.
+_FEW = 20
+
+
+def _like_a_record(names: list[str], body: list[list[Any]]) -> bool:
+    """Whether what stands where names should be is of the kind of what stands below, column by column."""
+    if len(body) < 3 or (len(names) > 2 and _counted(names)):
+        return False
+    alike, open_ones = 0, 0
+    for j, name in enumerate(names):
+        cells = [text for row in body if j < len(row) and (text := _text(row[j]).strip())]
+        if not name or not cells:
+            continue
+        kind = next((one for one in (_NUMBER, _DATE) if _share(one, cells) >= 0.9), None)
+        values = set(cells)
+        if kind is not None:
+            if not kind.fullmatch(name):
+                return False
+            alike += 1
+        elif name in values:
+            alike += 1
+        elif len(values) <= _FEW or (_share(re.compile(r".*\d.*"), cells) >= 0.9 and not re.search(r"\d", name)):
+            return False
+        else:
+            open_ones += 1
+    return alike >= (2 if open_ones else 1)
+
+
+def _share(pattern: re.Pattern[str], cells: list[str]) -> float:
+    return sum(pattern.fullmatch(cell) is not None for cell in cells[:_SAMPLE]) / len(cells[:_SAMPLE])
+
+
+def _counted(names: list[str]) -> bool:
+    """Whether names are numbers one after another, such as years."""
+    whole = [int(name) for name in names if re.fullmatch(r"\d{1,4}", name)]
+    return len(whole) == len(names) and all(b - a == 1 for a, b in pairwise(whole))
 
 
 def _text(cell: Any) -> str:

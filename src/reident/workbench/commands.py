@@ -94,6 +94,9 @@ def open_(
     lon: Lon = None,
     missing: Missing = None,
     text: Text = "",
+    names: Annotated[
+        str, typer.Option(help="What the columns are called where the file has no line of names, with commas.")
+    ] = "",
     role: Annotated[
         list[str] | None, typer.Option(help="A column's role, such as age=quasi-identifier; repeatable.")
     ] = None,
@@ -123,6 +126,7 @@ def open_(
     reading = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
         "missing": None if missing is None else listed(missing), "text": listed(text),
+        "names": listed(names),
     }  # fmt: skip
     found = open_file(file, **reading)  # type: ignore[arg-type]
     told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))

@@ -91,6 +91,7 @@ def open_file(
     crs: str | None = None,
     missing: Sequence[str] | None = None,
     text: str | Sequence[str] = (),
+    names: str | Sequence[str] = (),
 ) -> OpenedFile:
     """Open a file as it is: find its dialect and the types and gaps of its columns, and propose a role for each.
 
@@ -112,6 +113,9 @@ def open_file(
         Further cells that mean "missing", such as "-9"; an empty list: only the empty cell.
     text : str or sequence of str
         Columns to leave as text.
+    names : str or sequence of str
+        What the columns are called in a text file or Excel sheet without a line of names; where its first line looks
+        like a record, it is not read without.
 
     Returns
     -------
@@ -145,15 +149,18 @@ def open_file(
             check_text(cell, "missing", optional=False)
     if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
         raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
+    named = [names] if isinstance(names, str) else [*check_listed(names, "names")]
+    for name in named:
+        check_text(name, "names", optional=False)
     source: dict[str, Any] = {"kind": kind[1:]}
     receipts: list[str] = []
     notes: list[str] = []
     try:
         if kind in (".csv", ".tsv", ".txt"):
-            cells, found, receipts = read_delimited(path, separator=separator, encoding=encoding)
+            cells, found, receipts = read_delimited(path, separator=separator, encoding=encoding, names=named)
             source |= found
         else:
-            cells, found, receipts, notes = _READERS[kind](path, sheet=sheet, layer=layer, crs=crs)
+            cells, found, receipts, notes = _READERS[kind](path, sheet=sheet, layer=layer, crs=crs, names=named)
             source |= found
     except (DataError, ParameterError):
         raise
@@ -257,7 +264,9 @@ def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) 
     ] if others else []
 
 
-def _read_excel(path: Path, *, sheet: str | None, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_excel(
+    path: Path, *, sheet: str | None, names: list[str], **_: Any
+) -> tuple[Any, dict[str, Any], list[str], list[str]]:
     sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
     sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
     chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
@@ -266,7 +275,7 @@ def _read_excel(path: Path, *, sheet: str | None, **_: Any) -> tuple[Any, dict[s
     rows = [row for row in rows if any(cell is not None for cell in row)]
     empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
     rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
-    table, told = table_of_rows(rows, path.name, None)
+    table, told = table_of_rows(rows, path.name, None, names)
     return table, {"sheet": chosen, "parts": list(sizes)}, told, notes
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Recipe", "read_recipe", "recipe_of"]
 
-_READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text")
+_READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
 
 @dataclass(frozen=True)
