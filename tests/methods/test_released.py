@@ -170,7 +170,7 @@ def test_codes_are_read_by_how_often_they_occur():
 def test_labels_that_nobody_can_read_are_told():
     table = people()
     coarse = {code: f"K{i // 2}" for i, code in enumerate(sorted(table["zip"].unique()))}
-    coded = table.drop(columns="nr").assign(zip=table["zip"].map(coarse))
+    coded = table.drop(columns="nr").assign(zip=np.random.default_rng(0).permutation(table["zip"].map(coarse)))
     notes = [note for note in judged(coded, table).notes if note.startswith("zip: 300 labels")]
     assert len(notes) == 1
     assert not any("stand for no value" in note for note in judged(table.drop(columns="nr"), table).notes)
@@ -265,3 +265,46 @@ def test_dates_that_were_generalised_here_are_joined_too(method, tmp_path):
     released = pd.read_csv(made / "release.csv")
     naive = (1 / released.groupby(["born", "sex"])["sex"].transform("size")).sum() / 400
     assert row(rd.check(made, table, quasi=["born", "sex"], attacks=["exact_join"]))["risk"] >= 0.9 * naive
+
+
+def recoded(n=600, n_jobs=80, groups=None, seed=4):
+    """Persons with many jobs, and a release with codes for them, or for groups of them."""
+    rng = np.random.default_rng(seed)
+    jobs = [f"job {i:02d}" for i in range(n_jobs)]
+    persons = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "age": rng.integers(18, 90, n),
+            "height": rng.integers(150, 200, n),
+            "job": rng.choice(jobs, n, p=(w := 1 / np.arange(3, n_jobs + 3)) / w.sum()),
+        }
+    )
+    group = rng.integers(0, groups, n_jobs) if groups else rng.permutation(n_jobs)
+    codes = {job: f"K{1000 + 17 * one}" for job, one in zip(jobs, group, strict=True)}
+    release = persons.assign(job=persons["job"].map(codes)).iloc[rng.permutation(n)]
+    return persons, release, codes
+
+
+@pytest.mark.parametrize("groups", [None, 60, 12])
+@pytest.mark.parametrize("n_jobs", [80, 120])
+def test_codes_of_many_values_and_of_groups_are_read_by_paired_records(groups, n_jobs):
+    persons, release, codes = recoded(n_jobs=n_jobs, groups=groups)
+    found = rd.check(release, persons, quasi=["sex", "age", "job"], attacks=["exact_join"])
+    assert any("codes, which were read by" in note for note in found.notes)
+    # The intruder who knows the codes joins by them: values that no pair tells may have any code, which says less.
+    known = persons.assign(job=persons["job"].map(codes))
+    sizes = known.groupby(["sex", "age", "job"])["age"].transform("size")
+    naive = (1 / sizes > 0.25).mean()
+    alone = rd.check(release.drop(columns="job"), persons, quasi=["sex", "age"], attacks=["exact_join"])
+    assert alone.share_above_limit < naive
+    assert found.share_above_limit == pytest.approx(naive, abs=0.03)
+    assert found.attacks["risk"].iloc[0] > 0.9 * (1 / sizes).mean()
+
+
+def test_codes_that_follow_no_value_are_not_read():
+    persons, release, _ = recoded()
+    rng = np.random.default_rng(0)
+    for made in (release.assign(job=rng.permutation(release["job"])), release.assign(job=rng.choice(["X", "Y"], 600))):
+        found = rd.check(made, persons, quasi=["sex", "age", "job"], attacks=["exact_join"])
+        assert not any("codes, which were read" in note for note in found.notes)
+        assert any("stand for no value" in note for note in found.notes)

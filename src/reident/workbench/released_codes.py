@@ -1,4 +1,7 @@
-"""Reading the codes of a release: which of the original's values a code stands for, by how often both occur."""
+"""Reading the codes of a release: which of the original's values a code stands for.
+
+By how often both occur, or by the records that the other columns pair.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,9 @@ __all__ = ["with_decoded"]
 _MOST, _BESIDE = 50, 200
 #: How much the shares of codes and values may differ together, and the share of codes that can be read as they are.
 _APART, _READ = 0.05, 0.05
+#: Values and codes that are read by paired records, at most; pairs of values that occur twice or more, at least; the
+#: share of these whose code is that of their value, and the share up to which chance may reach it.
+_VALUES, _PAIRED, _SAME, _CHANCE = 2000, 20, 0.95, 0.8
 
 
 def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequence[str]) -> tuple[Any, list[str]]:
@@ -36,7 +42,74 @@ def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
         found = found.assign(**{name: release[name].map(meaning)})
         pairs = ", ".join(f"{text_of(code)} as {text_of(value)}" for code, value in list(meaning.items())[:5])
         told.append(f"{name}: the release has codes, which were read by how often they occur: {pairs}.")
+    for name in dict.fromkeys(columns):
+        if (
+            name in coded
+            or not (name in release.columns and name in original.columns)
+            or _is_read(release, original, name)
+        ):
+            continue
+        meaning, n_pairs = _by_pairs(found, original, name)
+        if meaning:
+            found = found.assign(**{name: release[name].map(meaning)})
+            told.append(
+                f"{name}: the release has {len(meaning)} codes, which were read by {n_pairs} records that the other "
+                "columns pair: who has the same value has the same code."
+            )
     return found, told
+
+
+def _is_read(release: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
+    """Whether labels of a column can be read as they are, or are too many or too few to be codes."""
+    own, other = original[name].dropna().unique(), release[name].dropna().value_counts(normalize=True)
+    if not (2 <= len(own) <= _VALUES and 2 <= len(other) <= len(own)):
+        return True
+    readable = LabelReader(pd.Index(own), pd.Index(other.index, dtype=object)).cover().any(axis=0)
+    return bool(other.to_numpy()[readable].sum() > _READ)
+
+
+def _by_pairs(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple[dict[Any, str], int]:
+    """Return the values that each code stands for, as a label that lists them; none where no code follows the value.
+
+    Persons and records that are alone with what the other columns say, and say the same, are pairs. A value without one
+    may have any code.
+    """
+    shared = [other for other in original.columns if other != name and _kept(release, original, other)]
+    values = pd.Series(original[name].map(text_of, na_action="ignore"), dtype=object)
+    if not shared or values.dropna().str.contains("[,{}]").any():
+        return {}, 0
+    keys = [
+        pd.DataFrame({other: table[other].map(text_of) for other in shared}).apply("\x1f".join, axis=1)
+        for table in (original, release)
+    ]
+    mine, theirs = (
+        pd.Series(cells.to_numpy(object), index=key).loc[~key.duplicated(keep=False).to_numpy()]
+        for cells, key in ((values, keys[0]), (release[name], keys[1]))
+    )
+    pairs = pd.DataFrame({"value": mine, "code": theirs.reindex(mine.index)}).dropna()
+    again = pairs[pairs.duplicated("value", keep=False)]
+    if len(again) < _PAIRED or _same(again["value"], again["code"]) < _SAME:
+        return {}, 0
+    if _same(again["value"], again["code"].iloc[np.random.default_rng(0).permutation(len(again))]) > _CHANCE:
+        return {}, 0
+    code_of = pairs.groupby("value")["code"].agg(lambda own: own.mode().iloc[0])
+    unpaired = sorted(set(values.dropna()) - set(code_of.index))
+    codes = release[name].dropna().unique()
+    held = {code: [*code_of.index[code_of == code], *unpaired] for code in codes}
+    return {code: "{" + ", ".join(map(str, own)) + "}" for code, own in held.items() if own}, len(pairs)
+
+
+def _kept(release: pd.DataFrame, original: pd.DataFrame, name: Any) -> bool:
+    """Whether nearly all cells of a released column are values of the original's."""
+    if name not in release.columns:
+        return False
+    known = set(original[name].dropna().map(text_of))
+    return bool(release[name].dropna().map(text_of).isin(known).mean() >= 0.9)
+
+
+def _same(values: pd.Series, codes: pd.Series) -> float:
+    """Return the share of records whose code is the commonest of their value."""
+    return float(pd.crosstab(values.to_numpy(), codes.to_numpy()).max(axis=1).sum() / len(values))
 
 
 def _coded(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple[pd.Index, pd.Index] | None:
