@@ -318,6 +318,13 @@ def test_microdata_is_what_forms_need():
     assert Microdata("table", _people(), [], None, [], {}).public == {}
 
 
+def test_areas_are_not_asked_for_more_inhabitants_than_they_have():
+    made = plan(
+        _data("places"), ["areal_elimination"], ["nearest_place"], ["distances_kept"], n_known=10, n_released=30
+    )
+    assert [one["options"]["k"] for one in made.settings[1:]] == [20, 200]
+
+
 @pytest.mark.slow
 def test_masks_of_agencies_and_papers_are_judged_beside_each_other():
     masks = {

@@ -27,11 +27,11 @@ Spec = str | Mapping[str, Any]
 _VERTICES = 2500
 
 
-def _grid(entry: Entry, parameter: Parameter, scale: float, n_released: int) -> list[Any]:
-    """Return the values to try: lengths scaled to the data, rounded to one digit; classes no larger than the file."""
+def _grid(entry: Entry, parameter: Parameter, scale: float, most: Mapping[str, int]) -> list[Any]:
+    """Return the values to try: lengths scaled to the data, rounded to one digit; no more of a unit than there are."""
     values = parameter.grid or (parameter.start,)
-    if parameter.unit in ("records", "nodes"):
-        return [value for value in values if value <= n_released] or [n_released]
+    if parameter.unit in most:
+        return [value for value in values if value <= most[parameter.unit]] or [most[parameter.unit]]
     if parameter.unit not in ("m", "km", "degrees") or not entry.scaled:
         return list(values)
     return [float(f"{value * scale:.1g}") for value in values]
@@ -47,8 +47,17 @@ def _scale(data: Microdata) -> float:
     return median / 250 if median > 0 else 1.0
 
 
+def _most(data: Microdata, n_released: int) -> dict[str, int]:
+    """Return how many there are of the units that groups are counted in: records of a file, inhabitants of areas."""
+    most = {"records": n_released, "nodes": n_released}
+    areas = data.public.get("areas")
+    if isinstance(areas, pd.DataFrame) and "population" in areas:
+        most["persons"] = int(pd.to_numeric(areas["population"], errors="coerce").sum())
+    return most
+
+
 def _expand(
-    spec: Spec, role: str, data_kind: str, scale: float = 1.0, n_released: int = 0
+    spec: Spec, role: str, data_kind: str, scale: float = 1.0, most: Mapping[str, int] | None = None
 ) -> tuple[Entry, list[Parameters]]:
     """Return an entry and its settings from a name, or a mapping with the name and a value or a list a parameter."""
     if isinstance(spec, str):
@@ -63,7 +72,7 @@ def _expand(
     given = {name: value for name, value in spec.items() if name != "name"}
     if role == "anonymiser" and not given:
         given = {
-            parameter.name: _grid(entry, parameter, scale, n_released)
+            parameter.name: _grid(entry, parameter, scale, most or {})
             for parameter in entry.parameters
             if parameter.grid or parameter.start is not None
         }
@@ -106,7 +115,8 @@ def plan(
     named = methods or [
         one.name for one in entries("anonymiser", data.kind) if one.name not in left_out and not one.costly
     ]
-    chosen = [_expand(spec, "anonymiser", data.kind, scale, intruder.n_released) for spec in named]
+    most = _most(data, intruder.n_released)
+    chosen = [_expand(spec, "anonymiser", data.kind, scale, most) for spec in named]
     for entry, _ in chosen:
         if reason := lacking(entry, data):
             raise ParameterError(reason)
