@@ -78,10 +78,7 @@ def _by_pairs(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple
     values = pd.Series(original[name].map(text_of, na_action="ignore"), dtype=object)
     if not shared or values.dropna().str.contains("[,{}]").any():
         return {}, 0
-    keys = [
-        pd.DataFrame({other: table[other].map(text_of) for other in shared}).apply("\x1f".join, axis=1)
-        for table in (original, release)
-    ]
+    keys = [_joined([table[other].map(text_of) for other in shared]) for table in (original, release)]
     mine, theirs = (
         pd.Series(cells.to_numpy(object), index=key).loc[~key.duplicated(keep=False).to_numpy()]
         for cells, key in ((values, keys[0]), (release[name], keys[1]))
@@ -97,6 +94,10 @@ def _by_pairs(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple
     codes = release[name].dropna().unique()
     held = {code: [*code_of.index[code_of == code], *unpaired] for code in codes}
     return {code: "{" + ", ".join(map(str, own)) + "}" for code, own in held.items() if own}, len(pairs)
+
+
+def _joined(columns: Sequence[pd.Series]) -> pd.Series:
+    return columns[0].astype("str").str.cat([one.astype("str") for one in columns[1:]], sep="\x1f", na_rep="")
 
 
 def _kept(release: pd.DataFrame, original: pd.DataFrame, name: Any) -> bool:
