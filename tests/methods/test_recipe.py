@@ -21,7 +21,7 @@ from reident.workbench.columns import decimals_of
 from reident.workbench.finishing import column_loss, public_days, public_ends
 from reident.workbench.making import Roles, Step, make
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.recipe import recipe_of
+from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 
 pytestmark = pytest.mark.whole
 
@@ -423,3 +423,13 @@ def test_intervals_of_rounded_values_end_on_a_coarser_grid_than_these():
     assert ends.tolist() == ["[0, 6000]"] * 2 + ["[86000, 100000]"] * 2
     dense = pd.Series(["[20, 25]", "[20, 25]", "[30, 40]", "[30, 40]", "[30, 40]"])
     assert public_ends(pd.Series([20, 25, 30, 35, 40]), dense).equals(dense)
+
+
+def test_parameters_that_depend_on_each_other_are_checked_together(tmp_path):
+    path = tmp_path / "recipe.yaml"
+    donut = {"method": "donut", "parameters": {"inner_m": 5000.0, "outer_m": 10000.0}}
+    Recipe(chain=[donut], methods=[donut]).write(path)
+    assert read_recipe(path).chain == [donut]  # 5000 had been held against the usual outer radius of 2000
+    Recipe(chain=[{**donut, "parameters": {"inner_m": [10.0, 700.0], "outer_m": 500.0}}]).write(path)
+    with pytest.raises(ParameterError, match="`inner_m` must be at most `outer_m`"):
+        read_recipe(path)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident._types import FloatArray
 from reident.places.points import LAT, LON
+from reident.tables.classes import class_ids
 from reident.workbench.columns import decimals_of
 
 __all__ = ["Finding", "cell_findings", "coordinates_of"]
@@ -203,7 +204,8 @@ def _positions(before: pd.DataFrame, after: pd.DataFrame, common: list[Any]) -> 
     ]  # fmt: skip
     if not same:
         return np.empty(0)
-    place = before[same].astype(str).assign(_row=np.arange(len(before)))
-    place = place[~place.duplicated(same, keep=False)]
-    met = after[same].astype(str).merge(place, on=same, how="left")["_row"]
+    codes = [pd.factorize(pd.concat([before[name], after[name]]), use_na_sentinel=False)[0] for name in same]
+    both = class_ids(codes)[0]
+    place = pd.Series(np.arange(len(before)), index=both[: len(before)])
+    met = place[~place.index.duplicated(keep=False)].reindex(both[len(before) :])
     return met.dropna().to_numpy(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -296,8 +297,9 @@ def _check_step(step: Any, of: str) -> None:
     if set(check_mapping(step, of)) - allowed or "method" not in step:
         raise ParameterError(f"`{of}` must hold steps of {', '.join(sorted(allowed))}, got {dict(step)!r}")
     entry = find(step["method"], "anonymiser")
-    for name, value in check_mapping(step.get("parameters") or {}, "parameters").items():
+    given = dict(check_mapping(step.get("parameters") or {}, "parameters"))
+    for name, value in given.items():
         if value == []:
             raise ParameterError(f"`{name}` of {entry.name} must have a value or a list of at least one, got []")
-        for one in value if isinstance(value, list) else [value]:
-            entry.check({name: one})
+    for values in itertools.product(*(value if isinstance(value, list) else [value] for value in given.values())):
+        entry.check(dict(zip(given, values, strict=True)))
