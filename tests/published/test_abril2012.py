@@ -8,6 +8,7 @@ from reident import learn_linkage, link_records, microaggregate, published
 from reident.data.datasets import load_casc
 from reident.studies.abril2012.figures import FIGURES
 from reident.tables.microaggregation import NAMED_PROTECTIONS
+from rows_of_figures import assert_rows_aligned
 
 # Ratios for the 400 records of numpy's default_rng(6): simple mean, and the proven optima.
 DRAW_6 = {
@@ -99,6 +100,7 @@ def test_study_and_figures_on_the_stand_in(smoke):
     assert needing.loc[needing["got"] == "drawn", "note"].str.contains("simulated").all()
     for draw in FIGURES.values():
         figure = draw(results)
+        assert_rows_aligned(figure)
         assert any("simulated" in text.get_text() for text in figure.texts)
 
 

@@ -17,6 +17,7 @@ from reident.places.common_subgraph import common_subgraph_attack
 from reident.studies.kroll2016 import frames as study_frames
 from reident.studies.kroll2016 import scenarios, trials, uses
 from reident.studies.kroll2016.figures import FIGURES
+from rows_of_figures import assert_rows_aligned
 
 HOSPITALS = "hospitals_england/nhs_choices_hospital.csv"
 
@@ -129,6 +130,7 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
     assert [text.get_text().partition(" (")[2] for text in legend.get_texts()] == ["", "", "1 of 2)"]
     for name, draw in FIGURES.items():
         figure = draw(results)
+        assert_rows_aligned(figure)
         if "england" in name or name == "figure-2-utility":
             words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
             assert any("SIMULATED" in text for text in words), name

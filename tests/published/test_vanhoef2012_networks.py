@@ -35,6 +35,7 @@ from reident.studies.vanhoef2012_networks import crawls, drawings
 from reident.studies.vanhoef2012_networks.chapter9 import same_runs, statements
 from reident.studies.vanhoef2012_networks.figures import FIGURES
 from reident.studies.vanhoef2012_networks.graphs import public_graphs
+from rows_of_figures import assert_rows_aligned
 
 needs_data = needs("graphs")
 
@@ -293,7 +294,7 @@ def test_study_compares_and_draws(smoke):
     assert len(about_graphs) >= 20
     assert (about_graphs == "not comparable").all()
     for draw in FIGURES.values():
-        draw(results).canvas.draw()
+        assert_rows_aligned(draw(results))
 
 
 def test_the_small_drawings_show_what_they_say():

@@ -187,7 +187,7 @@ def links(results: Results) -> Figure:
     rows = frame.assign(series=frame["method"] + ", k = " + frame["k"].astype(str))
     order = list(dict.fromkeys(rows["series"]))
     graphs = list(dict.fromkeys(rows["graph"]))
-    figure, axes = new_figure(1, 4, size=(13.6, max(4.0, 0.32 * len(order) + 1.6)))
+    figure, axes = new_figure(1, 4, size=(13.6, max(4.0, 0.32 * len(order) + 1.6)), sharey=True)
     place = {name: i for i, name in enumerate(reversed(order))}
     for position, graph in enumerate(graphs):
         part = rows[rows["graph"] == graph].groupby("series", sort=False)
@@ -207,11 +207,11 @@ def links(results: Results) -> Figure:
     )
     for ax, title in zip(axes, titles, strict=True):
         ax.set_title(title)
-        ax.set_yticks(list(place.values()), list(place) if ax is axes[0] else [])
         ax.grid(axis="y", color="0.93")
     for ax in axes[:2]:
         ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle=":")
         ax.set(xlabel="AUC with 95 % interval", xlim=(0, 1.02))
+    axes[0].set_yticks(list(place.values()), list(place))
     axes[2].set(xlabel="share of the added edges", xlim=(-0.02, 1.02))
     axes[3].axvline(0, color="0.6", linewidth=0.8, linestyle=":")
     axes[3].set_xlabel("change of recall")
