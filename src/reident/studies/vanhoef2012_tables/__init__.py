@@ -42,7 +42,7 @@ class Profile:
     loss_answers: int
     points: int
     query_repeats: int = 20
-    rated: tuple[int, int, int] = (20_000, 4_000, 1_000_000)  # users, titles and ratings of 3.1.3
+    rated: tuple[int, int, int] = (20_000, 4_000, 1_000_000)  # users, titles and ratings of 3.1
     rating_attacks: int = 50
     releases: Annotated[tuple[int, ...], Listed(Whole(1, 20))] = (1, 2, 3, 5)
     attributes: Annotated[tuple[str, ...], Listed(Choice(*ATTRIBUTES))] = ATTRIBUTES
@@ -105,6 +105,7 @@ STUDY = Study(
     seed=2012,
     profiles=PROFILES,
     figures=(
+        "section-3-1-searches",
         "section-3-1-netflix",
         "section-3-2-query-systems",
         "section-3-2-randomised-response",

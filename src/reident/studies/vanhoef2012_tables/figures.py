@@ -357,15 +357,24 @@ def ru_map_mechanisms(results: Results) -> Figure:
 
 def netflix_ratings(results: Results) -> Figure:
     """Section 3.1.3: how many roughly known ratings name a person, by what was done to the ratings (simulated)."""
-    frame = results.frames["ratings"]
+    return _named_by_known(results.frames["ratings"], "ratings", "users")
+
+
+def searches(results: Results) -> Figure:
+    """Section 3.1.1: how many known searches name a person, by what stands in place of the name (simulated)."""
+    return _named_by_known(results.frames["searches"], "searches", "people")
+
+
+def _named_by_known(frame: pd.DataFrame, what: str, whose: str) -> Figure:
+    """Draw the shares of people named, and named rightly, over how much of them is known."""
     figure, axes = new_figure(1, 2, size=(9.6, 3.9), sharey=True)
     for ax, measure, title in zip(axes, ("right", "named"), ("named, and rightly", "named at all"), strict=True):
         wide = frame.pivot_table(index="n_known", columns="defence", values=measure, sort=False)
         draw_lines(ax, wide.index, {name: wide[name] for name in wide})
-        ax.set(xlabel="ratings known", title=title, ylim=(-0.02, 1.02), xticks=list(wide.index))
+        ax.set(xlabel=f"{what} known", title=title, ylim=(-0.02, 1.02), xticks=list(wide.index))
     axes[0].set_ylabel("share of the people attacked")
     first = frame.iloc[0]
-    figure.suptitle(f"{first['n_ratings']:,} simulated ratings by {first['n_users']:,} users", fontsize=9)
+    figure.suptitle(f"{first['n_ratings']:,} simulated {what} by {first['n_users']:,} {whose}", fontsize=9)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
     return figure
 
@@ -432,6 +441,7 @@ def node_privacy(results: Results) -> Figure:
 #: Every figure of the study, in the order of the document.
 FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
     {
+        "section-3-1-searches": searches,
         "section-3-1-netflix": netflix_ratings,
         "section-3-2-query-systems": query_systems,
         "section-3-2-randomised-response": randomised_responses,

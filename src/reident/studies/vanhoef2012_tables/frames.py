@@ -10,7 +10,7 @@ import pandas as pd
 from reident._rng import trial_seed
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
 from reident.studies.study import Sweep
-from reident.studies.vanhoef2012_tables import Profile, argument, mechanisms, netflix, tables
+from reident.studies.vanhoef2012_tables import Profile, argument, histories, mechanisms, tables
 from reident.studies.vanhoef2012_tables.statements import compare_with_print
 
 __all__ = ["claims", "frames", "sweeps"]
@@ -126,11 +126,14 @@ def _argument_sweeps(plan: Profile) -> dict[str, Sweep]:
     hidden = ["an edge", "five edges", "a node"]
     users, items, ratings = plan.rated
     rated = {
-        "defence": list(netflix.DEFENCES), "n_known": [1, 2, 3, 4, 6, 8], "attacks": [plan.rating_attacks],
+        "defence": list(histories.DEFENCES), "n_known": [1, 2, 3, 4, 6, 8], "attacks": [plan.rating_attacks],
         "n_users": [users], "n_items": [items], "n_ratings": [ratings],
     }  # fmt: skip
+    # There are far more terms to search for than titles to rent, most of them of few people.
+    searched = {**rated, "defence": list(histories.SEARCH_DEFENCES), "n_items": [10 * items]}
     return {
-        "ratings": {"grid": rated, "trial": netflix.netflix_trial, "repetitions": 2},
+        "ratings": {"grid": rated, "trial": histories.netflix_trial, "repetitions": 2},
+        "searches": {"grid": searched, "trial": histories.search_trial, "repetitions": 2},
         "argument": {
             "grid": [{**one, **fixed} for one in methods], "trial": argument.argument_trial, "repetitions": few,
             "shared": ["method", "strength"],

@@ -35,18 +35,26 @@ def promises(frames: Frames) -> list[Reading]:
     ]
     return [
         *numbers,
-        *_netflix(frames["ratings"]),
+        *_histories(frames["searches"], frames["ratings"]),
         *(exact(item, "holds", "holds" if holds else "does not hold", note) for item, holds, note in rows),
     ]
 
 
-def _netflix(frame: pd.DataFrame) -> list[Reading]:
-    """Return what 3.1.3 says of the ratings, on simulated ones: not comparable."""
-    right = frame.pivot_table(index="n_known", columns="defence", values="right")
+def _histories(searches: pd.DataFrame, ratings: pd.DataFrame) -> list[Reading]:
+    """Return what 3.1.1 and 3.1.3 say of searches and ratings, on simulated ones: not comparable."""
+    found, right = (
+        frame.pivot_table(index="n_known", columns="defence", values="right") for frame in (searches, ratings)
+    )
+    numbered = found["one number a person"]
     most = right.index.max()
     whole, altered = right["as they are"], right["5 of 229 altered"]
-    told = ", ".join(f"{n}: {share:.2f}" for n, share in whole.items())
+    told, searched = (", ".join(f"{n}: {share:.2f}" for n, share in one.items()) for one in (whole, numbered))
     rows = [
+        (
+            "3.1.1: who searched is found, though a number stands for the name",
+            numbered[most] >= 0.5,
+            f"rightly named by searches known: {searched}",
+        ),
         ("3.1.3: very little has to be known", whole[most] >= 0.5, f"rightly named by ratings known: {told}"),
         (
             "3.1.3: altering 5 of 229 ratings does not matter much",

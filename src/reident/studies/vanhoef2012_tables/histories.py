@@ -1,0 +1,153 @@
+"""Sections 3.1.1 and 3.1.3: how many known searches or ratings name a person, and what defends against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from reident._types import IntArray, Parameters
+from reident.tables.scoreboard import Ratings, scoreboard_attack, simulate_ratings
+
+__all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "search_trial"]
+
+#: What is done to the ratings before they are released. The first two shares are those that two subscribers found.
+DEFENCES = (
+    "as they are",
+    "1 of 306 altered",
+    "5 of 229 altered",
+    "dates by month",
+    "dates by year",
+    "no dates",
+    "titles of few left out",
+    "no dates, titles of few left out",
+)
+#: A title is of few if fewer than this share of all users rated it.
+_FEW = 0.02
+
+#: What is done to search histories beside taking the names out: days for which a number stays.
+_NEW_NUMBER = {"another number each year": 365, "another number each month": 30, "another number each day": 1}
+SEARCH_DEFENCES = ("one number a person", *_NEW_NUMBER, "terms of few left out")
+#: A term is of few if fewer than this share of all people searched for it.
+_RARE = 0.005
+
+_Told = tuple[int, float | None, float | None]
+_Histories = tuple[Ratings, IntArray, IntArray]
+
+
+@lru_cache(maxsize=1)
+def _simulated(n_users: int, n_items: int, n_ratings: int) -> _Histories:
+    """Return the ratings, and their places ordered by user with pointers."""
+    ratings = simulate_ratings(n_users, n_items, n_ratings, rng=2012)
+    by_user = np.argsort(ratings.users, kind="stable")
+    pointers = np.searchsorted(ratings.users[by_user], np.arange(n_users + 1))
+    return ratings, by_user, pointers
+
+
+def netflix_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
+    """Release ratings under a defence and attack people of whom some ratings are roughly known.
+
+    Stars are known up to one, days up to 14, and one rating in eight is not theirs at all. Parameters: ``n_users``,
+    ``n_items``, ``n_ratings``, ``defence``, ``n_known``, ``attacks``.
+    """
+    histories = _simulated(params["n_users"], params["n_items"], params["n_ratings"])
+    ratings = histories[0]
+    released = _defended(ratings, params["defence"], rng)
+    dates = not params["defence"].startswith("no dates")
+
+    def tell(items: IntArray, chosen: IntArray) -> list[_Told]:
+        stars = np.clip(ratings.stars[chosen] + rng.integers(-1, 2, len(chosen)), 1, 5)
+        days = ratings.days[chosen] + rng.integers(-14, 15, len(chosen))
+        return [
+            (int(item), float(value), float(day) if dates else None)
+            for item, value, day in zip(items, stars, days, strict=True)
+        ]
+
+    shares = _attacked(released, np.arange(ratings.n_users), histories, tell, params, rng)
+    return {**shares, "kept": _kept(released, ratings)}
+
+
+def search_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
+    """Release what people searched for under a defence and attack people of whom some searches are known.
+
+    Which terms is known, not when, and one term in eight is not theirs. Parameters: as of `netflix_trial`.
+    """
+    histories = _simulated(params["n_users"], params["n_items"], params["n_ratings"])
+    searches, defence = histories[0], params["defence"]
+    released, owners = searches, np.arange(searches.n_users)
+    if defence in _NEW_NUMBER:
+        released, owners = _renumbered(searches, _NEW_NUMBER[defence])
+    elif defence.startswith("terms"):
+        released = _without_rare(searches, _RARE)
+
+    def tell(items: IntArray, _: IntArray) -> list[_Told]:
+        return [(int(item), None, None) for item in items]
+
+    shares = _attacked(released, owners, histories, tell, params, rng)
+    return {**shares, "kept": _kept(released, searches)}
+
+
+def _attacked(
+    released: Ratings,
+    owners: IntArray,
+    histories: _Histories,
+    tell: Callable[[IntArray, IntArray], list[_Told]],
+    params: Parameters,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Return the shares of people that are named, and rightly; `owners` says whose each number of the release is."""
+    ratings, by_user, pointers = histories
+    n_known, attacks = params["n_known"], params["attacks"]
+    enough = np.flatnonzero(np.diff(pointers) >= 20)
+    named, right = 0, 0
+    for user in rng.choice(enough, attacks):
+        chosen = rng.choice(by_user[pointers[user] : pointers[user + 1]], n_known, replace=False)
+        wrong = np.flatnonzero(rng.random(n_known) < 1 / 8)
+        chosen[wrong] = rng.integers(0, len(ratings.users), len(wrong))
+        items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
+        found = scoreboard_attack(released, tell(items, chosen))
+        named += found.user is not None
+        right += found.user is not None and int(owners[found.user]) == int(user)
+    return {"named": named / attacks, "right": right / attacks}
+
+
+def _renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
+    """Give each person another number every so many days; return the release and whose each number is."""
+    periods = int(searches.days.max()) // days + 1
+    keys = searches.users.astype(np.int64) * periods + searches.days // days
+    numbers, users = np.unique(keys, return_inverse=True)
+    return replace(searches, users=users.astype(np.int32), n_users=len(numbers)), numbers // periods
+
+
+def _kept(released: Ratings, ratings: Ratings) -> float:
+    return len(released.users) / len(ratings.users)
+
+
+def _defended(ratings: Ratings, defence: str, rng: np.random.Generator) -> Ratings:
+    stars, days = ratings.stars, ratings.days
+    if defence.endswith("altered"):
+        share = 1 / 306 if defence.startswith("1 ") else 5 / 229
+        altered = rng.random(len(stars)) < share
+        return replace(
+            ratings,
+            stars=np.where(altered, rng.integers(1, 6, len(stars)), stars),
+            days=np.where(altered, rng.integers(0, 2191, len(days)), days),
+        )
+    if defence.startswith("dates by"):
+        width = 30 if defence.endswith("month") else 365
+        return replace(ratings, days=days // width * width + width // 2)
+    return _without_rare(ratings, _FEW) if defence.endswith("left out") else ratings
+
+
+def _without_rare(ratings: Ratings, share: float) -> Ratings:
+    """Leave out the items that fewer than a share of all users have."""
+    support = np.diff(ratings.indptr)
+    few = support < share * ratings.n_users
+    held = np.repeat(~few, support)
+    indptr = np.concatenate([[0], np.cumsum(np.where(few, 0, support))])
+    return replace(
+        ratings, indptr=indptr, users=ratings.users[held], stars=ratings.stars[held], days=ratings.days[held]
+    )
