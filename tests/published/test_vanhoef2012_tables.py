@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident import k_anonymity, l_diversity, published
+from reident import k_anonymity, l_diversity, published, simulate_ratings
 from reident.data.datasets import load_vanhoef2012_table
 from reident.data.papers import claims
 from reident.queries.pan_private import density_error_bound
 from reident.studies.study import Results
-from reident.studies.vanhoef2012_tables import argument, mechanisms, tables
+from reident.studies.vanhoef2012_tables import argument, histories, mechanisms, tables
 from reident.studies.vanhoef2012_tables.figures import FIGURES
 from reident.studies.vanhoef2012_tables.statements import composition_adds
 from rows_of_figures import assert_rows_aligned
@@ -186,3 +186,30 @@ def test_a_histogram_gives_no_more_than_its_share_of_epsilon_and_a_raw_table_eve
         table = people
 
     assert argument._table_error(Raw, people) == pytest.approx(0, abs=1e-12)
+
+
+def test_another_number_is_another_person_to_who_reads_the_release():
+    searches = simulate_ratings(60, 80, 900, rng=3)
+    released, owners = histories._renumbered(searches, 365)
+    expected = {}
+    for place, (user, day) in enumerate(zip(searches.users.tolist(), searches.days.tolist(), strict=True)):
+        expected.setdefault((user, day // 365), set()).add(place)
+    groups = {}
+    for place, number in enumerate(released.users.tolist()):
+        groups.setdefault(number, set()).add(place)
+    assert sorted(map(sorted, groups.values())) == sorted(map(sorted, expected.values()))
+    assert released.n_users == len(groups) == len(owners)
+    np.testing.assert_array_equal(owners[released.users], searches.users)
+
+
+def test_searches_name_people_the_less_the_shorter_a_number_stays():
+    """As notebook 05 says; and nobody is named by terms that many search for."""
+    sizes = {"n_users": 3000, "n_items": 6000, "n_ratings": 120_000, "n_known": 8, "attacks": 100}
+    right = {
+        defence: histories.search_trial({**sizes, "defence": defence}, np.random.default_rng(4))["right"]
+        for defence in histories.SEARCH_DEFENCES
+    }
+    whole, year, month, day, common = right.values()
+    assert whole > 0.5
+    assert whole >= year > month > day
+    assert common < 0.7 * whole
