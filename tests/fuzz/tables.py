@@ -111,7 +111,7 @@ def mondrian_comp(codes, places, n_codes, k, relaxed, sensitive, rules):
     ells, limits = np.full(rules.size, 2.0), np.zeros(rules.size)
     overall = np.bincount(sensitive, minlength=3) / sensitive.size
     order, starts = mondrian.mondrian(
-        codes.copy(), places, n_codes, k, relaxed, sensitive.copy(), rules, ells, limits, overall
+        codes.copy("F"), places, n_codes, k, relaxed, sensitive.copy(), rules, ells, limits, overall
     )
     return [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
 

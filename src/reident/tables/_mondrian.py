@@ -67,6 +67,7 @@ def partition(
         order, starts = textbook_mondrian(codes, places, n_codes, criteria.k, lambda part: _passes(criteria, part))
         codes = codes[order]
     else:
+        codes = np.asfortranarray(codes)  # the kernel reads column by column
         order, starts = mondrian(
             codes, places, n_codes, criteria.k, method == "mondrian-relaxed", criteria.codes.copy(), criteria.rules,
             criteria.ells, criteria.limits, criteria.overall(),

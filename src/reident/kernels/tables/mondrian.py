@@ -119,12 +119,9 @@ def by_width(codes, start, end, places, n_codes):
     for j in range(q):
         low = codes[start, j]
         high = low
-        for i in range(start + 1, end):
-            value = codes[i, j]
-            if value < low:
-                low = value
-            elif value > high:
-                high = value
+        for value in codes[start:end, j]:
+            low = min(low, value)
+            high = max(high, value)
         if high == low:
             continue
         widths[j] = (places[j, high] - places[j, low]) / (places[j, n_codes[j] - 1] - places[j, 0])
@@ -138,8 +135,13 @@ def by_width(codes, start, end, places, n_codes):
 
 
 @jit
-def _split(codes, order, sensitive, start, end, attribute, code, n_left, spare_codes, spare_order, spare_sensitive):
-    """Move the records that go left to the front of the part, keeping their order on both sides."""
+def _split(
+    codes, order, sensitive, judged, start, end, attribute, code, n_left, spare_codes, spare_order, spare_sensitive
+):
+    """Move the records that go left to the front of the part, keeping their order on both sides.
+
+    Sensitive values are moved where a rule judges them.
+    """
     below = 0
     for i in range(start, end):
         if codes[i, attribute] < code:
@@ -147,24 +149,24 @@ def _split(codes, order, sensitive, start, end, attribute, code, n_left, spare_c
     ties_left = n_left - below  # in a strict cut all of them
     to_left, to_right = start, start + n_left
     for i in range(start, end):
+        # Without branches: each would be guessed wrongly half of the time.
         value = codes[i, attribute]
-        goes_left = value < code
-        if value == code and ties_left > 0:
-            goes_left = True
-            ties_left -= 1
-        if goes_left:
-            to = to_left
-            to_left += 1
-        else:
-            to = to_right
-            to_right += 1
-        put(spare_codes[to], codes[i])
+        tie = np.int64(value == code) * np.int64(ties_left > 0)
+        left = np.int64(value < code) + tie
+        to = left * to_left + (1 - left) * to_right
+        ties_left -= tie
+        to_left += left
+        to_right += 1 - left
+        for j in range(codes.shape[1]):
+            spare_codes[to, j] = codes[i, j]
         spare_order[to] = order[i]
-        spare_sensitive[to] = sensitive[i]
-    for i in range(start, end):
-        put(codes[i], spare_codes[i])
+        if judged:
+            spare_sensitive[to] = sensitive[i]
+    for j in range(codes.shape[1]):
+        put(codes[start:end, j], spare_codes[start:end, j])
     put(order[start:end], spare_order[start:end])
-    put(sensitive[start:end], spare_sensitive[start:end])
+    if judged:
+        put(sensitive[start:end], spare_sensitive[start:end])
 
 
 @jit
@@ -198,7 +200,7 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
 
     Parameters
     ----------
-    codes : int32 array, shape (n, q), C order. Modified: its rows end up part by part.
+    codes : int32 array, shape (n, q), Fortran order. Modified: its rows end up part by part.
         Ordered codes 0..n_codes[j]-1 of each attribute.
     places : float64 array, shape (q, max n_codes)
         Where each code lies on its attribute's scale; increasing.
@@ -240,7 +242,7 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
                 ):
                     continue
                 _split(
-                    codes, order, sensitive, start, end, attribute, code, n_left,
+                    codes, order, sensitive, rules.size > 0, start, end, attribute, code, n_left,
                     spare_codes, spare_order, spare_sensitive,
                 )  # fmt: skip
                 stack[depth] = start + n_left, end
