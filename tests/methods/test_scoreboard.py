@@ -27,16 +27,18 @@ def naive(table, known, n_users):
     return np.array(scores)
 
 
+@pytest.mark.parametrize("n_users", [30, 400])
 @pytest.mark.parametrize("seed", range(5))
-def test_scores_equal_those_of_a_loop(seed):
+def test_scores_equal_those_of_a_loop(seed, n_users):
+    """Also where most users have none of the known items and no score is kept for them."""
     rng = np.random.default_rng(seed)
     pairs = rng.choice(30 * 8, 90, replace=False)
     table = pd.DataFrame(
         {"user": pairs // 8, "item": pairs % 8, "stars": rng.integers(1, 6, 90), "day": rng.integers(0, 500, 90)}
     )
     known = [(0, 3.0, 100.0), (4, None, 20.0), (7, 1.0, None)]
-    ref = naive(table, known, 30)
-    found = scoreboard_attack(Ratings.from_table(table, 30), known)
+    ref = naive(table, known, n_users)
+    found = scoreboard_attack(Ratings.from_table(table, n_users), known)
     ranked = np.sort(ref)
     assert found.score == pytest.approx(ranked[-1])
     assert ref[found.best] == pytest.approx(ranked[-1])
@@ -96,6 +98,15 @@ def test_who_does_not_stand_out_is_not_named():
     found = scoreboard_attack(Ratings.from_table(table), [(0, 3.0, 5.0)])
     assert found.user is None
     assert found.eccentricity == 0
+
+
+def test_of_items_that_few_or_none_have_somebody_is_best_and_nobody_by_none():
+    table = pd.DataFrame({"user": [7, 8], "item": [0, 2], "stars": [3, 3], "day": [5, 5]})
+    ratings = Ratings.from_table(table, 1000)
+    assert scoreboard_attack(ratings, [(0, 3.0, 5.0)]).user == 7
+    nothing = scoreboard_attack(ratings, [(1, 3.0, 5.0)])
+    assert nothing.user is None
+    assert (nothing.score, nothing.eccentricity) == (0, 0)
 
 
 def test_bad_ratings_are_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -123,15 +124,15 @@ def scoreboard_attack(
         raise DataError(f"`known` must hold triples (item, value, day), got {known!r}")
     if not listed:
         raise DataError("`known` must hold at least one item: there would be nothing to score")
-    scores = np.zeros(ratings.n_users)
+    users, weights = [], []
     for item, value, day in listed:
         if not 0 <= item < len(ratings.indptr) - 1:
             raise DataError(f"`known` must name items of the release, got {item!r}")
         here = slice(int(ratings.indptr[item]), int(ratings.indptr[item + 1]))
         fit = _fit(ratings.stars[here], value, value_scale) + _fit(ratings.days[here], day, day_scale)
-        # A user rates an item once, so that no entry is written twice.
-        scores[ratings.users[here]] += fit / np.log(max(here.stop - here.start, 2))
-    return _named(scores, eccentricity)
+        users.append(ratings.users[here])
+        weights.append(fit / np.log(max(here.stop - here.start, 2)))
+    return _named(np.concatenate(users), np.concatenate(weights), ratings.n_users, eccentricity)
 
 
 def _fit(released: Any, told: float | None, scale: float) -> FloatArray:
@@ -146,14 +147,21 @@ def _fit(released: Any, told: float | None, scale: float) -> FloatArray:
     return fit[released.astype(np.intp) - low] if few else fit
 
 
-def _named(scores: FloatArray, least: float) -> ScoreboardMatch:
-    if len(scores) < 2:
-        raise DataError(f"`ratings` must be of at least two users, got {len(scores)}")
+def _named(users: IntArray, weights: FloatArray, n_users: int, least: float) -> ScoreboardMatch:
+    """Add the weights up by user and name the best; of all others than `users` the score is 0."""
+    if n_users < 2:
+        raise DataError(f"`ratings` must be of at least two users, got {n_users}")
+    met = np.arange(n_users)
+    if users.size < n_users // 8:
+        met, users = np.unique(users, return_inverse=True)
+        met = np.append(met, [0, 0])[: max(len(met), 2)]  # two at least: a best and a second
+    scores = np.bincount(users, weights, minlength=len(met))
     second, best = np.argpartition(scores, -2)[-2:]
-    deviation = float(scores.std())
+    mean = scores.sum() / n_users
+    deviation = math.sqrt(max(float(scores @ scores) / n_users - mean * mean, 0.0))
     stands_out = float(scores[best] - scores[second]) / deviation if deviation > 0 else 0.0
-    user = int(best) if stands_out >= least and deviation > 0 else None
-    return ScoreboardMatch(user, int(best), float(scores[best]), stands_out)
+    named = int(met[best]) if stands_out >= least and deviation > 0 else None
+    return ScoreboardMatch(named, int(met[best]), float(scores[best]), stands_out)
 
 
 def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike = None) -> Ratings:
