@@ -13,7 +13,7 @@ from reident.methods import find
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.making import Roles, Step
 from reident.workbench.map_plan import Plan, worst_attack
-from reident.workbench.searching import PLACE, Search
+from reident.workbench.searching import MOST_JUDGED, PLACE, Search
 
 __all__ = ["EVERY", "advice_of_maps", "slots_of", "slots_of_chain", "verdict"]
 
@@ -113,13 +113,14 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
     near = found.nearest
     if near is None:
         return f"no release could be made: nothing is advised ({before} of {n} persons are above {limit:.0%} now)"
+    ended = ", where the search ended" if len(found.judged) % MOST_JUDGED == 0 else ""
     alone = ""
     if (part := found.alone) is not None:
         held = f", with {part['withheld']} withheld" if part["withheld"] else ""
         alone = f"; {part['chain']} by itself passes{held}"
     return (
         f"no release tried puts {rule}, and nothing is advised; {near['chain']} comes nearest of "
-        f"{len(found.judged)} judged (at least {float(near['share_above_limit']):.1%} of persons above, most by "
+        f"{len(found.judged)} judged{ended} (at least {float(near['share_above_limit']):.1%} of persons above, most by "
         f"{near['attack']}){alone}{drawn}"
     )
 

@@ -21,7 +21,7 @@ from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.preparing import MOST_RECORDS, prepare
 from reident.workbench.profiling import DataProfile
 from reident.workbench.recipe import Recipe
-from reident.workbench.searching import DRAWS, PLACE, Search, search_release
+from reident.workbench.searching import DRAWS, MOST_JUDGED, PLACE, Search, search_release
 
 __all__ = ["REPETITIONS", "Assessment", "assess"]
 
@@ -249,6 +249,7 @@ def assess(
             others=list(dict.fromkeys([*aside, *roles.secret])),
             limit=limit, tolerate=tolerate, missing=check_choice(missing, "missing", tuple(MISSING)),
             draws=DRAWS[profile], seed=seed, scale=len(made.data) / len(drawn),
+            most=MOST_JUDGED * (3 if needed else 1),
             folder=None if folder is None else Path(folder) / "parts", progress=progress,
         )  # fmt: skip
     judged_network = None
