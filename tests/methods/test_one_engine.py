@@ -104,6 +104,12 @@ def test_every_attack_runs_by_name(entry):
         )
         assert found["n"].tolist() == [60]
         return
+    if entry.name == "household_join":  # who lives together is told to `check`
+        people = _people(60).assign(home=[f"h{i // 2}" for i in range(60)])
+        judged = rd.check(people, people, quasi=["sex", "age"], household="home", attacks=[entry.name])
+        assert judged.attacks["n"].tolist() == [60]
+        assert judged.attacks["risk"].iloc[0] > 0.5
+        return
     if entry.name in OWN:
         data, (method, options) = OWN[entry.name]()
     sizes = {} if entry.data == "network" else {"n_known": 120, "n_released": 140, "overlap": 0.9}
