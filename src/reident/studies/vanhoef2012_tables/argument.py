@@ -7,6 +7,8 @@ could be located, the intruder knows all other records, the most that differenti
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from reident.tables.intersection import intersection_course
 from reident.tables.k_anonymity import k_anonymise
 from reident.tables.labels import LabelReader
 
-__all__ = ["CERTAIN_NATS", "METHODS", "SURE", "argument_trial", "by_answers", "node_trial"]
+__all__ = ["CERTAIN_NATS", "METHODS", "SURE", "argument_trial", "by_answers", "node_trial", "pair_marginals"]
 
 SENSITIVE = "occupation"
 #: From this probability on the intruder says to be sure.
@@ -144,6 +146,24 @@ def by_answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 # -- node privacy (7.4.1) -------------------------------------------------------------------------------------------
+
+
+def pair_marginals(people: pd.DataFrame) -> tuple[IntArray, IntArray]:
+    """Return a table's counts by all its columns at once, and its marginals of pairs as queries of 0 and 1.
+
+    Shapes (cells,) and (queries, cells): a query for each pair of columns and each pair of their values.
+    """
+    values = [np.unique(people[name]) for name in people]
+    places = [np.searchsorted(known, people[name]) for name, known in zip(people, values, strict=True)]
+    shape = [len(known) for known in values]
+    counts = np.bincount(np.ravel_multi_index(places, shape), minlength=math.prod(shape))
+    codes = np.indices(shape).reshape(len(shape), -1)
+    queries = [
+        (codes[one] == a) & (codes[other] == b)
+        for one, other in itertools.combinations(range(len(shape)), 2)
+        for a, b in np.ndindex(shape[one], shape[other])
+    ]
+    return counts, np.array(queries, np.int64)
 
 
 def node_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
