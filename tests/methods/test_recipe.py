@@ -361,6 +361,14 @@ def test_gaps_in_what_is_sensitive_are_a_value_of_their_own(method):
     assert made["ill"].isna().sum() == 20
 
 
+def test_a_step_that_leaves_nobody_is_refused_by_its_name():
+    """An empty release had ended a whole assessment, at the attack that looked for people in it."""
+    table = pd.DataFrame({"age": range(60), LAT: np.linspace(50, 52, 60), LON: np.linspace(8, 10, 60)})
+    step = Step(find("grid"), find("grid").check({"cell_m": 1000.0, "min_count": 12}))
+    with pytest.raises(DataError, match="must keep a record, got none: 'grid' left all 60 out"):
+        make(table, [step], Roles(["age"]), rng=0)
+
+
 @pytest.mark.slow
 def test_fifty_thousand_places_need_no_matrix(tmp_path):
     rng = np.random.default_rng(0)

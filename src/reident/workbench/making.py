@@ -98,7 +98,7 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
     Raises
     ------
     ParameterError, DataError
-        If a step cannot be applied to the data; the message names the step.
+        If a step cannot be applied to the data or leaves no record; the message names the step.
     """
     made = Made(data.copy())
     for step in steps:
@@ -111,6 +111,8 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
             raise ParameterError(
                 f"`method` must be for tables or places, got {step.entry.name!r}, which is for {step.entry.data}"
             )
+        if before and not len(made.table):
+            raise DataError(f"`data` must keep a record, got none: {step.entry.name!r} left all {before} out")
         made.done.append(
             {
                 "method": step.entry.name,
