@@ -246,3 +246,19 @@ def test_a_tree_counter_is_read_a_thousand_times_at_the_price_of_few():
     counter = TreeCounter(1000, epsilon=1, rng=1)
     off = [counter.update(int(step)) for step in steps] - np.cumsum(steps)
     assert np.abs(off).mean() < 1000 / 10
+
+
+def test_a_second_table_names_many_times_as_many_and_a_histogram_nobody():
+    """As notebook 05 says of its figure of section 1.6."""
+    sizes = {"n_common": 1200, "n_own": 1200, "releases": [1, 2]}
+    named, gains = {}, {}
+    for method, strength in (("k-anonymity", 3), ("Laplace histograms", 2.0)):
+        params = {**sizes, "method": method, "strength": strength}
+        frame = argument.by_answers(
+            pd.DataFrame([{**params, **argument.argument_trial(params, np.random.default_rng(s))} for s in range(3)])
+        )
+        named[method] = frame.groupby("n_releases")["named"].mean()
+        gains[method] = frame.groupby("n_releases")["most"].max()
+    assert named["k-anonymity"][2] > 5 * named["k-anonymity"][1] > 0
+    assert (named["Laplace histograms"] == 0).all()
+    assert all(gain <= n * 2.0 / 10 + 1e-9 for n, gain in gains["Laplace histograms"].items())

@@ -145,9 +145,6 @@ def by_answers(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-# -- node privacy (7.4.1) -------------------------------------------------------------------------------------------
-
-
 def pair_marginals(people: pd.DataFrame) -> tuple[IntArray, IntArray]:
     """Return a table's counts by all its columns at once, and its marginals of pairs as queries of 0 and 1.
 
@@ -164,6 +161,9 @@ def pair_marginals(people: pd.DataFrame) -> tuple[IntArray, IntArray]:
         for a, b in np.ndindex(shape[one], shape[other])
     ]
     return counts, np.array(queries, np.int64)
+
+
+# -- node privacy (7.4.1) -------------------------------------------------------------------------------------------
 
 
 def node_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
