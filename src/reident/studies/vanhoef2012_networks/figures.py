@@ -230,7 +230,10 @@ def active_after(results: Results) -> Figure:
             # Categories, not numbers: the values of k lie far apart.
             at = counted.set_index(pd.Index(np.arange(len(counted)), name="anonymity"))
             draw_rate(
-                ax, at, f"up to {slack} changes a degree, {slack} inner pairs" if slack else "exact search", position
+                ax,
+                at,
+                f"changes allowed: {slack} a degree, {slack} of the inner pairs" if slack else "exact search",
+                position,
             )
             ax.set_xticks(range(len(counted)), [str(k) for k in counted.index])
         ax.set(xlabel="k of the k-degree anonymous release", ylabel="attacks that find all targets", ylim=(-0.02, 1.05))
