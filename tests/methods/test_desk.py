@@ -164,8 +164,21 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
     direct = rd.read_graph(tmp_path / "a.csv")
     assert list(data.index) == list(direct.nodes)
     assert np.array_equal(arguments["network"].indices, direct.indices)
-    # No edge list: an edge twice, loops, values of two kinds.
-    for other in (pd.concat([table, table]), table.assign(wen=table["wer"]), table.assign(wen=range(30))):
+    # Still one, by its names: each edge from both ends, as a survey asks for it, and a loop.
+    both = pd.concat([table, table.rename(columns={"wer": "wen", "wen": "wer"})])
+    named = pd.concat([both, pd.DataFrame({"wer": ["p1"], "wen": ["p1"]})]).rename(
+        columns={"wer": "Von", "wen": "Nach"}
+    )
+    named.to_csv(tmp_path / "a.csv", index=False)
+    opened = rd.open_file(tmp_path / "a.csv")
+    assert opened.named("node") == ["Von", "Nach"]
+    with pytest.warns(UserWarning, match="1 relation.* with itself and 30 repeated"):
+        assert arguments_of(opened, recipe_of(opened))[1]["network"].n_edges == direct.n_edges
+    # No edge list: an edge thrice, loops alone, values of two kinds, an edge twice in columns of any name.
+    for other in (
+        pd.concat([table] * 3).rename(columns={"wer": "Von", "wen": "Nach"}),
+        *(table.assign(wen=table["wer"]), table.assign(wen=range(30)), both),
+    ):
         other.to_csv(tmp_path / "b.csv", index=False)
         assert rd.open_file(tmp_path / "b.csv").named("node") == []
 

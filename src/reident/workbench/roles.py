@@ -145,17 +145,27 @@ def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns 
     return found
 
 
+#: Of a list of relations at least this share of the rows are pairs not met before, at most that share are loops.
+_ONCE, _LOOPS = 0.4, 0.05
+
+
 def _relations(table: pd.DataFrame, types: Mapping[Any, str]) -> tuple[str, str] | None:
-    """Return the two columns of an edge list: named so, or the only ones and about the same; each edge stands once."""
+    """Return the two columns of an edge list: named so, or the only ones and about the same.
+
+    Each edge stands once; of columns that are named so it may stand in both directions, and some loops may be there.
+    """
     named = end_columns([str(name) for name in table.columns])
     ends = named or (tuple(table.columns) if len(table.columns) == 2 else None)
     if ends is None or types[ends[0]] != types[ends[1]] or types[ends[0]] not in ("integer", "text"):
         return None
     pairs = pd.DataFrame(np.sort(table[list(ends)].dropna().astype("str").to_numpy(str), axis=1))
-    if not len(pairs) or pairs.duplicated().any() or (pairs[0] == pairs[1]).any() or table[ends[0]].isna().any():
+    if not len(pairs) or table[ends[0]].isna().any():
         return None
     left, right = (set(table[name].dropna()) for name in ends)
     alike = len(left & right) / min(len(left), len(right))
+    once, loops = 1 - pairs.duplicated().mean(), (pairs[0] == pairs[1]).mean()
+    if (once < 1 or loops) and (named is None or alike < 0.5 or once < _ONCE or loops > _LOOPS):
+        return None
     return ends if alike >= (0.5 if named is None else 0.1) and (named is not None or len(table) >= 20) else None
 
 
