@@ -25,6 +25,7 @@ from reident.networks.graph import Network, as_network, by_name
 from reident.places.points import check_crs
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import without_apostrophes
+from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.microdata import is_graph, persons_of
 from reident.workbench.opening import GEOGRAPHIC
@@ -36,7 +37,7 @@ from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
 __all__ = ["REFUSING", "Verdict", "check"]
 
 #: Findings of the audit by bytes that refuse a release; the others are to be looked at.
-REFUSING = ("hidden value", "true place")
+REFUSING = ("hidden value", "true place", "identifier")
 #: The share of labels that nobody can read from which on they are told.
 _FEW = 0.02
 #: What the verdict says of each attack that was run.
@@ -52,7 +53,7 @@ class Verdict:
     ----------
     passed : bool
         At most the tolerated share of persons is above the limit under some attack, and the audit found no
-        hidden value and no true place.
+        hidden value, no true place and no identifier.
     share_above_limit : float
         The share of persons above the limit, at the upper end of each risk's interval.
     n_above, n : int
@@ -98,7 +99,7 @@ class Verdict:
         """The verdict in a sentence."""
         run = self.attacks[self.attacks["reason"] == ""]
         above = run[(run["verdict"] == "above the limit") & (run["what"] != "link")]
-        hidden, true = ([one for one in self.findings if one["kind"] == kind] for kind in REFUSING)
+        hidden, *told_by = ([one for one in self.findings if one["kind"] == kind] for kind in REFUSING)
         if self.passed:
             return (
                 f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
@@ -113,7 +114,7 @@ class Verdict:
             )
         if hidden:
             told.append(f"the file holds {len(hidden)} hidden value(s) of the original or more")
-        told += [one["sentence"].partition(": ")[2] for one in true]
+        told += [one["sentence"].partition(": ")[2] for found in told_by for one in found]
         return f"refused: {'; '.join(told)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -321,6 +322,14 @@ def check(
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
     findings = names if is_graph(original) or path is None else _audit(path, data, named)
+    if not is_graph(original):
+        who = pd.DataFrame(data)
+        if recipe is None:
+            other = {*known.quasi, *([sensitive] if isinstance(sensitive, str) else sensitive or ()), household, weight}
+            keys = identifiers_of(who, {*other, *named.values()})
+        else:
+            keys = [name for name in recipe.named("identifier") if name in who.columns and name != id]
+        findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     share = found.share_above_limit
     stands_for = population_of(said, known, found, limit)
     receipt = "" if weight is None else survey_weights(data[weight], population)[1]

@@ -169,6 +169,11 @@ def _relations(table: pd.DataFrame, types: Mapping[Any, str]) -> tuple[str, str]
     return ends if alike >= (0.5 if named is None else 0.1) and (named is not None or len(table) >= 20) else None
 
 
+def says_identifier(name: Any) -> bool:
+    """Whether a column's name says that it tells who a record is."""
+    return bool(words(name) & _VOCABULARY["identifier"])
+
+
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     if not len(known):
         return "other", "no record has a value"

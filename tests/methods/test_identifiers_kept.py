@@ -1,0 +1,79 @@
+"""Identifiers in a release refuse it, rewritten without a key as well; keys, new numbers and `id` do not."""
+
+import base64
+import hashlib
+import hmac
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reident as rd
+from reident.workbench.recipe import recipe_of
+
+
+def people(first=523_417, step=37):
+    rng = np.random.default_rng(3)
+    numbers = rng.permutation(first + step * np.arange(240) + rng.integers(0, step, 240))
+    return pd.DataFrame(
+        {"nr": [f"{number:08d}" for number in numbers], "sex": rng.choice(list("fm"), 240), "ill": ["x", "y"] * 120}
+    )
+
+
+def digest(name, length=None):
+    return lambda text: hashlib.new(name, text.encode()).hexdigest()[:length]
+
+
+KEYLESS = {
+    "as it is": str,
+    "without leading zeros": lambda text: text.lstrip("0"),
+    "in reverse": lambda text: text[::-1],
+    "in base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "MD5": digest("md5"),
+    "SHA1": lambda text: digest("sha1")(text).upper(),
+    "SHA256": digest("sha256", 12),
+    "SHA512": lambda text: base64.b64encode(hashlib.sha512(text.encode()).digest()).decode(),
+    "moved by one number": lambda text: int(text) + 7_000_001,
+}
+
+
+@pytest.mark.parametrize("told", KEYLESS)
+@pytest.mark.parametrize("by", ["quasi", "recipe"])
+def test_an_identifier_that_anybody_can_compute_refuses_a_release(told, by, tmp_path):
+    table = people()
+    table.to_csv(tmp_path / "people.csv", index=False)
+    release = pd.DataFrame({"code": table["nr"].map(KEYLESS[told]), "sex": table["sex"]}).sample(
+        frac=0.8, random_state=1
+    )
+    opened = rd.open_file(tmp_path / "people.csv")
+    roles = {"recipe": recipe_of(opened)} if by == "recipe" else {"quasi": ["sex"]}
+    found = rd.check(release, opened.data, attacks=["exact_join"], **roles)
+    assert not found.passed
+    (finding,) = found.findings
+    assert (finding["kind"], finding["columns"]) == ("identifier", ["nr"])
+    assert told in finding["sentence"]
+    assert "'code' of the release holds the identifier 'nr'" in found.sentence
+    assert not any(number in str(found.to_dict()) for number in table["nr"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda table: [hmac.new(b"a key", nr.encode(), "sha256").hexdigest() for nr in table["nr"]],
+        lambda table: np.random.default_rng(1).permutation(len(table)) + 1,
+        lambda table: np.random.default_rng(1).integers(0, 10**8, len(table)),
+        lambda table: [f"c{place % 7}" for place in range(len(table))],
+    ],
+)
+def test_keys_and_new_numbers_are_no_identifiers(code):
+    table = people()
+    release = pd.DataFrame({"code": code(table), "sex": table["sex"]})
+    assert rd.check(release, table, quasi=["sex"], attacks=["exact_join"]).passed
+
+
+def test_numbers_from_one_on_and_the_custodians_own_key_say_nothing():
+    table = people().assign(nr=np.random.default_rng(0).permutation(240) + 1)
+    release = pd.DataFrame({"number": range(1, 241), "sex": table["sex"]})
+    assert rd.check(release, table, quasi=["sex"], attacks=["exact_join"]).passed
+    table = people()
+    assert rd.check(table[["nr", "sex"]], table, quasi=["sex"], id="nr", attacks=["exact_join"]).passed
