@@ -34,7 +34,7 @@ def identifiers_of(original: pd.DataFrame, known: Collection[Any]) -> list[Any]:
     Nearly all their values are distinct, and they are texts, or whole numbers whose name says so.
     """
     found = []
-    for name in original.columns:
+    for name in _cells(original):
         column = original[name].dropna()
         if name in known or len(column) < _LEAST or column.nunique() < _DISTINCT * len(column):
             continue
@@ -52,7 +52,7 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
     """
     if not names:
         return []
-    columns = {name: released[name].dropna().unique() for name in released if released[name].dtype.kind != "f"}
+    columns = {name: released[name].dropna().unique() for name in _cells(released)}
     shown = {name: sorted({text_of(value) for value in values}) for name, values in columns.items()}
     found = []
     for name in names:
@@ -65,6 +65,11 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
                 finding = Finding("release", where, "identifier", (str(name),), len(values), f"release: {told}")
                 found.append(finding.as_dict())
     return found
+
+
+def _cells(table: pd.DataFrame) -> list[Any]:
+    """Return the columns that may hold identifiers: no shapes, and no numbers with a fraction."""
+    return [name for name in table if table[name].dtype.kind != "f" and table[name].dtype.name != "geometry"]
 
 
 def _how(own: _Texts, values: list[str]) -> str:
