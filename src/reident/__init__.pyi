@@ -225,8 +225,8 @@ from reident.workbench.recipe import Recipe as Recipe
 from reident.workbench.recipe import read_recipe as read_recipe
 from reident.workbench.assessing import Assessment as Assessment
 from reident.workbench.assessing import assess as assess
-from reident.workbench.checking import Verdict as Verdict
 from reident.workbench.checking import check as check
+from reident.workbench.verdict import Verdict as Verdict
 from reident.workbench.knowledge import KnowledgePrice as KnowledgePrice
 from reident.workbench.knowledge import knowledge_price as knowledge_price
 from reident.workbench.panel import attack_panel as attack_panel
