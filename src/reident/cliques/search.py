@@ -119,9 +119,12 @@ class CliqueSearch(Search):
 
     def _check_limits(self) -> None:
         self._line.say(f"clique search: {self.best.size} members so far, at most {self.open_bound}")
-        if self.time_limit_s is not None and self.seconds() >= self.time_limit_s:
-            raise LimitReached
+        self._check_clock()
         if self.node_limit is not None and self.n_nodes >= self.node_limit:
+            raise LimitReached
+
+    def _check_clock(self) -> None:
+        if self.time_limit_s is not None and self.seconds() >= self.time_limit_s:
             raise LimitReached
 
     # -- subproblems -------------------------------------------------------------------------------------------------
@@ -151,6 +154,7 @@ class CliqueSearch(Search):
 
     def _prepare(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64], int]:
         """Return the members fit for a clique of `need`, in search order, their graph, and a bound on its cliques."""
+        self._check_clock()
         kept, rows = self._graph.subgraph(members, need)
         if kept.size < max(need, 1):
             return kept, rows, 0

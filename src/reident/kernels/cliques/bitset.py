@@ -81,6 +81,15 @@ def count_bits(row):
 
 
 @jit
+def count_shared(row, other):
+    """Return how many vertices are in both sets."""
+    total = 0
+    for w in range(row.shape[0]):
+        total += popcount(row[w] & other[w])
+    return total
+
+
+@jit
 def is_empty(row):
     """Tell whether no vertex is in the set."""
     for w in range(row.shape[0]):

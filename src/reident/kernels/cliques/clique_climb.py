@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 from reident.kernels._loops import fill, put
-from reident.kernels.cliques.bitset import ONE, ZERO, bit, has_bit, lowest_bit, popcount
+from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_shared, has_bit, lowest_bit, popcount
 
 # How long a vertex that was dropped, or swapped out, stays out; the ring of expiry dates is a power of two.
 _DROPPED = 7
@@ -36,14 +36,6 @@ def _pick(row, other, n):
             return (w << 6) + lowest_bit(word)
         n -= inside
     return -1
-
-
-@jit
-def _shared(row, other):
-    total = 0
-    for w in range(row.shape[0]):
-        total += popcount(row[w] & other[w])
-    return total
 
 
 @jit
@@ -96,7 +88,7 @@ def climb(rows, first, patience, state, best):
             ring[slot] = following[v]
             allowed[v >> 6] |= bit(v)
         out = -1
-        n_add = _shared(addable, allowed)
+        n_add = count_shared(addable, allowed)
         if n_add > 0:
             v = _pick(addable, allowed, random_number(state) % n_add)
             most = -1
@@ -104,8 +96,8 @@ def climb(rows, first, patience, state, best):
             for _ in range(min(3, n_add - 1)):
                 u = _pick(addable, allowed, random_number(state) % n_add)
                 if most < 0:
-                    most = _shared(addable, rows[v])
-                shared = _shared(addable, rows[u])
+                    most = count_shared(addable, rows[v])
+                shared = count_shared(addable, rows[u])
                 if shared > most:
                     most = shared
                     v = u
@@ -121,7 +113,7 @@ def climb(rows, first, patience, state, best):
                 put(best[:size], clique[:size])
                 since = 0
             continue
-        n_swap = _shared(swappable, allowed)
+        n_swap = count_shared(swappable, allowed)
         tenure = _DROPPED
         if n_swap > 0:
             v = _pick(swappable, allowed, random_number(state) % n_swap)

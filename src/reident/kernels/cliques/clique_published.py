@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 from reident.kernels._loops import fill, put
-from reident.kernels.cliques.bitset import ONE, ZERO, has_bit, lowest_bit
+from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, has_bit, list_bits, lowest_bit
 
 # Positions in the state, and what `advance` returns.
 LEVEL, STEPS, BEST = range(3)
@@ -36,22 +36,30 @@ def start(degrees, state, stops, sums, members, colours):
 
 
 @jit
-def _sort_by_degree(rows, members):
+def sort_by_degree(rows, members):
     """Sort candidates, in place, by descending degree among themselves; return the number of looks at the graph."""
-    n = members.shape[0]
+    n, words = members.shape[0], rows.shape[1]
     degrees = np.zeros(n, dtype=np.int64)
-    for i in range(n):
-        row = rows[members[i]]
-        for j in range(i):
-            if has_bit(row, members[j]):
-                degrees[i] += 1
-                degrees[j] += 1
+    if n < 4 * words:
+        for i in range(n):
+            row = rows[members[i]]
+            for j in range(i):
+                if has_bit(row, members[j]):
+                    degrees[i] += 1
+                    degrees[j] += 1
+    else:
+        # Many candidates are counted word by word.
+        among = np.zeros(words, dtype=np.uint64)
+        for i in range(n):
+            among[members[i] >> 6] |= ONE << np.uint64(members[i] & 63)
+        for i in range(n):
+            degrees[i] = count_shared(among, rows[members[i]])
     put(members, members[np.argsort(-degrees, kind="mergesort")])
-    return n * n // 2
+    return n * min(n // 2, words)
 
 
 @jit
-def _colour(rows, members, colours, need):
+def colour(rows, members, colours, need):
     """Colour candidates one after another and sort them by colour, in place, those of colours below `need` first.
 
     A candidate of a colour below `need` cannot complete a clique of `need` members, and keeps its place and the colour
@@ -96,6 +104,61 @@ def _colour(rows, members, colours, need):
 
 
 @jit
+def _cross_out(members, row):
+    for w in range(members.shape[0]):
+        members[w] &= ~row[w]
+
+
+@jit
+def colour_ascending(rows, everything, members, colours, need):
+    """Colour an ascending list of candidates as `colour` does; `everything` is the set of them.
+
+    Colour after colour: the lowest candidate that is left gets it and crosses out its neighbours, and so on.
+    """
+    n, words = members.shape[0], everything.shape[0]
+    left, free = everything.copy(), np.empty(words, dtype=np.uint64)
+    coloured = kept = k = looks = 0
+    fill(colours, 0)
+    while coloured < n:
+        k += 1
+        if k == need:
+            # Those of the colours before come first, in their places.
+            put(free, everything)
+            _cross_out(free, left)
+            kept = list_bits(free, members)
+        put(free, left)
+        for w in range(words):
+            while free[w] != ZERO:
+                u = (w << 6) + lowest_bit(free[w])
+                free[w] &= free[w] - ONE
+                left[w] &= ~(ONE << np.uint64(u & 63))
+                _cross_out(free[w:], rows[u, w:words])
+                looks += words - w
+                coloured += 1
+                if k >= need:
+                    members[kept] = u
+                    colours[kept] = k
+                    kept += 1
+        looks += words
+    return looks
+
+
+@jit
+def _prepare(rows, members, colours, need, is_sorted, everything):
+    """Sort and colour candidates, in place; `everything` is the set of them where they ascend, else empty."""
+    if members.shape[0] < need:
+        # There are not as many colours.
+        fill(colours, 0)
+        return members.shape[0]
+    looks = 0
+    if is_sorted:
+        looks = sort_by_degree(rows, members)
+    elif everything.shape[0] > 0:
+        return colour_ascending(rows, everything, members, colours, need)
+    return looks + colour(rows, members, colours, need)
+
+
+@jit
 def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit, work):
     """Go on for at most `step_limit` steps in all and about `work` looks at the graph.
 
@@ -105,6 +168,7 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
     """
     level = state[LEVEL]
     status = FINISHED
+    everything = np.empty(0, dtype=np.uint64)
     while level > 0:
         low, high = stops[level - 1], stops[level]
         if high == low or level - 1 + colours[high - 1] <= state[BEST]:
@@ -125,18 +189,17 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
         end = high
         if level == 1:
             # The root's candidates are 0, 1, 2 and so on: they are read off the row, word by word.
-            for w in range((v + 63) >> 6):
-                word = row[w] if w < v >> 6 else row[w] & ((ONE << np.uint64(v & 63)) - ONE)
-                while word != ZERO:
-                    members[end] = (w << 6) + lowest_bit(word)
-                    word &= word - ONE
-                    end += 1
+            everything = row[: (v + 63) >> 6].copy()
+            if v & 63:
+                everything[-1] &= (ONE << np.uint64(v & 63)) - ONE
+            end += list_bits(everything, members[high:])
             work -= (high >> 6) + end - high
         else:
             for p in range(low, high - 1):
                 if has_bit(row, members[p]):
                     members[end] = members[p]
                     end += 1
+            everything = everything[:0]
             work -= high - low
         if end == high:
             if level > state[BEST]:
@@ -145,10 +208,9 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
             stops[level] -= 1
             continue
         state[STEPS] += 1
-        candidates = members[high:end]
-        if sums[level, 0] < _SORTED_SHARE * state[STEPS]:
-            work -= _sort_by_degree(rows, candidates)
-        work -= _colour(rows, candidates, colours[high:end], state[BEST] - level + 1)
+        is_sorted = sums[level, 0] < _SORTED_SHARE * state[STEPS]
+        need = max(state[BEST] - level + 1, 1)
+        work -= _prepare(rows, members[high:end], colours[high:end], need, is_sorted, everything)
         sums[level, 0] += 1
         level += 1
         stops[level] = end

@@ -10,11 +10,13 @@ import numba
 import numpy as np
 
 from reident.kernels._jit import jit, parallel_jit
-from reident.kernels._loops import put
+from reident.kernels._loops import fill, put
 from reident.kernels.places.sphere import arc_km
 
 # Columns of one tile: its accumulators and the coordinates it reads stay in the nearest cache.
 _TILE = 256
+# Columns that are sorted side by side: with all simulations they stay in a cache.
+_COLUMNS = 64
 
 
 @jit
@@ -83,7 +85,10 @@ def _largest_difference(coordinates, i, low, high, row):
 
 @jit
 def _four(coordinates, m, i):
-    return coordinates[m, i], coordinates[m + 1, i], coordinates[m + 2, i], coordinates[m + 3, i]
+    # The last set stands for those that would follow it: it raises nothing twice.
+    last = coordinates.shape[0] - 1
+    m1, m2, m3 = min(m + 1, last), min(m + 2, last), min(m + 3, last)
+    return coordinates[m, i], coordinates[m1, i], coordinates[m2, i], coordinates[m3, i]
 
 
 @jit
@@ -96,16 +101,16 @@ def _raised(largest, a, b, c, e, to):
 
 
 @jit
-def _four_rows(coordinates, i, low, high, out):
+def _four_rows(coordinates, i, low, high, row0, row1, row2, row3):
     # Four rows at once: what is loaded for one serves four.
-    row0, row1, row2, row3 = out[i, low:high], out[i + 1, low:high], out[i + 2, low:high], out[i + 3, low:high]
+    last = coordinates.shape[0] - 1
     for j in range(high - low):
         row0[j] = row1[j] = row2[j] = row3[j] = 0.0
-    for m in range(0, coordinates.shape[0], 4):
+    for m in range(0, last + 1, 4):
         to0, to1 = _four(coordinates, m, i), _four(coordinates, m, i + 1)
         to2, to3 = _four(coordinates, m, i + 2), _four(coordinates, m, i + 3)
-        r0, r1 = coordinates[m, low:high], coordinates[m + 1, low:high]
-        r2, r3 = coordinates[m + 2, low:high], coordinates[m + 3, low:high]
+        r0, r1 = coordinates[m, low:high], coordinates[min(m + 1, last), low:high]
+        r2, r3 = coordinates[min(m + 2, last), low:high], coordinates[min(m + 3, last), low:high]
         for j in range(high - low):
             a, b, c, e = r0[j], r1[j], r2[j], r3[j]
             row0[j] = _raised(row0[j], a, b, c, e, to0)
@@ -120,16 +125,13 @@ def chebyshev_matrix(coordinates, out):
 
     The caller allocates, for the reason that `great_circle_cross` has.
     """
-    d, n = coordinates.shape
-    # Sets without any difference make up whole passes.
-    padded = np.zeros(((d + 3) // 4 * 4, n))
-    for i in range(d):
-        put(padded[i], coordinates[i])
+    n = coordinates.shape[1]
     tiles = (n + _TILE - 1) // _TILE
     for t in numba.prange(tiles):
         low, high = t * _TILE, min(n, (t + 1) * _TILE)
         for i in range(0, n - 3, 4):
-            _four_rows(padded, i, low, high, out)
+            row0, row1, row2, row3 = out[i, low:high], out[i + 1, low:high], out[i + 2, low:high], out[i + 3, low:high]
+            _four_rows(coordinates, i, low, high, row0, row1, row2, row3)
         for i in range(n // 4 * 4, n):
             _largest_difference(coordinates, i, low, high, out[i, low:high])
 
@@ -138,13 +140,24 @@ def chebyshev_matrix(coordinates, out):
 def chebyshev_rows(coordinates, first, last, out):
     """Fill `out` with the distances of the pairs (i, j), first <= i < last, i < j, row by row (condensed order)."""
     n = coordinates.shape[1]
-    position = 0
-    for i in range(first, last):
-        low = i + 1
+    start = 0
+    for i in range(first, last, 4):
+        # Where the rows of i to i + 3 begin in `out`, were they whole; columns that all four have are done together.
+        at0 = start - i - 1
+        at1, at2, at3 = at0 + n - i - 2, at0 + 2 * (n - i) - 5, at0 + 3 * (n - i) - 9
+        together = min(i + 4, n) if i + 4 <= last else n
+        for row in range(i, min(i + 4, last)):
+            at = start - row - 1
+            start += n - row - 1
+            low = row + 1
+            if low < together:
+                _largest_difference(coordinates, row, low, together, out[at + low : at + together])
+        low = together
         while low < n:
             high = min(n, low + _TILE)
-            _largest_difference(coordinates, i, low, high, out[position : position + high - low])
-            position += high - low
+            row0, row1 = out[at0 + low : at0 + high], out[at1 + low : at1 + high]
+            row2, row3 = out[at2 + low : at2 + high], out[at3 + low : at3 + high]
+            _four_rows(coordinates, i, low, high, row0, row1, row2, row3)
             low = high
 
 
@@ -160,33 +173,60 @@ def simulated_rows(points, reference_sets, first, last, out):
 
 
 @jit
-def shortest_interval(values, count):
-    """Return the ends of the shortest interval that holds `count` of the sorted values; the lowest one of several."""
-    best, start = np.inf, 0
-    for i in range(values.shape[0] - count + 1):
-        length = values[i + count - 1] - values[i]
-        if length < best:
-            best, start = length, i
-    return values[start], values[start + count - 1]
+def _exchange(upper, lower):
+    for p in range(upper.shape[0]):
+        a, b = upper[p], lower[p]
+        upper[p] = a if a < b else b
+        lower[p] = b if a < b else a
+
+
+@jit
+def sort_columns(rows):
+    """Sort every column, in place: Batcher's merge exchange compares whole rows, many columns an instruction."""
+    n = rows.shape[0]
+    top = 1
+    while 2 * top < n:
+        top *= 2
+    p = top
+    while p > 0:
+        q, r, d = top, 0, p
+        while d > 0:
+            for i in range(n - d):
+                if i & p == r:
+                    _exchange(rows[i], rows[i + d])
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+
+
+@jit
+def _shortest(ends, starts, shortest, lo, hi):
+    for p in range(ends.shape[0]):
+        length = ends[p] - starts[p]
+        shorter = length < shortest[p]
+        shortest[p] = length if shorter else shortest[p]
+        lo[p] = starts[p] if shorter else lo[p]
+        hi[p] = ends[p] if shorter else hi[p]
 
 
 @parallel_jit
 def shortest_intervals(simulated, counts, lo, hi):
-    """Fill `lo` and `hi` (counts, pairs) with the shortest intervals of each column of (simulations, pairs)."""
+    """Fill `lo` and `hi` (counts, pairs) with the ends of each column's shortest intervals in (simulations, pairs).
+
+    An interval holds `counts` of the column's values; of several shortest ones it is the lowest.
+    """
     simulations, pairs = simulated.shape
-    blocks = (pairs + 63) // 64
+    blocks = (pairs + _COLUMNS - 1) // _COLUMNS
     for b in numba.prange(blocks):
-        low, high = b * 64, min(pairs, (b + 1) * 64)
-        # A tile turned round: reading one column at a time would miss the cache at every step.
-        turned = np.empty((high - low, simulations))
+        low, high = b * _COLUMNS, min(pairs, (b + 1) * _COLUMNS)
+        tile = np.empty((simulations, high - low))
         for s in range(simulations):
-            for p in range(low, high):
-                turned[p - low, s] = simulated[s, p]
-        for p in range(low, high):
-            values = turned[p - low]
-            values.sort()
-            for c in range(counts.shape[0]):
-                lo[c, p], hi[c, p] = shortest_interval(values, counts[c])
+            put(tile[s], simulated[s, low:high])
+        sort_columns(tile)
+        shortest = np.empty(high - low)
+        for c in range(counts.shape[0]):
+            fill(shortest, np.inf)
+            for i in range(simulations - counts[c] + 1):
+                _shortest(tile[i + counts[c] - 1], tile[i], shortest, lo[c, low:high], hi[c, low:high])
 
 
 @parallel_jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,12 @@ class Scenario:
     area: Any
     d_original: FloatArray
     d_known: FloatArray
+
+    @cached_property
+    def labels(self) -> tuple[pd.Series, pd.Series]:
+        """What both files say about each record, as one word."""
+        original, known = (table[self.quasi].astype(str).agg(" ".join, axis=1) for table in (self.original, self.known))
+        return original, known
 
 
 def hospitals(seed: int) -> tuple[pd.DataFrame, str]:

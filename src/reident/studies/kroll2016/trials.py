@@ -63,7 +63,7 @@ def searched(
     files: Scenario, released: FloatArray, known: ToleranceIntervals, params: dict[str, Any], rng: np.random.Generator
 ) -> dict[str, Any]:
     """Search one product graph as the paper did, cut off by steps, and as strongly as we can, cut off by time."""
-    labels = [table[files.quasi].astype(str).agg(" ".join, axis=1) for table in (files.original, files.known)]
+    labels = files.labels
     graph = compatibility_graph(labels[0], released, labels[1], files.d_known, intervals_km=(known.lo, known.hi))
     names = [table.index[graph.pairs[:, side]] for side, table in enumerate((files.original, files.known))]
     is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
