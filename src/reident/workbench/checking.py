@@ -29,6 +29,7 @@ from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
 from reident.workbench.released import Calls, read_any, read_network, read_records
+from reident.workbench.released_computed import is_read
 from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
 from reident.workbench.verdict import REFUSING, Verdict
 
@@ -36,6 +37,8 @@ __all__ = ["check"]
 
 #: The share of labels that nobody can read from which on they are told.
 _FEW = 0.02
+#: The same from which on the column was not judged.
+_MOST = 0.5
 
 
 def check(
@@ -174,16 +177,15 @@ def check(
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
         calls = Calls(judged, roles | {"household": household}, called)
         said = read_any(release, shown, calls)
+    before = [read_any(one, shown, calls) for one in check_listed(earlier, "earlier")]
     if hierarchies is None and recipe is not None:
         from reident.workbench.hierarchies import hierarchies_of
 
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
-        without_apostrophes(judged), said, quasi=roles["quasi"], sensitive=roles["sensitive"],
+        calls.known_of(without_apostrophes(judged)), said, quasi=calls.quasi, sensitive=roles["sensitive"],
         household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
-        register=calls.register(read_records(register)),
-        earlier=[read_any(one, shown, calls) for one in check_listed(earlier, "earlier")],
-        told=told, **named,
+        register=calls.register(read_records(register)), earlier=before, told=told, **named,
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
@@ -192,6 +194,8 @@ def check(
         who, listed = pd.DataFrame(data), [sensitive] if isinstance(sensitive, str) else sensitive or ()
         keys = _identifiers(who, recipe, {*known.quasi, *listed, *named.values(), household, weight})
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
+    unread, unknown = _unread(known, said)
+    findings = findings + unknown
     share = found.share_above_limit
     stands_for = population_of(said, known, found, limit)
     receipt = "" if weight is None else survey_weights(data[weight], population)[1]
@@ -207,7 +211,7 @@ def check(
         persons=found.persons,
         findings=findings,
         notes=[
-            *_notes(known, said, found.attacks, path),
+            *_notes(known, said, found.attacks, path, calls.computed_from, unread),
             *([] if is_graph(original) or known.has_places else _unasked_places(data)),
             *calls.told,
             *told_of_groups(known, found, stands_for, limit, receipt),
@@ -283,7 +287,14 @@ def _audit(path: Path, original: Any, named: Mapping[str, Any]) -> list[dict[str
     return [one.as_dict() for one in audit_bytes(path, original, lat=named["lat"], lon=named["lon"])]
 
 
-def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path | None) -> list[str]:
+def _notes(
+    knowledge: Any,
+    release: Release,
+    attacks: pd.DataFrame,
+    path: Path | None,
+    told_anew: Collection[Any],
+    unread: Sequence[str],
+) -> list[str]:
     """Say what the verdict does not cover."""
     told = [
         "The intruder is given what the original says about everybody in it, exactly; these attacks bound no other one."
@@ -297,8 +308,8 @@ def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path |
         absent = int((knowledge.truth < 0).sum())
         if absent:
             told.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
-    told += _unread(knowledge, release)
-    missing = [column for column in knowledge.quasi if column not in release.table.columns]
+    told += unread
+    missing = [name for name in knowledge.quasi if name not in release.table.columns and name not in told_anew]
     if missing:
         told.append(f"Not in the release, so no evidence: {', '.join(map(str, missing))}.")
     sampled = attacks[
@@ -316,26 +327,33 @@ def _notes(knowledge: Any, release: Release, attacks: pd.DataFrame, path: Path |
     return told
 
 
-def _unread(knowledge: Knowledge, release: Release) -> list[str]:
-    """Name the labels that stand for no value that can be told: no evidence to who cannot read them."""
-    told = []
+def _unread(knowledge: Knowledge, release: Release) -> tuple[list[str], list[dict[str, Any]]]:
+    """Name the labels that stand for no value that can be told; a column that nobody can read is a finding.
+
+    They are no evidence to who cannot read them, and nobody can say what they are to who can.
+    """
+    told, found = [], []
     for name, column in knowledge.compared(release).items():
         if column.label_of is not None:
             read = np.isin(column.theirs, column.label_of)
         else:
             read = np.atleast_1d(np.any(np.asarray(column.covers), axis=0))[column.theirs]
-        labels = release.table[name][~read]
-        digits = pd.to_numeric(labels.astype(object), errors="coerce").notna()
-        if pd.api.types.is_numeric_dtype(knowledge.known[name]):  # noise on numbers is no label
-            labels = labels[~digits]
+        labels, own = release.table[name][~read], knowledge.known[name]
+        if pd.api.types.is_numeric_dtype(own):  # noise on numbers is no label
+            digits = pd.to_numeric(labels.astype(object), errors="coerce").notna()
+            labels = labels[~digits | (not is_read(release.table[name], own))]
         labels = labels.dropna()
-        if len(labels) > _FEW * len(release.table):
-            told.append(
-                f"{name}: {len(labels)} labels of the release, such as {str(labels.iloc[0])!r}, stand for no value of "
-                "the original that can be told, and are no evidence to a join: a hierarchy of the column in the recipe "
-                "says what they stand for."
-            )
-    return told
+        if len(labels) <= _FEW * len(release.table):
+            continue
+        sentence = (
+            f"{name}: {len(labels)} labels of the release, such as {str(labels.iloc[0])!r}, stand for no value of "
+            "the original that can be told, and are no evidence to a join: a hierarchy of the column in the recipe "
+            "says what they stand for."
+        )
+        told.append(sentence)
+        if len(labels) > _MOST * release.table[name].notna().sum():
+            found.append(Finding("release", "cells", "unread column", (name,), len(labels), sentence).as_dict())
+    return told, found
 
 
 def _unasked_places(original: Any) -> list[str]:

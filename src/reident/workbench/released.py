@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_listed, check_mapping, is_key
+from reident._types import BoolArray
 from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
 from reident.networks.files import read_graph
@@ -19,7 +20,8 @@ from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.panel import placed_table, read_release
-from reident.workbench.released_codes import with_decoded
+from reident.workbench.released_codes import with_decoded, with_grouped
+from reident.workbench.released_computed import Computed, computed_columns, with_parts
 from reident.workbench.released_places import Box, box_of, swapped, with_found_places
 from reident.workbench.roles import place_columns
 
@@ -42,7 +44,7 @@ def as_called(
     called: Mapping[str, str] | None = None,
     what: str = "release",
 ) -> tuple[Any, list[str]]:
-    """Return a release with its columns called as in the original, and what was read as what, a sentence each.
+    """Return a table with its columns called as in the original, and what was read as what, a sentence each.
 
     A column that the release lacks is sought by `called`, then by its name in other letters, then by its values, where
     one other column alone holds them. Coordinates are sought by their names and range.
@@ -56,6 +58,21 @@ def as_called(
     DataError
         If none of the columns that an intruder knows is found, and the release has others that nobody can tell.
     """
+    names, told, left, missing = _calling(release, original, quasi, others, places, called, what)
+    said = release.rename(columns=names) if names else release
+    return said, told + _unread(said, left, missing, what, quasi, places)
+
+
+def _calling(
+    release: Any,
+    original: Any,
+    quasi: Sequence[str],
+    others: Sequence[str],
+    places: tuple[str, str] | None,
+    called: Mapping[str, str] | None,
+    what: str,
+) -> tuple[dict[str, str], list[str], list[Any], list[str]]:
+    """Return new names, a sentence each, and what nobody can tell: columns of the table, and names of the original."""
     names: dict[str, str] = {}
     for own, other in (called or {}).items():
         for table, name, which in ((original, own, "original"), (release, other, what)):
@@ -90,26 +107,25 @@ def as_called(
             names[others[0]] = name
             told.append(f"{others[0]!r} of the {what} was read as {name!r}: it holds its values.")
     left = [name for name in free if name not in names]
-    missing = [name for name in missing if name not in names.values()]
-    if missing and left:
-        known = {*quasi, *(places or ())}
-        nothing = bool(quasi) and not geometry and not known & {*release.columns, *names.values()}
-        told.append(_unread(left, missing[0], what, quasi if nothing else ()))
-    return (release.rename(columns=names) if names else release), told
+    return names, told, left, [name for name in missing if name not in names.values()]
 
 
-def _unread(left: Sequence[Any], missing: Any, what: str, sought: Sequence[str]) -> str:
+def _unread(
+    said: Any, left: Sequence[Any], missing: Sequence[str], what: str, known: Sequence[str], places: Any
+) -> list[str]:
     """Return the sentence on columns that nobody can tell; refuse them where they are all that could be attacked."""
+    if not (left and missing):
+        return []
     unknown = ", ".join(map(repr, left))
-    hint = f"if one of them holds {missing!r}, " + (
-        f"--called {missing}={left[0]} says so (in Python `called`)" if what == "release" else "it must be called so"
+    hint = f"if one of them holds {missing[0]!r}, " + (
+        f"--called {missing[0]}={left[0]} says so (in Python `called`)" if what == "release" else "it must be called so"
     )
-    if sought:
+    if known and not hasattr(said, "to_crs") and not {*known, *(places or ())} & set(said.columns):
         raise DataError(
-            f"the {what} must hold a column that is known of the persons, {', '.join(map(repr, sought))}, it has "
+            f"the {what} must hold a column that is known of the persons, {', '.join(map(repr, known))}, it has "
             f"{unknown}: nothing could be attacked; {hint}"
         )
-    return f"The original lacks {unknown} of the {what}: {hint}."
+    return [f"The original lacks {unknown} of the {what}: {hint}."]
 
 
 def _plain(name: Any) -> str:
@@ -118,17 +134,20 @@ def _plain(name: Any) -> str:
 
 def _same_values(own: pd.Series, other: pd.Series) -> bool:
     """Whether nearly every value of a column is among another's or under one of its labels, and the other way round."""
-    own, other = own.dropna(), other.dropna()
-    values, labels = pd.Index(own.unique()), pd.Index(other.unique(), dtype=object)
-    texts, theirs = (pd.Index([text_of(one) for one in index]) for index in (values, labels))
-    equal = (own.isin(values[texts.isin(theirs)]).mean(), other.isin(labels[theirs.isin(texts)]).mean())
-    if not len(values) or not len(labels) or set(theirs) <= {"*"}:
+    mine, theirs = own.value_counts(), other.value_counts()
+    values, labels = mine.index, theirs.index.astype(object)
+    texts, said = (pd.Index([text_of(one) for one in index], dtype=object) for index in (values, labels))
+    if not len(values) or not len(labels) or set(said) <= {"*"}:
         return False
-    if min(equal) >= _ALIKE or max(len(values), len(labels)) > _MOST:
-        return bool(min(equal) >= _ALIKE)
+    equal = min(_share(mine, np.asarray(texts.isin(said))), _share(theirs, np.asarray(said.isin(texts))))
+    if equal >= _ALIKE or max(len(values), len(labels)) > _MOST:
+        return equal >= _ALIKE
     covered = LabelReader(values, labels).cover()
-    shares = (own.isin(values[covered.any(axis=1)]).mean(), other.isin(labels[covered.any(axis=0)]).mean())
-    return bool(min(shares) >= _ALIKE)
+    return min(_share(mine, np.any(covered, axis=1)), _share(theirs, np.any(covered, axis=0))) >= _ALIKE
+
+
+def _share(counts: pd.Series, which: BoolArray) -> float:
+    return float(counts.to_numpy()[which].sum() / counts.sum())
 
 
 def read_records(data: Any, reading: Mapping[str, Any] | None = None) -> Any:
@@ -145,6 +164,8 @@ class Calls:
 
     def __init__(self, original: Any, roles: Mapping[str, Any], called: Mapping[str, str] | None) -> None:
         self.told: list[str] = []
+        #: Columns of releases that are computed from what is known, by their names.
+        self.computed: dict[Any, Computed] = {}
         self._original, self._called = original, check_mapping(called, "called", optional=True)
         self._quasi, self._others = (_several(roles[name], name) for name in ("quasi", "sensitive"))
         single = {name: [] if roles[name] is None else _several([roles[name]], name) for name in ("lat", "lon", "id")}
@@ -164,7 +185,17 @@ class Calls:
             return register
         said, told = as_called(register, self._original, self._quasi, what="register")
         self.told += told
-        return said
+        return self.known_of(said)
+
+    @property
+    def quasi(self) -> list[str]:
+        """The columns that an intruder knows, with those that releases computed from them."""
+        return [*self._quasi, *self.computed]
+
+    @property
+    def computed_from(self) -> set[Any]:
+        """The columns that releases show as something computed from them."""
+        return {name for one in self.computed.values() for name in one.sources}
 
     def read(self, path: Path) -> Any:
         """Read a table with its columns so called, as text where the original's are."""
@@ -175,11 +206,34 @@ class Calls:
         if not (isinstance(release, pd.DataFrame) and isinstance(self._original, pd.DataFrame)):
             return release
         said, places, found = self._with_places(release)
-        said, told = as_called(said, self._original, self._quasi, self._others, places, self._called)
-        said, gaps = _with_gaps(said, self._original)
+        said, parted = with_parts(said, self._original, self._quasi)
+        names, told, left, missing = _calling(
+            said, self._original, self._quasi, self._others, places, self._called, "release"
+        )
+        said, gaps = _with_gaps(said.rename(columns=names), self._original)
+        said, computed = computed_columns(said, pd.DataFrame(self._original), self._quasi)
+        for one in computed:
+            self.computed.setdefault(one.name, one)
+        left = [name for name in left if name in release.columns and name not in self.computed]
+        missing = [name for name in missing if not any(name in one.sources for one in computed)]
+        said, grouped = with_grouped(said, self._original, missing, left)
+        left, missing = ([name for name in names if name not in grouped] for names in (left, missing))
         said, codes = with_decoded(said, self._original, [*self._quasi, *self._others])
-        self.told += [line for line in [*found, *told, *gaps, *codes] if line not in self.told]
+        told += [one.told for one in computed]
+        told += _unread(said, left, missing, "release", [*self._quasi, *self.computed], places)
+        self.told += [
+            line
+            for line in [*found, *parted, *told, *gaps, *dict.fromkeys(grouped.values()), *codes]
+            if line not in self.told
+        ]
         return said
+
+    def known_of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table of persons with what releases computed from its columns beside them."""
+        for one in self.computed.values():
+            if set(one.sources) <= set(table.columns):
+                table = table.assign(**{one.name: one.values(table)})
+        return table
 
     def _with_places(self, release: Any) -> tuple[Any, tuple[str, str] | None, list[str]]:
         """Return a release with the places that it holds under other names, in other units or in texts."""

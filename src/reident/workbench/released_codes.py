@@ -14,7 +14,7 @@ import pandas as pd
 from reident._types import FloatArray
 from reident.tables.labels import LabelReader, text_of
 
-__all__ = ["with_decoded"]
+__all__ = ["with_decoded", "with_grouped"]
 
 #: Values of a column that is decoded, and of one whose values tell codes apart, at most.
 _MOST, _BESIDE = 50, 200
@@ -56,6 +56,30 @@ def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
                 f"{name}: the release has {len(meaning)} codes, which were read by {n_pairs} records that the other "
                 "columns pair: who has the same value has the same code."
             )
+    return found, told
+
+
+def with_grouped(
+    release: pd.DataFrame, original: pd.DataFrame, missing: Sequence[Any], left: Sequence[Any]
+) -> tuple[Any, dict[Any, str]]:
+    """Return a release in which a column under a new name, that follows the values of a missing one, is called so.
+
+    Regions follow from postcodes, whatever they are called: the records that the other columns pair show it.
+    The sentences stand for the names of both.
+    """
+    found, told = release, {}
+    for other in left:
+        for name in missing:
+            if name in told or not 2 <= release[other].nunique() <= original[name].nunique() <= _VALUES:
+                continue
+            meaning, n_pairs = _by_pairs(found.rename(columns={other: name}), original, name)
+            if meaning:
+                found = found.rename(columns={other: name})
+                sentence = (
+                    f"{other!r} of the release was read as {name!r}: in {n_pairs} records that the other columns "
+                )
+                told[name] = told[other] = sentence + "pair, it follows its values."
+                break
     return found, told
 
 

@@ -1,0 +1,208 @@
+"""Releases with columns that were computed from what is known: no judged risk below a join on the same computation."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reident as rd
+from reident.workbench.released import Calls
+from reident.workbench.released_computed import computed_columns, with_parts
+
+QUASI = ["born", "sex", "zip", "height", "income", "town"]
+MONTHS = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+          "Dezember")  # fmt: skip
+
+
+def people(n=300, seed=4):
+    rng = np.random.default_rng(seed)
+    born = pd.Timestamp("1930-01-01") + pd.to_timedelta(rng.integers(0, 75 * 365, n), unit="D")
+    return pd.DataFrame(
+        {
+            "born": born.strftime("%Y-%m-%d"),
+            "sex": rng.choice(["f", "m"], n),
+            "zip": rng.choice(["01067", "10115", "10117", "20095", "50667", "80331", "97070", "04109"], n),
+            "height": rng.normal(170, 9, n).round().astype(int),
+            "income": rng.lognormal(10, 0.5, n).round(2),
+            "town": rng.choice(["München", "Köln", "Groß Gerau", "Düren", "Jena"], n),
+            "ill": rng.choice(["A", "B", "C", "D"], n),
+        }
+    )
+
+
+def born(table):
+    return pd.to_datetime(table["born"])
+
+
+def age(table, then="2024-03-05"):
+    then = pd.Timestamp(then)
+    had = [(then.month, then.day) >= (day.month, day.day) for day in born(table)]
+    return then.year - born(table).dt.year - 1 + np.array(had)
+
+
+#: What an office computes, under a name of its own or under the name of what it is computed from.
+COMPUTED = {
+    "age": age,
+    "age at the end of the year": lambda t: 2024 - born(t).dt.year,
+    "age group": lambda t: pd.cut(age(t), [0, 18, 30, 45, 65, 120], right=False).astype(str),
+    "age in days": lambda t: (pd.Timestamp("2024-03-05") - born(t)).dt.days,
+    "number of a spreadsheet": lambda t: (born(t) - pd.Timestamp("1899-12-30")).dt.days,
+    "seconds": lambda t: (born(t) - pd.Timestamp("1970-01-01")).dt.days * 86400,
+    "six digits": lambda t: born(t).dt.strftime("%y%m%d"),
+    "in words": lambda t: [f"{day.day}. {MONTHS[day.month - 1]} {day.year}" for day in born(t)],
+    "week": lambda t: born(t).dt.strftime("%G-W%V"),
+    "birthday": lambda t: born(t).dt.strftime("%d.%m."),
+    "month": lambda t: born(t).dt.month,
+    "decade": lambda t: [f"{year // 10 * 10}er" for year in born(t).dt.year],
+    "thousands": lambda t: (t["income"] / 1000).round(3),
+    "whole thousands": lambda t: (t["income"] / 1000).round().astype(int),
+    "cents": lambda t: (t["income"] * 100).round().astype(int),
+    "negative": lambda t: -t["income"],
+    "standardised": lambda t: ((t["income"] - t["income"].mean()) / t["income"].std()).round(4),
+    "from 0 to 1": lambda t: ((t["income"] - t["income"].min()) / np.ptp(t["income"])).round(5),
+    "logarithm": lambda t: np.log(t["income"]).round(6),
+    "reciprocal": lambda t: 1 / t["income"],
+    "rank": lambda t: t["income"].rank().astype(int),
+    "plus a tenth": lambda t: (t["income"] * 1.1).round(3),
+    "inches": lambda t: (t["height"] / 2.54).round(1),
+    "ratio": lambda t: t["income"] / t["height"],
+    "sum": lambda t: t["income"] + t["height"],
+    "area": lambda t: t["zip"].str[:2],
+    "first letter": lambda t: t["town"].str[0],
+}  # fmt: skip
+
+
+def naive(computed, released, original, beside):
+    """Return the share of the persons whom fewer than four records fit, by a join on the computation itself."""
+    shown = pd.DataFrame({"computed": list(computed), **{name: released[name] for name in beside}})
+    known = pd.DataFrame({"computed": list(computed), **{name: original[name].to_numpy() for name in beside}})
+    keys = ["computed", *beside]
+    fits = known.merge(shown.groupby(keys).size().rename("fits").reset_index(), on=keys, how="left")["fits"]
+    return float((1 / fits > 0.25).mean())
+
+
+@pytest.mark.parametrize("what", COMPUTED)
+@pytest.mark.parametrize("beside", [["sex", "zip"], ["sex"]])
+def test_no_judged_risk_is_below_a_join_on_what_was_computed(what, beside):
+    table = people()
+    computed = pd.Series(COMPUTED[what](table))
+    release = table[[*beside, "ill"]].assign(new=computed.to_numpy())
+    expected = naive(computed, release, table, beside)
+    release = release.sample(frac=1, random_state=1).reset_index(drop=True)
+    found = rd.check(release, table, quasi=QUASI, sensitive="ill", attacks=["exact_join", "class_risk"])
+    assert found.share_above_limit >= expected - 1e-9
+    if what != "area" or "zip" not in beside:
+        assert any("'new' of the release was read" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("what", ["six digits", "in words", "week", "number of a spreadsheet", "seconds"])
+def test_dates_written_anew_under_their_own_name_are_read(what):
+    table = people()
+    release = table[["sex", "ill"]].assign(born=pd.Series(COMPUTED[what](table)))
+    found = rd.check(release, table, quasi=QUASI, sensitive="ill", attacks=["exact_join"])
+    assert found.attacks.set_index("name").loc["exact_join", "share_above_limit"] > 0.95
+
+
+@pytest.mark.parametrize("what", ["age", "thousands", "standardised", "week", "first letter", "age group"])
+def test_of_a_part_of_the_persons_too(what):
+    table = people(500)
+    part = np.random.default_rng(2).random(len(table)) < 0.8
+    release = table[["sex", "zip", "ill"]].assign(new=pd.Series(COMPUTED[what](table)))[part]
+    found = rd.check(release.reset_index(drop=True), table, quasi=QUASI, sensitive="ill", attacks=["exact_join"])
+    assert any("'new' of the release was read" in note for note in found.notes)
+
+
+def test_cells_that_hold_several_columns_and_columns_that_hold_one_are_read():
+    table = people()
+    several = {
+        "separated": table["sex"] + "-" + table["zip"] + "-" + table["height"].astype(str),
+        "JSON": [json.dumps({"s": a, "z": b, "h": c}) for a, b, c in table[QUASI[1:4]].to_numpy().tolist()],
+        "address": [f"Weg {a}, {b} {c}" for a, b, c in zip(table["height"], table["zip"], table["town"], strict=True)],
+    }  # fmt: skip
+    for name, cells in several.items():
+        release = pd.DataFrame({"cell": cells, "ill": table["ill"]})
+        found = rd.check(release, table, quasi=QUASI, sensitive="ill", attacks=["exact_join"])
+        assert found.share_above_limit > 0.9, name
+    marks = pd.get_dummies(table[["sex", "zip", "town"]], drop_first=True).astype(int).assign(height=table["height"])
+    plain = rd.check(table[["sex", "zip", "town", "height"]], table, quasi=QUASI, attacks=["exact_join"])
+    found = rd.check(marks, table, quasi=QUASI, attacks=["exact_join"])
+    assert found.share_above_limit == plain.share_above_limit > 0.8
+
+
+def test_a_region_under_a_new_name_is_read_by_the_records_that_the_other_columns_pair():
+    table = people()
+    region = table["zip"].map({name: "NOSW"[place % 4] for place, name in enumerate(sorted(table["zip"].unique()))})
+    release = table[["sex", "height", "town"]].assign(region=region).sample(frac=1, random_state=1)
+    found = rd.check(release, table, quasi=["sex", "height", "town", "zip"], attacks=["exact_join"])
+    joined = release.groupby(["sex", "height", "town", "region"])["sex"].transform("size")
+    assert found.share_above_limit == pytest.approx((joined < 4).mean())
+
+
+def drawn(table, seed):
+    """Return columns that have nothing to do with anybody, as a release may have them."""
+    rng, n = np.random.default_rng(seed), len(table)
+    return pd.DataFrame(
+        {
+            "number": rng.permutation(n) + 1, "cluster": rng.integers(1, 6, n), "visits": rng.poisson(3, n),
+            "amount": rng.lognormal(10, 0.5, n).round(2), "u": rng.random(n).round(3), "z": rng.normal(size=n).round(4),
+            "day": rng.choice(["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"], n), "age": rng.integers(18, 95, n),
+            "year": rng.integers(1930, 2005, n), "month": rng.integers(1, 13, n),
+            "key": [f"{value:08x}" for value in rng.integers(0, 2**32, n)],
+            "place": rng.choice(["Mü", "Kö", "Gr", "Dü", "Je"], n),
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_were_drawn_are_read_as_nothing(seed):
+    table = people(250 + 50 * seed, seed=seed)
+    release = table[["sex", "ill"]].assign(zip=table["zip"].str[:2] + "***").join(drawn(table, seed))
+    _, found = computed_columns(release, table, QUASI)
+    assert [one.told for one in found] == []
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.floats(0.01, 100), st.floats(-1e4, 1e4), st.booleans(), st.integers(0, 9))
+def test_any_straight_line_of_incomes_is_found(slope, start, falling, seed):
+    table = people(120, seed=seed)
+    new = (-slope if falling else slope) * table["income"] + start
+    release = pd.DataFrame({"new": new, "sex": table["sex"]}).sample(frac=1, random_state=seed)
+    _, found = computed_columns(release, table, QUASI)
+    assert [one.sources for one in found] == [("income",)]
+    again = found[0].values(table)
+    assert np.isin(again, release["new"]).all()
+
+
+def test_what_releases_computed_is_computed_of_a_register_too():
+    table = people()
+    calls = Calls(table, {"quasi": QUASI, "sensitive": None, "lat": None, "lon": None, "id": None}, None)
+    calls(table[["sex"]].assign(years=age(table)))
+    register = calls.register(table[["born", "sex"]].head(20))
+    assert register["years"].tolist() == age(table).head(20).tolist()
+    assert calls.quasi == [*QUASI, "years"]
+
+
+def test_a_column_that_nobody_can_read_refuses_the_release():
+    table = people()
+    unknown = {
+        "income": np.sin(table["income"]).round(4),
+        "zip": [f"x{place}" for place in np.random.default_rng(0).permutation(len(table))],
+    }
+    for name, cells in unknown.items():
+        found = rd.check(table[["sex"]].assign(**{name: cells}), table, quasi=QUASI, attacks=["exact_join"])
+        assert [one["kind"] for one in found.findings] == ["unread column"]
+        assert not found.passed
+        assert found.n_above == 0
+    noisy = table[["sex"]].assign(income=table["income"] * np.random.default_rng(0).uniform(0.8, 1.25, len(table)))
+    assert rd.check(noisy, table, quasi=["sex", "income"], attacks=["exact_join"]).passed
+
+
+def test_parts_stand_beside_the_cells_that_hold_them():
+    table = people(30)
+    said, told = with_parts(pd.DataFrame({"key": table["zip"] + "|" + table["sex"]}), table, QUASI)
+    assert list(said) == ["key", "key, part 1", "key, part 2"]
+    assert said["key, part 1"].tolist() == table["zip"].tolist()
+    assert told == []
