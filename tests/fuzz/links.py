@@ -10,6 +10,7 @@ import naive_cliques
 import naive_linkage as naive
 from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
+from reident.kernels.cliques import bitset
 from reident.kernels.places import compatibility
 from reident.kernels.tables import choquet, hitting_set, linkage_rows, mdav, nearest, swapping
 
@@ -218,6 +219,9 @@ def product_comp(codes_release, codes_known, d_release, d_known, n_codes, low, h
     for run in runs:
         compatibility.fill_lists(*shared, *run, pointers, indices)
         compatibility.fill_bits(*shared, *run, bits)
+    for low in range(0, degrees.size, 64):
+        bitset.mirror_rows(bits, low, min(low + 64, degrees.size))
+    assert compatibility.count_ends(codes_known, begin, end) == degrees.sum()
     return (pointers, indices), bits
 
 
@@ -295,7 +299,8 @@ CASES = [
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
         ("compatibility.fill_lists", "compatibility.release_pairs", "compatibility.group_by_labels",
-         "compatibility.known_ranges", "compatibility.count_neighbours", "compatibility.fill_bits"),
+         "compatibility.known_ranges", "compatibility.count_neighbours", "compatibility.fill_bits",
+         "compatibility.count_ends", "bitset.mirror_rows"),
         draw_product, product_comp, product_ref,
     ),
     Case(("swapping.swap_partners",), draw_swap, swapping.swap_partners, swap_ref),

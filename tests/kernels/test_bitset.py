@@ -47,3 +47,16 @@ def test_branching_set_meets_every_clique_of_the_size(n, need, random):
             if len(inside) >= need:
                 assert chosen & int(branch[0])
     assert count_colours(rows, everything) >= largest
+
+
+@given(st.integers(1, 150), st.sampled_from([0.02, 0.5]), st.integers(0, 9))
+def test_blocks_of_bits_are_turned_round(n, density, seed):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < density, 1)
+    dense, rows = upper | upper.T, bitset.pack_rows(upper)
+    for low in range(0, n, 64):
+        bitset.mirror_rows(rows, low, min(low + 64, n))
+    np.testing.assert_array_equal(rows, bitset.pack_rows(dense))
+    order = rng.permutation(n)
+    renamed = bitset.permute_rows(rows, order, np.argsort(order))
+    np.testing.assert_array_equal(renamed, bitset.pack_rows(dense[np.ix_(order, order)]))

@@ -18,6 +18,7 @@ from reident._types import FloatArray, IntArray
 from reident.cliques.adjacency import Adjacency
 from reident.errors import DataError, ParameterError
 from reident.kernels._jit import in_threads
+from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
 
 __all__ = ["CompatibilityGraph", "compatibility_graph"]
@@ -29,6 +30,8 @@ _BITS_VERTICES = 64_000
 _SURELY_SMALL, _SAMPLED = 20_000, 20_000
 # Pieces of the join that threads may take.
 _N_PARTS = 8
+# Rows of bits, in whole words, that a thread completes at a time.
+_MIRRORED = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,23 +288,26 @@ def _build(
     n_known = codes_known.size
     begin = np.zeros((n_known, n_known), dtype=np.int32)
     end = np.zeros((n_known, n_known), dtype=np.int32)
-    degrees = np.zeros(int(offsets[-1]), dtype=np.int64)
+    n_vertices = int(offsets[-1])
     built = (codes_known, offsets, first, second, begin, end)
 
     parts = _parts(offsets)
     bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
     in_threads(lambda part: kernels.known_ranges(*bounds, *part, begin, end), parts)
-    in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
-    n_ends = int(degrees.sum())
-    words = (degrees.size + 63) // 64
-    if degrees.size <= _BITS_VERTICES and 4 * n_ends > 8 * degrees.size * words:
-        bits = np.zeros((degrees.size, words), dtype=np.uint64)
+    n_ends = int(kernels.count_ends(codes_known, begin, end))
+    words = (n_vertices + 63) // 64
+    if n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words:
+        bits = np.zeros((n_vertices, words), dtype=np.uint64)
         in_threads(lambda part: kernels.fill_bits(*built, *part, bits), parts)
-        return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, bits=bits, most=most))
+        ends = range(0, n_vertices, _MIRRORED)
+        in_threads(lambda low: mirror_rows(bits, low, min(low + _MIRRORED, n_vertices)), ends)
+        return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, bits=bits, most=most))
+    degrees = np.zeros(n_vertices, dtype=np.int64)
+    in_threads(lambda part: kernels.count_neighbours(*built, *part, degrees), parts)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
-    return CompatibilityGraph(pairs, Adjacency(degrees.size, n_ends // 2, indptr, indices, most=most))
+    return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, most=most))
 
 
 def _afford(

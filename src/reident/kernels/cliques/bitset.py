@@ -9,9 +9,13 @@ from numba import types
 from numba.extending import intrinsic
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import fill
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
+
+# Above this share of ones the words of a block are turned round, below it the ones are moved one by one.
+_DENSE = 0.1
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 
@@ -136,13 +140,63 @@ def pack_lists(indptr, indices, order, rank, low, high, bits):
 
 
 @jit
+def _transpose_block(block):
+    """Turn 64 words round, in place: bit j of word i changes places with bit i of word j."""
+    step, mask = 32, np.uint64(0xFFFFFFFF)
+    while step > 0:
+        for low in range(0, 64, 2 * step):
+            for i in range(low, low + step):
+                other = block[i + step]
+                swapped = ((block[i] >> np.uint64(step)) ^ other) & mask
+                block[i + step] = other ^ swapped
+                block[i] ^= swapped << np.uint64(step)
+        step >>= 1
+        mask ^= mask << np.uint64(step)
+
+
+@jit
+def mirror_rows(bits, low, high):
+    """Set, in place, the edges of vertices low..high-1, multiples of 64 or the end, to those before them.
+
+    The rows hold the edges to larger vertices only, at first.
+    """
+    n = bits.shape[0]
+    block = np.zeros(64, dtype=np.uint64)
+    for w in range(low >> 6, (high + 63) >> 6):
+        rows = min(64, n - 64 * w)
+        for other in range(w + 1):
+            for i in range(min(64, n - 64 * other)):
+                block[i] = bits[64 * other + i, w]
+            _transpose_block(block)
+            for i in range(rows):
+                bits[64 * w + i, other] |= block[i]
+            fill(block, ZERO)
+
+
+@jit
 def permute_rows(bits, order, rank):
     """Rename the vertices of a packed graph: row i of the result is row `order[i]`, its columns renamed by `rank`."""
+    n, words = bits.shape
     out = np.zeros_like(bits)
-    for i in range(bits.shape[0]):
+    total = 0
+    for v in range(n):
+        total += count_bits(bits[v])
+    if total > _DENSE * n * n:
+        # Block by block; what is adjacent to a vertex is also what the vertex is adjacent to.
+        block = np.zeros(64, dtype=np.uint64)
+        for b in range(words):
+            for w in range(words):
+                for i in range(min(64, n - 64 * b)):
+                    block[i] = bits[order[64 * b + i], w]
+                _transpose_block(block)
+                for i in range(min(64, n - 64 * w)):
+                    out[rank[64 * w + i], b] = block[i]
+                fill(block, ZERO)
+        return out
+    for i in range(n):
         source = bits[order[i]]
         row = out[i]
-        for w in range(source.shape[0]):
+        for w in range(words):
             word = source[w]
             while word != ZERO:
                 u = rank[(w << 6) + lowest_bit(word)]

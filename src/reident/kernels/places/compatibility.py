@@ -111,6 +111,17 @@ def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes, fro
 
 
 @jit
+def count_ends(codes, begin, end):
+    """Return the sum of all degrees."""
+    n = codes.shape[0]
+    total = 0
+    for a in range(n):
+        for b in range(n):
+            total += (end[a, b] - begin[a, b]) * (2 if codes[a] == codes[b] else 1)
+    return total
+
+
+@jit
 def count_neighbours(codes, offsets, first, second, begin, end, from_known, to_known, degrees):
     """Add up the degrees, zero at first, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
@@ -158,11 +169,14 @@ def fill_lists(codes, offsets, first, second, begin, end, from_known, to_known, 
 
 @jit
 def fill_bits(codes, offsets, first, second, begin, end, from_known, to_known, bits):
-    """Set the adjacency, for graphs too dense for lists, in rows of bits that are zero; as `fill_lists` otherwise."""
+    """Set, in rows of bits that are zero, the neighbours that belong to later known records, as `fill_lists` otherwise.
+
+    For graphs too dense for lists; the neighbours before are then set by `mirror_rows`.
+    """
     n = codes.shape[0]
     for a in range(from_known, to_known):
         base = offsets[a]
-        for b in range(n):
+        for b in range(a + 1, n):
             other = offsets[b]
             if codes[a] <= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
