@@ -22,7 +22,7 @@ from reident.workbench.microdata import is_graph
 from reident.workbench.panel import placed_table, read_release
 from reident.workbench.released_codes import with_decoded, with_grouped
 from reident.workbench.released_computed import Computed, computed_columns, with_parts
-from reident.workbench.released_places import Box, box_of, swapped, with_found_places
+from reident.workbench.released_places import Box, box_of, inside, swapped, with_found_places, with_turned_places
 from reident.workbench.roles import place_columns
 
 __all__ = ["Calls", "as_called", "read_any", "read_network", "read_records"]
@@ -31,6 +31,8 @@ __all__ = ["Calls", "as_called", "read_any", "read_network", "read_records"]
 _ABSENT = frozenset({"NA", "NaN", "nan", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "None", "."})
 #: The share of the records of either file that must agree with some value of the other.
 _ALIKE = 0.95
+#: Degrees up to which a place is where it was.
+_SAME_DEG = 1e-4
 #: Values and labels up to which labels are also read: intervals, sets and masks.
 _MOST = 1000
 
@@ -177,7 +179,8 @@ class Calls:
         self._box: Box | None = None
         if self._places is not None and isinstance(original, pd.DataFrame):
             placed = placed_table(original, roles["lat"], roles["lon"], roles.get("crs"))
-            self._box = box_of(*(placed[name].to_numpy(float, na_value=np.nan) for name in (LAT, LON)))
+            self._homes = tuple(placed[name].to_numpy(float, na_value=np.nan) for name in (LAT, LON))
+            self._box = box_of(*self._homes)
 
     def register(self, register: Any) -> Any:
         """Return a list of the population with its columns so called, if there is one."""
@@ -212,14 +215,17 @@ class Calls:
         )
         said, gaps = _with_gaps(said.rename(columns=names), self._original)
         said, computed = computed_columns(said, pd.DataFrame(self._original), self._quasi)
-        for one in computed:
+        said, half = _with_half_a_place(said, places)
+        for one in [*computed, *half]:
             self.computed.setdefault(one.name, one)
         left = [name for name in left if name in release.columns and name not in self.computed]
         missing = [name for name in missing if not any(name in one.sources for one in computed)]
+        if places and not half and not {*places} & set(said.columns) and not hasattr(said, "to_crs"):
+            missing = [*missing, places[0]]
         said, grouped = with_grouped(said, self._original, missing, left)
         left, missing = ([name for name in names if name not in grouped] for names in (left, missing))
         said, codes = with_decoded(said, self._original, [*self._quasi, *self._others])
-        told += [one.told for one in computed]
+        told += [one.told for one in [*computed, *half]]
         told += _unread(said, left, missing, "release", [*self._quasi, *self.computed], places)
         self.told += [
             line
@@ -242,17 +248,41 @@ class Calls:
         plain, own = {_plain(name): name for name in release.columns}, tuple(map(_plain, self._places))
         if set(own) <= set(plain):
             lat, lon = (release[plain[name]] for name in own)
-            numeric = all(pd.api.types.is_numeric_dtype(one) for one in (lat, lon))
-            if not numeric or self._crs not in (None, "EPSG:4326"):
+            if self._crs not in (None, "EPSG:4326"):
                 return release, self._places, []
-            north, east = (one.to_numpy(float, na_value=np.nan) for one in (lat, lon))
-            if not swapped(north, east, self._box):
-                return release, self._places, []
-            told = [f"{lat.name!r} and {lon.name!r} of the release were exchanged, to lie where the original's do."]
-            return release.assign(**{lat.name: lon, lon.name: lat}), self._places, told
+            if all(pd.api.types.is_numeric_dtype(one) for one in (lat, lon)):
+                north, east = (one.to_numpy(float, na_value=np.nan) for one in (lat, lon))
+                if swapped(north, east, self._box):
+                    told = [
+                        f"{lat.name!r} and {lon.name!r} of the release were exchanged, to lie where the original's do."
+                    ]
+                    return release.assign(**{lat.name: lon, lon.name: lat}), self._places, told
+                if inside(north, east, self._box):
+                    said, told = with_turned_places(release, [lat.name, lon.name], *self._homes)
+                    same = told and np.nanmedian(np.abs(said[LAT] - north)) < _SAME_DEG
+                    return (release, self._places, []) if same or not told else (said, (LAT, LON), told)
+            return self._sought(release, [lat.name, lon.name])
         free = [name for name in release.columns if name not in self._original.columns]
+        return self._sought(release, free)
+
+    def _sought(self, release: Any, free: Sequence[Any]) -> tuple[Any, tuple[str, str] | None, list[str]]:
+        """Return a release with the places that some of its columns hold in any way."""
+        assert self._box is not None
         said, told = with_found_places(release, free, self._box)
+        if not told:
+            said, told = with_turned_places(release, free, *self._homes)
         return said, (LAT, LON) if told else self._places, told
+
+
+def _with_half_a_place(release: Any, places: tuple[str, str] | None) -> tuple[Any, list[Computed]]:
+    """Return a release that shows one coordinate of a place with it as a column that is known."""
+    shown = [name for name in places or () if name in release.columns]
+    if len(shown) != 1:
+        return release, []
+    name = f"{shown[0]} alone"
+    told = f"{shown[0]!r} of the release is one coordinate of a place, and was joined as a number."
+    one = Computed(name, shown[0], (shown[0],), told, lambda table: table[shown[0]])
+    return release.rename(columns={shown[0]: name}), [one]
 
 
 def _with_gaps(release: Any, original: Any) -> tuple[Any, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ import pandas as pd
 from reident._types import FloatArray
 from reident.methods.release import LAT, LON
 from reident.places.points import degrees_of
+from reident.workbench.turned_places import turned_back
+from reident.workbench.written_places import degrees_in, places_in
 
-__all__ = ["Box", "box_of", "swapped", "with_found_places"]
+__all__ = ["Box", "box_of", "inside", "swapped", "with_found_places", "with_turned_places"]
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
-#: Texts that hold a place: east before north as in WKT, and a pair in any order.
+#: Texts that hold a place in numbers: east before north as in WKT, and a pair in any order.
 _POINT = re.compile(rf"^\s*(?:SRID=\d+;)?\s*POINT\s*Z?\s*\(\s*({_NUMBER})\s+({_NUMBER})[^)]*\)\s*$", re.IGNORECASE)
 _PAIR = re.compile(rf"^\s*[\[(]?\s*({_NUMBER})\s*[,; ]\s*({_NUMBER})\s*[\])]?\s*$")
 #: The share of the places that must lie where the original's do.
@@ -29,8 +32,8 @@ _SYSTEMS = (
     *("EPSG:4647", "EPSG:5650", "EPSG:2180", "EPSG:5514", "EPSG:29902", "EPSG:2157"),
 )
 
-#: Records on which it is tried what columns mean, and columns of numbers that are tried in pairs at most.
-_SAMPLE, _MOST = 1000, 30
+#: Records on which it is tried what columns mean, and columns of numbers that are tried in pairs at most, turned too.
+_SAMPLE, _MOST, _MOST_TURNED = 1000, 30, 6
 
 Box = tuple[float, float, float, float]
 _Reading = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -46,7 +49,8 @@ def box_of(lat: FloatArray, lon: FloatArray) -> Box | None:
     return south - high, north + high, west - wide, east + wide
 
 
-def _inside(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
+def inside(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
+    """Whether nearly all places lie where an original's do."""
     known = np.isfinite(lat) & np.isfinite(lon)
     within = (lat >= box[0]) & (lat <= box[1]) & (lon >= box[2]) & (lon <= box[3])
     return bool(known.any()) and float(within[known].mean()) >= _INSIDE
@@ -54,7 +58,7 @@ def _inside(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
 
 def swapped(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
     """Whether two columns hold the places of an original under each other's names."""
-    return not _inside(lat, lon, box) and _inside(lon, lat, box)
+    return not inside(lat, lon, box) and inside(lon, lat, box)
 
 
 def with_found_places(release: pd.DataFrame, free: Sequence[Any], box: Box) -> tuple[pd.DataFrame, list[str]]:
@@ -66,7 +70,7 @@ def with_found_places(release: pd.DataFrame, free: Sequence[Any], box: Box) -> t
     rows = np.linspace(0, len(release) - 1, min(_SAMPLE, len(release))).astype(int)
     for columns, first, second in _candidates(release, free):
         for said, read in _readings(first[rows], second[rows], box):
-            if _inside(*read(first[rows], second[rows]), box):
+            if inside(*read(first[rows], second[rows]), box):
                 lat, lon = read(first, second)
                 named = " and ".join(map(repr, columns))
                 told = f"Places of the release were read in {named}: {said}, where those of the original are."
@@ -74,10 +78,32 @@ def with_found_places(release: pd.DataFrame, free: Sequence[Any], box: Box) -> t
     return release, []
 
 
+def with_turned_places(
+    release: pd.DataFrame, free: Sequence[Any], lat: FloatArray, lon: FloatArray
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a release with the places that two of its columns of numbers hold, moved, turned, mirrored and scaled.
+
+    `lat` and `lon` are the original's. Found where a motion lays nearly every released pair on a place of theirs.
+    """
+    numeric = [name for name in free if pd.api.types.is_numeric_dtype(release[name])][:_MOST_TURNED]
+    for pair in combinations(numeric, 2):
+        points = release[list(pair)].to_numpy(float, na_value=np.nan)
+        found = turned_back(points, lat, lon)
+        if found is not None:
+            told = (
+                f"Places of the release were read in {pair[0]!r} and {pair[1]!r}: a motion lays them on the original's."
+            )
+            return release.drop(columns=list(pair)).assign(**{LAT: found[0], LON: found[1]}), [told]
+    return release, []
+
+
 def _candidates(release: pd.DataFrame, free: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], FloatArray, FloatArray]]:
     """Yield pairs of numbers, with the columns that hold them: the first east or south to north, the readings say."""
+    numbers: dict[Any, FloatArray] = {}
     for name in free:
         column = release[name]
+        if pd.api.types.is_numeric_dtype(column):
+            numbers[name] = column.to_numpy(float, na_value=np.nan)
         if not (column.dtype == object or isinstance(column.dtype, pd.StringDtype)):
             continue
         texts = column.astype("str")
@@ -86,11 +112,12 @@ def _candidates(release: pd.DataFrame, free: Sequence[Any]) -> Iterator[tuple[tu
             if len(parts) and parts[0].notna().sum() >= _INSIDE * max(1, column.notna().sum()):
                 pair = parts.astype(float).to_numpy()
                 yield (name,), pair[:, 0], pair[:, 1]
-    numeric = [name for name in free if pd.api.types.is_numeric_dtype(release[name])][:_MOST]
-    for place, name in enumerate(numeric):
-        for other in numeric[place + 1 :]:
-            one, two = (pd.to_numeric(release[n]).to_numpy(float, na_value=np.nan) for n in (name, other))
-            yield (name, other), one, two
+        for _, first, second in places_in(column):
+            yield (name,), first, second
+        if np.isfinite(degrees_in(column.dropna().iloc[:50])).mean() >= _INSIDE:
+            numbers[name] = degrees_in(column)
+    for name, other in combinations(list(numbers)[:_MOST], 2):
+        yield (name, other), numbers[name], numbers[other]
 
 
 def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple[str, _Reading]]:
@@ -102,15 +129,36 @@ def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple
     if max(largest) <= 360 and (first[known] % 1).any() and (second[known] % 1).any():
         yield "degrees of latitude and longitude", lambda one, two: (one, two)
         yield "degrees of longitude and latitude", lambda one, two: (two, one)
-    if min(largest) < 1000:
+    if max(largest) <= 2 * np.pi and max(map(abs, box)) > 2 * np.pi:
+        yield "radians of latitude and longitude", lambda one, two: (np.degrees(one), np.degrees(two))
+        yield "radians of longitude and latitude", lambda one, two: (np.degrees(two), np.degrees(one))
+    for power in (5, 6, 7):
+        if max(largest) > 10**power:
+            yield f"degrees times 10^{power}", partial(_scaled, 10.0**power)
+            yield f"degrees times 10^{power}, east first", partial(_scaled_turned, 10.0**power)
+    if min(largest) < 100:
         return
     zone = int(((box[2] + box[3]) / 2 + 180) // 6) + 1
     half = 700 if box[0] + box[1] < 0 else 600
     near = [f"EPSG:{32000 + half + one}" for one in (zone, zone - 1, zone + 1) if 1 <= one <= 60]
     for system in [*near, *_SYSTEMS]:
-        yield f"metres east and north in {system}", partial(degrees_of, crs=system)
-        yield f"metres north and east in {system}", partial(_turned, system)
+        for unit, told in ((1.0, "metres"), (1000.0, "kilometres")):
+            if min(largest) * unit >= 10_000:
+                yield f"{told} east and north in {system}", partial(_projected, system, unit)
+                yield f"{told} north and east in {system}", partial(_turned, system, unit)
 
 
-def _turned(system: str, north: FloatArray, east: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return degrees_of(east, north, system)
+def _scaled(unit: float, lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return lat / unit, lon / unit
+
+
+def _scaled_turned(unit: float, lon: FloatArray, lat: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return lat / unit, lon / unit
+
+
+def _projected(system: str, unit: float, east: FloatArray, north: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return degrees_of(unit * east, unit * north, system)
+
+
+def _turned(system: str, unit: float, north: FloatArray, east: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return degrees_of(unit * east, unit * north, system)
