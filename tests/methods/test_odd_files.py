@@ -1,5 +1,7 @@
 """Odd files as offices hand them over: what is printed about them is true, and nothing of them ends the work."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -189,3 +191,22 @@ def test_a_recipe_reads_numbers_with_an_exponent_and_no_key_twice(tmp_path):
     path.write_text("limit: .2\ncolumns: {age: {role: other}}\nlimit: .9")
     with pytest.raises(DataError, match="'limit' stands twice"):
         rd.read_recipe(path)
+
+
+def test_a_release_and_an_original_without_a_line_of_names_are_checked(tmp_path):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {"age": rng.integers(18, 90, 80), "sex": rng.choice(["f", "m"], 80), "ill": rng.choice(["A", "B"], 80)}
+    )
+    table.to_csv(tmp_path / "known.csv", index=False, header=False)
+    table.sample(frac=1, random_state=1).to_csv(tmp_path / "release.csv", index=False, header=False)
+    line = ["check", "release.csv", "--against", "known.csv", "--quasi", "age,sex", "--sensitive", "ill"]
+    refused = call(tmp_path, *line)
+    assert refused.returncode == 2
+    assert "names" in refused.stderr
+    done = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "age,sex,ill", "--out", "out")
+    assert done.returncode == 3
+    naive = (table.groupby(["age", "sex"])["ill"].transform("size") < 4).mean()
+    assert json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["share_above_limit"] >= naive
+    elsewhere = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "Alter,sex,ill")
+    assert "'Alter' of the release was read as 'age': it holds its values." in elsewhere.stdout

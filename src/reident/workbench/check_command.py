@@ -41,6 +41,10 @@ def check(
     called: Annotated[
         list[str] | None, typer.Option(help="What a column is called in the release: age=Alter; repeatable.")
     ] = None,
+    names: Annotated[
+        str, typer.Option(help="What the original's columns are called where it has no line of names, with commas.")
+    ] = "",
+    release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: Population = None,
@@ -70,6 +74,8 @@ def check(
         lon=lon,
         crs=crs,
         release_crs=release_crs,
+        names=listed(names),
+        release_names=listed(release_names),
         recipe=recipe,
         id=id,
         called=dict(map(_called, called or [])),

@@ -21,7 +21,7 @@ from reident.networks.files import network_of_table
 from reident.networks.graph import Network, as_network, by_name
 from reident.places.points import check_crs
 from reident.workbench.cell_audit import Finding
-from reident.workbench.files import without_apostrophes
+from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.microdata import is_graph, persons_of
@@ -52,6 +52,8 @@ def check(
     id: str | None = None,  # noqa: A002 (the word of the command line)
     crs: str | None = None,
     release_crs: str | None = None,
+    names: str | Sequence[str] = (),
+    release_names: str | Sequence[str] = (),
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -87,6 +89,9 @@ def check(
         name the columns of north and east. Default the recipe's.
     release_crs : str, optional
         The same of the release, and of earlier ones, where it differs.
+    names, release_names : str or sequence of str
+        What the columns of the original, and of the release, are called where the file has no line of names; default of
+        the original's the recipe's.
     household : str, optional
         The original's column of households: who finds one member finds them all, so that everybody has the risk of the
         member most at risk.
@@ -142,6 +147,7 @@ def check(
     check_integer(seed, "seed", low=0)
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
+    roles["release_names"] = release_names
     check_text(household, "household")
     check_text(weight, "weight")
     household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
@@ -152,7 +158,7 @@ def check(
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     shown = named | {"crs": roles["release_crs"] or roles["crs"]}
     told: bool | None = isinstance(release, Release) or None
-    names: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
     if recipe is not None and recipe.ends and not is_graph(original):
         original = network_of_table(read_records(original, recipe.reading), recipe.ends, "original")
     if is_graph(original):
@@ -160,10 +166,10 @@ def check(
         judged, said = persons_of(network), read_network(release)
         data = judged
         calls = Calls(data, roles, called)
-        names = _names_kept(said, network)
-        told = bool(names)
+        findings = _names_kept(said, network)
+        told = bool(findings)
     else:
-        judged = data = check_table(read_records(original, _reading(recipe, original, crs)), "original")
+        judged = data = check_table(read_records(original, _reading(recipe, original, crs, names)), "original")
         if (
             crs is not None
             and lat is None
@@ -189,7 +195,8 @@ def check(
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
-    findings = names if is_graph(original) or path is None else _audit(path, data, named)
+    if not is_graph(original) and path is not None:
+        findings = _audit(path, data, named, release_names)
     if not is_graph(original):
         who, listed = pd.DataFrame(data), [sensitive] if isinstance(sensitive, str) else sensitive or ()
         keys = _identifiers(who, recipe, {*known.quasi, *listed, *named.values(), household, weight})
@@ -226,11 +233,11 @@ def check(
     return verdict
 
 
-def _reading(recipe: Any, original: Any, crs: str | None) -> Mapping[str, Any] | None:
-    """Return how the original's file is read: as the recipe says, and by the CRS where a geographic one names none."""
-    reading = None if recipe is None else recipe.reading
+def _reading(recipe: Any, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
+    """Return how the original's file is read: as the recipe and `names` say, a geographic one without a CRS by it."""
     geographic = isinstance(original, str | Path) and Path(original).suffix.lower() in GEOGRAPHIC
-    return {**(reading or {}), "crs": crs} if geographic and crs is not None else reading
+    told = {"crs": crs} if geographic and crs is not None else {}
+    return {**({} if recipe is None else recipe.reading), **told, **({"names": names} if names else {})}
 
 
 def _priced(release: Release, knowledge: Knowledge, limit: float) -> KnowledgePrice | None:
@@ -281,10 +288,11 @@ def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
     return [finding.as_dict()]
 
 
-def _audit(path: Path, original: Any, named: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _audit(path: Path, original: Any, named: Mapping[str, Any], names: str | Sequence[str]) -> list[dict[str, Any]]:
     from reident.workbench.audit import audit_bytes
 
-    return [one.as_dict() for one in audit_bytes(path, original, lat=named["lat"], lon=named["lon"])]
+    released = read_like(path, original, names=names) if names else None
+    return [one.as_dict() for one in audit_bytes(path, original, released, lat=named["lat"], lon=named["lon"])]
 
 
 def _notes(

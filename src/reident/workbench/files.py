@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,13 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def read_like(path: Path, original: Any, crs: str | None = None) -> Any:
+def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> Any:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
-    geographic = path.suffix.lower() in GEOGRAPHIC
-    found, before = open_file(path, crs=crs if geographic else None), getattr(original, "columns", ())
+    told: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
+    found, before = open_file(path, **told), getattr(original, "columns", ())
     texts = [name for name in found.data.columns if name in before and _is_text(original[name])]
     texts = [name for name in texts if not _is_text(found.data[name])]
-    return open_file(path, text=texts, crs=crs if geographic else None).data if texts else found.data
+    return open_file(path, text=texts, **told).data if texts else found.data
 
 
 def _is_text(column: pd.Series) -> bool:

@@ -175,6 +175,7 @@ class Calls:
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
+        self._names = roles.get("release_names") or ()
         self._crs = roles.get("release_crs") or roles.get("crs")
         self._box: Box | None = None
         if self._places is not None and isinstance(original, pd.DataFrame):
@@ -202,7 +203,7 @@ class Calls:
 
     def read(self, path: Path) -> Any:
         """Read a table with its columns so called, as text where the original's are."""
-        return self(without_apostrophes(read_like(path, self._original, self._crs)))
+        return self(without_apostrophes(read_like(path, self._original, self._crs, self._names)))
 
     def __call__(self, release: Any) -> Any:
         """Return a table with its columns so called; anything else as it is."""
