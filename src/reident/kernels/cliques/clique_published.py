@@ -66,41 +66,42 @@ def colour(rows, members, colours, need):
     0. Returns the number of looks at the graph.
     """
     n = members.shape[0]
-    first = np.full(n + 1, -1, dtype=np.int64)
-    last = np.full(n + 1, -1, dtype=np.int64)
-    following = np.full(n, -1, dtype=np.int64)
-    vertices = members.copy()
-    n_colours = kept = looks = 0
-    for i in range(n):
-        row = rows[vertices[i]]
-        k = 1
-        while k <= n_colours:
-            j = first[k]
-            while j >= 0 and not has_bit(row, vertices[j]):
+    taken = np.empty(rows.shape[1], dtype=np.uint64)
+    left, sorted_ones, colour_of = members.copy(), np.empty_like(members), np.empty_like(colours)
+    n_left, n_sorted, k, looks = n, 0, 0, 0
+    while n_left > 0:
+        k += 1
+        if k == need:
+            # Both lists are in the candidates' order: those that are left come out of `members`.
+            kept = at = 0
+            for i in range(n):
+                if at < n_left and members[i] == left[at]:
+                    at += 1
+                else:
+                    members[kept] = members[i]
+                    kept += 1
+        fill(taken, ZERO)
+        looks += n_left
+        still = 0
+        for i in range(n_left):
+            v = left[i]
+            if has_bit(taken, v):
+                left[still] = v
+                still += 1
+            else:
+                row = rows[v]
+                for w in range(row.shape[0]):
+                    taken[w] |= row[w]
                 looks += 1
-                j = following[j]
-            if j < 0:
-                break
-            looks += 1
-            k += 1
-        n_colours = max(n_colours, k)
-        if first[k] < 0:
-            first[k] = i
-        else:
-            following[last[k]] = i
-        last[k] = i
-        if k < need:
-            members[kept] = vertices[i]
-            colours[kept] = 0
-            kept += 1
-    for k in range(max(need, 1), n_colours + 1):
-        j = first[k]
-        while j >= 0:
-            members[kept] = vertices[j]
-            colours[kept] = k
-            kept += 1
-            j = following[j]
-    return looks + n
+                if k >= need:
+                    sorted_ones[n_sorted] = v
+                    colour_of[n_sorted] = k
+                    n_sorted += 1
+        n_left = still
+    fill(colours[: n - n_sorted], 0)
+    put(members[n - n_sorted :], sorted_ones[:n_sorted])
+    put(colours[n - n_sorted :], colour_of[:n_sorted])
+    return looks
 
 
 @jit
