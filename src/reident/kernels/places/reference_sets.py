@@ -11,6 +11,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 from reident.kernels._loops import fill
+from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, lowest_bit, pack_rows
 
 _EMPTY = -1.0
 
@@ -148,24 +149,28 @@ def walk_class(entries, turned, distances, tol, f):
 
 
 @jit
-def _match(f, g, tol):
-    """Return (sign, shift) with f = sign g + shift wherever both are known, at two different values at least; or 0."""
-    first, n_shared = -1, 0
+def _match(f, g, shared, tol):
+    """Return (sign, shift) with f = sign g + shift wherever both are known, at two different values at least; or 0.
+
+    `shared` are the records that both know, as words of bits.
+    """
+    first = -1
     plus, minus, apart = True, True, False
-    for x in range(f.shape[0]):
-        if np.isnan(f[x]) or np.isnan(g[x]):
-            continue
-        n_shared += 1
-        if first < 0:
-            first = x
-            continue
-        rise, step = f[x] - f[first], g[x] - g[first]
-        apart |= abs(step) > 1e3 * tol
-        plus &= abs(rise - step) <= tol
-        minus &= abs(rise + step) <= tol
-        if not (plus or minus):
-            return 0.0, 0.0
-    if n_shared < 2 or not apart:
+    for w in range(shared.shape[0]):
+        word = shared[w]
+        while word != ZERO:
+            x = (w << 6) + lowest_bit(word)
+            word &= word - ONE
+            if first < 0:
+                first = x
+                continue
+            rise, step = f[x] - f[first], g[x] - g[first]
+            apart |= abs(step) > 1e3 * tol
+            plus &= abs(rise - step) <= tol
+            minus &= abs(rise + step) <= tol
+            if not (plus or minus):
+                return 0.0, 0.0
+    if not apart:
         return 0.0, 0.0
     sign = 1.0 if plus else -1.0
     return sign, f[first] - sign * g[first]
@@ -175,6 +180,7 @@ def _match(f, g, tol):
 def merge_pieces(pieces, tol):
     """Join pieces (m, n) of one coordinate that agree on two records or more; returns which rows still stand."""
     m, n = pieces.shape
+    known = pack_rows(~np.isnan(pieces))
     stands = np.ones(m, dtype=np.bool_)
     moving = True
     while moving:
@@ -183,14 +189,16 @@ def merge_pieces(pieces, tol):
             if not stands[i]:
                 continue
             for j in range(m):
-                if j == i or not stands[j]:
+                # Most pieces are small, and share nothing.
+                if j == i or not stands[j] or count_shared(known[i], known[j]) < 2:
                     continue
-                sign, shift = _match(pieces[i], pieces[j], tol)
+                sign, shift = _match(pieces[i], pieces[j], known[i] & known[j], tol)
                 if sign == 0.0:
                     continue
                 for x in range(n):
                     if np.isnan(pieces[i, x]):
                         pieces[i, x] = sign * pieces[j, x] + shift
+                known[i] |= known[j]
                 stands[j] = False
                 moving = True
     return stands
