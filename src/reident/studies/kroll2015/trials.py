@@ -65,6 +65,14 @@ def _known(dataset: int, **conditions: Any) -> MetricMicrodata:
     return MetricMicrodata(known[QUASI], great_circle_km(known["lat_deg"], known["lon_deg"]))
 
 
+@lru_cache(maxsize=16)
+def _labels(dataset: int, **conditions: Any) -> tuple[pd.Series, pd.Series]:
+    """Return what the quasi-identifiers of each record say, as one word, of both files."""
+    made = files(dataset, **conditions)
+    original, known = (table[QUASI].astype(str).agg(" ".join, axis=1) for table in (made.original, made.known))
+    return original, known
+
+
 def _conditions(params: dict[str, Any]) -> dict[str, Any]:
     return {name: params[name] for name in CONDITIONS if name in params and name != "ties"}
 
@@ -113,9 +121,8 @@ def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     release, window_km, utility = _noisy_release(params, rng)
     conditions = _conditions(params)
     known, truth = _known(params["dataset"], **conditions), files(params["dataset"], **conditions).truth
-    graph = compatibility_graph(
-        _labels(release), release.distances_km, _labels(known), known.distances_km, window_km=window_km
-    )
+    labels = _labels(params["dataset"], **conditions)
+    graph = compatibility_graph(labels[0], release.distances_km, labels[1], known.distances_km, window_km=window_km)
     pairs = pd.MultiIndex.from_arrays([release.table.index[graph.pairs[:, 0]], known.table.index[graph.pairs[:, 1]]])
     is_true = pairs.isin(pd.MultiIndex.from_frame(truth[["release", "known"]]))
     with warnings.catch_warnings():
@@ -147,11 +154,6 @@ def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
 
 
 _MEASURES = ("precision", "recall")
-
-
-def _labels(data: MetricMicrodata) -> pd.Series:
-    """Return what a record's quasi-identifiers say, as one word."""
-    return data.table[QUASI].astype(str).agg(" ".join, axis=1)
 
 
 def _quality(right: np.ndarray, n_true: int) -> dict[str, float]:

@@ -140,7 +140,7 @@ _FULL = Profile(
     n_pairs=4000,
     arrangement_repetitions=1,
     n_sweeps=400,
-    n_starts=4,
+    n_starts=2,
 )
 _FEWER = {name: _METHODS[name][:1] for name in ("disc", "donut", "grid", "swap", "distance_noise")}
 _EMBEDDINGS = _METHODS["lipschitz_embedding"]
