@@ -11,7 +11,7 @@ import pandas as pd
 
 from reident._types import BoolArray, FloatArray
 
-__all__ = ["GAP", "LabelReader", "ancestors", "text_of", "with_gaps"]
+__all__ = ["GAP", "LabelReader", "ancestors", "text_of", "texts_of", "with_gaps"]
 
 #: The label of a missing value.
 GAP = "(missing)"
@@ -58,6 +58,15 @@ def text_of(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def texts_of(column: pd.Series) -> pd.Series:
+    """Return the values of a column as a CSV would hold them; missing ones stay missing."""
+    if column.dtype == object and len(set(map(type, column.dropna()))) > 1:  # 1 and True are equal, their texts are not
+        return column.map(text_of, na_action="ignore")
+    codes, values = pd.factorize(column)
+    texts = np.array([*map(text_of, values), None], dtype=object)
+    return pd.Series(texts[codes], column.index, name=column.name, dtype=object)
 
 
 def with_gaps(column: pd.Series) -> pd.Series:

@@ -18,7 +18,7 @@ from reident.methods.outcome import Knowledge, NotApplicable, judge_persons
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
-from reident.tables.labels import text_of
+from reident.tables.labels import text_of, texts_of
 from reident.workbench.roles import UNKNOWN, survey_weights
 
 __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "placed_table", "read_release"]
@@ -294,7 +294,7 @@ def read_release(
 
 def own_order(table: pd.DataFrame) -> IntArray:
     """Return the order of the rows by what they say: ties lead no attack to the true order, nor by that of a file."""
-    codes = [pd.factorize(table[name].map(text_of), sort=True)[0] for name in sorted(table.columns, key=str)]
+    codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
     return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
 
 

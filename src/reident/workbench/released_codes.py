@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident._types import FloatArray
-from reident.tables.labels import LabelReader, text_of
+from reident.tables.labels import LabelReader, text_of, texts_of
 
 __all__ = ["with_decoded", "with_grouped"]
 
@@ -99,10 +99,10 @@ def _by_pairs(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple
     may have any code.
     """
     shared = [other for other in original.columns if other != name and _kept(release, original, other)]
-    values = pd.Series(original[name].map(text_of, na_action="ignore"), dtype=object)
+    values = texts_of(original[name])
     if not shared or values.dropna().str.contains("[,{}]").any():
         return {}, 0
-    keys = [_joined([table[other].map(text_of) for other in shared]) for table in (original, release)]
+    keys = [_joined([texts_of(table[other]) for other in shared]) for table in (original, release)]
     mine, theirs = (
         pd.Series(cells.to_numpy(object), index=key).loc[~key.duplicated(keep=False).to_numpy()]
         for cells, key in ((values, keys[0]), (release[name], keys[1]))
@@ -128,8 +128,8 @@ def _kept(release: pd.DataFrame, original: pd.DataFrame, name: Any) -> bool:
     """Whether nearly all cells of a released column are values of the original's."""
     if name not in release.columns:
         return False
-    known = set(original[name].dropna().map(text_of))
-    return bool(release[name].dropna().map(text_of).isin(known).mean() >= 0.9)
+    known = set(texts_of(original[name]).dropna())
+    return bool(texts_of(release[name].dropna()).isin(known).mean() >= 0.9)
 
 
 def _same(values: pd.Series, codes: pd.Series) -> float:
@@ -149,7 +149,7 @@ def _coded(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple[pd
 
 
 def _shares_values(column: pd.Series, own: pd.Series) -> bool:
-    texts, others = (set(one.dropna().map(text_of)) for one in (own, column))
+    texts, others = (set(texts_of(one).dropna()) for one in (own, column))
     return 2 <= len(texts) <= _BESIDE and len(texts & others) >= 0.9 * max(len(texts), len(others))
 
 
@@ -160,9 +160,9 @@ def _pairing(
 
     cost = np.abs(_shares(original[name], values)[:, None] - _shares(release[name], codes)[None, :])
     for other in beside:
-        theirs = pd.Index(original[other].dropna().map(text_of).unique())
+        theirs = pd.Index(texts_of(original[other]).dropna().unique())
         mine, said = (
-            _together(table[name], table[other].map(text_of), rows, theirs)
+            _together(table[name], texts_of(table[other]), rows, theirs)
             for table, rows in ((original, values), (release, codes))
         )
         cost += np.abs(mine[:, None, :] - said[None, :, :]).sum(axis=2)

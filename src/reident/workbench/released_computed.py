@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from reident._types import FloatArray, IntArray
-from reident.tables.labels import LabelReader, text_of
+from reident.tables.labels import LabelReader, text_of, texts_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.rewriting import ways_of, ways_of_two
 
@@ -168,7 +168,7 @@ def computed_columns(release: pd.DataFrame, original: pd.DataFrame, known: Seque
 
 def _is_kept(said: pd.Series, own: pd.Series) -> bool:
     """Whether nearly all cells of a released column are values of the original's."""
-    return bool(said.dropna().map(text_of).isin(set(own.dropna().map(text_of))).mean() >= _ALIKE)
+    return bool(texts_of(said.dropna()).isin(set(texts_of(own).dropna())).mean() >= _ALIKE)
 
 
 def is_read(said: pd.Series, own: pd.Series) -> bool:
@@ -184,7 +184,7 @@ def is_read(said: pd.Series, own: pd.Series) -> bool:
         pd.Index(draw.permutation(one.dropna().unique().astype(object))[:most], dtype=object)
         for one, most in ((said, _LABELS), (own, _VALUES))
     )
-    if said.dropna().map(text_of).isin(set(own.dropna().map(text_of))).mean() >= 0.5:
+    if texts_of(said.dropna()).isin(set(texts_of(own).dropna())).mean() >= 0.5:
         return True
     return bool(LabelReader(values, labels).cover().any(axis=0).mean() >= 0.5)
 
@@ -270,7 +270,7 @@ class _Evidence:
 
     def __init__(self, release: pd.DataFrame, original: pd.DataFrame, kept: Collection[Any]) -> None:
         self._draw = np.random.default_rng(0).permutation(len(release))
-        pairs = [_codes(*(table[name].map(text_of) for table in (release, original))) for name in kept]
+        pairs = [_codes(*(texts_of(table[name]) for table in (release, original))) for name in kept]
         if len(pairs) > 1:  # all that is kept, together
             both = np.unique(np.concatenate([np.stack(one, axis=1) for one in zip(*pairs, strict=True)]), axis=0)
             index = pd.MultiIndex.from_arrays(both.T)
