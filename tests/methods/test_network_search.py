@@ -1,5 +1,6 @@
 """A network from an office's file to a checked release: what is advised passes, and what a check refuses is not."""
 
+import json
 import re
 import shlex
 
@@ -163,7 +164,7 @@ def test_no_number_depends_on_the_order_of_a_list_or_of_an_edges_ends(tmp_path):
 
     first, second = found(shuffled=False), found(shuffled=True)
     pd.testing.assert_frame_equal(first.attacks, second.attacks)
-    assert any("no direction and no weight" in note for note in first.notes)
+    assert any("who follows directions" in note for note in first.notes)
 
 
 def test_loops_and_repeated_relations_end_no_command(tmp_path):
@@ -178,3 +179,35 @@ def test_loops_and_repeated_relations_end_no_command(tmp_path):
         code, said = run(tmp_path, *line)
         assert code in (0, 3), said
         assert said.count(told) == 1
+
+
+def test_what_a_list_says_of_relations_beside_with_whom_is_joined(tmp_path):
+    """In a complete network everybody looks alike; directions, numbers and kinds of relations tell them apart."""
+    rng, n = np.random.default_rng(4), 24
+    first, second = np.triu_indices(n, 1)
+    turned = rng.random(len(first)) < 0.5
+    ends = np.where(turned, [second, first], [first, second])
+    table = pd.DataFrame({"calls": rng.poisson(9, len(first)), "kind": rng.choice(["home", "work"], len(first))})
+    people = np.array([f"P{place}" for place in range(n)])
+    table.assign(von=people[ends[0]], nach=people[ends[1]]).to_csv(tmp_path / "known.csv", index=False)
+    number = rng.permutation(n) + 100
+    line = ["check", "release.csv", "--against", "known.csv", "--network", "--out", "out"]
+
+    def judged(columns, sides):
+        sides = number[np.stack(sides)]
+        release = table[columns].assign(von=sides[0], nach=sides[1])
+        release.sample(frac=1, random_state=1).to_csv(tmp_path / "release.csv", index=False)
+        assert call(tmp_path, *line).returncode in (0, 3)
+        return json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["share_above_limit"]
+
+    def alone(*marks):
+        sizes = pd.DataFrame(marks).T.value_counts()
+        return sizes[sizes < 4].sum() / n
+
+    rising = number[first] < number[second]
+    sorted_ends = [np.where(rising, first, second), np.where(rising, second, first)]
+    assert judged([], sorted_ends) == 0
+    calls = ["; ".join(sorted(table["calls"][(first == p) | (second == p)].astype(str))) for p in range(n)]
+    assert judged([], ends) == pytest.approx(alone(np.bincount(ends[0], minlength=n)), abs=1e-6)
+    assert judged(["calls"], sorted_ends) == alone(calls) == 1
+    assert judged(["calls", "kind"], ends) == 1

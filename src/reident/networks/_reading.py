@@ -13,7 +13,7 @@ import numpy as np
 from reident.data.delimited import dialect_of
 from reident.errors import DataError, ParameterError
 
-__all__ = ["as_path", "edges_of_cells", "end_columns", "format_of", "read_raw"]
+__all__ = ["as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "read_raw"]
 
 
 def _suffix(path: Path) -> str:
@@ -104,9 +104,13 @@ def _tell_left_out(file: str, loops: int, repeated: int) -> None:
 
 
 def _read_csv(path: Path, columns: Sequence[str] | None, *, simplify: bool) -> tuple[Any, Any, int, Sequence[Hashable]]:
+    return edges_of_cells(*cells_of(path, columns), path.name, simplify=simplify)
+
+
+def cells_of(path: Path, columns: Sequence[str] | None = None) -> tuple[Any, Sequence[str]]:
+    """Return the cells of a delimited file as texts, and the two columns that name an edge's ends."""
     table = _table(path)
-    columns = _ends(table, path.name) if columns is None else columns
-    return edges_of_cells(table, columns, path.name, simplify=simplify)
+    return table, _ends(table, path.name) if columns is None else columns
 
 
 def edges_of_cells(

@@ -18,7 +18,7 @@ from reident.workbench.command_options import (
     Sensitive,
     Tolerate,
     listed,
-    network_file,
+    relations_file,
 )
 
 __all__ = ["check"]
@@ -66,8 +66,8 @@ def check(
     from reident.workbench.checking import check as run
 
     found = run(
-        network_file(release, release_ends) if network and release_ends else release,
-        network_file(against, ends) if network else against,
+        relations_file(release, release_ends) if network and release_ends else release,
+        relations_file(against, ends) if network else against,
         quasi=listed(quasi),
         sensitive=listed(sensitive),
         lat=lat,

@@ -17,18 +17,18 @@ from reident.errors import ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release
-from reident.networks.files import network_of_table
 from reident.networks.graph import Network, as_network, by_name
+from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import KnowledgePrice, price
-from reident.workbench.microdata import is_graph, persons_of
+from reident.workbench.microdata import is_graph
 from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
-from reident.workbench.released import Calls, read_any, read_network, read_records
+from reident.workbench.released import Calls, read_any, read_network, read_records, with_marks
 from reident.workbench.released_computed import is_read
 from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
 from reident.workbench.verdict import REFUSING, Verdict
@@ -160,12 +160,17 @@ def check(
     told: bool | None = isinstance(release, Release) or None
     findings: list[dict[str, Any]] = []
     if recipe is not None and recipe.ends and not is_graph(original):
-        original = network_of_table(read_records(original, recipe.reading), recipe.ends, "original")
+        original = relations_of(read_records(original, recipe.reading), recipe.ends, "original")
+    marks = pd.DataFrame()
+    if isinstance(original, Relations):
+        original, marks = original.network, original.marks
     if is_graph(original):
         network = by_name(as_network(original, "original"))
-        judged, said = persons_of(network), read_network(release)
-        data = judged
+        said, theirs = read_network(release)
+        said, judged, marked = with_marks(said, theirs, marks.reindex(list(network.nodes)))
+        data, roles["quasi"] = judged, list(judged.columns)
         calls = Calls(data, roles, called)
+        calls.told += marked
         findings = _names_kept(said, network)
         told = bool(findings)
     else:
@@ -328,7 +333,8 @@ def _notes(
         told.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
     if release.network is not None:
         told.append(
-            "Relations have no direction and no weight here: where a release shows them, an intruder finds more."
+            "Directions and other columns of a list of relations are joined as counts and values of each person; the "
+            "attacks on the structure see none: who follows directions from person to person finds more."
         )
     if path is None and release.network is None:
         told.append("The release was given as a table: no bytes were audited.")

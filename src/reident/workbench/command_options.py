@@ -63,9 +63,14 @@ def listed(names: str) -> list[str]:
 
 def network_file(path: Path, ends: str) -> Any:
     """Read an edge list or another file of a network."""
-    from reident.networks.files import read_graph
+    return relations_file(path, ends).network
 
-    return read_graph(path, columns=listed(ends) or None, simplify=True)
+
+def relations_file(path: Path, ends: str) -> Any:
+    """Read an edge list with all that it says of the relations, or another file of a network."""
+    from reident.networks.marks import read_relations
+
+    return read_relations(path, listed(ends) or None)
 
 
 def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:

@@ -15,22 +15,24 @@ from reident._check import check_listed, check_mapping, is_key
 from reident._types import BoolArray
 from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
-from reident.networks.files import read_graph
+from reident.networks.marks import Relations, read_relations
 from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.panel import placed_table, read_release
 from reident.workbench.released_codes import with_decoded, with_grouped
-from reident.workbench.released_computed import Computed, computed_columns, with_parts
+from reident.workbench.released_computed import Computed, computed_columns, overlap, with_parts
 from reident.workbench.released_places import Box, box_of, inside, swapped, with_found_places, with_turned_places
 from reident.workbench.roles import place_columns
 
-__all__ = ["Calls", "as_called", "read_any", "read_network", "read_records"]
+__all__ = ["Calls", "as_called", "read_any", "read_network", "read_records", "with_marks"]
 
 #: What programs write where a value is missing.
 _ABSENT = frozenset({"NA", "NaN", "nan", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "None", "."})
 #: The share of the records of either file that must agree with some value of the other.
 _ALIKE = 0.95
+#: How marks of relations are called in sentences.
+_MARKED = {"first": "how many it names first", "second": "how many name it second"}
 #: Degrees up to which a place is where it was.
 _SAME_DEG = 1e-4
 #: Values and labels up to which labels are also read: intervals, sets and masks.
@@ -331,13 +333,34 @@ def read_any(release: Any, named: Mapping[str, Any], calls: Calls) -> Release:
     return read
 
 
-def read_network(release: Any) -> Release:
-    """Read a network that is released: a graph, the file of one, or a folder that `protect` wrote."""
+def read_network(release: Any) -> tuple[Release, pd.DataFrame]:
+    """Read a released network, and the marks of its nodes: a graph, a file, or a folder that `protect` wrote."""
     if isinstance(release, str | Path):
         path = Path(release)
         if not path.exists() or (path.is_dir() and not (path / "release.csv").is_file()):
             raise DataError(f"`release` must be a file or a folder with a file release.csv, got {str(path)!r}")
-        release = read_graph(path / "release.csv" if path.is_dir() else path, simplify=True)
+        release = read_relations(path / "release.csv" if path.is_dir() else path)
+    marks = pd.DataFrame()
+    if isinstance(release, Relations):
+        sides = list(_MARKED) if release.sorted else []
+        release, marks = release.network, release.marks.drop(columns=sides, errors="ignore")
     elif not is_graph(release):
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
-    return read_release(release, "release")
+    return read_release(release, "release"), marks
+
+
+def with_marks(said: Release, theirs: pd.DataFrame, own: pd.DataFrame) -> tuple[Release, pd.DataFrame, list[str]]:
+    """Return a released network and the persons with what both lists say of them beside with whom, and a sentence.
+
+    Only marks that the lists have alike are compared: a direction that was drawn anew, or follows new names, says
+    nothing.
+    """
+    alike = [name for name in own.columns if name in theirs.columns and overlap(theirs[name], own[name]) >= _ALIKE]
+    if not _MARKED.keys() <= set(alike) or (own["first"] == own["second"]).all():
+        alike = [name for name in alike if name not in _MARKED]
+    if not alike:
+        return said, own[[]], []
+    told = [
+        f"Of each person's relations these were joined, too: {', '.join(_MARKED.get(name, name) for name in alike)}."
+    ]
+    return replace(said, table=theirs.loc[said.table.index, alike]), own[alike], told

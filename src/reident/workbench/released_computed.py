@@ -19,7 +19,7 @@ from reident.tables.labels import LabelReader, text_of, texts_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.rewriting import ways_of, ways_of_two
 
-__all__ = ["Computed", "computed_columns", "is_read", "with_parts"]
+__all__ = ["Computed", "computed_columns", "is_read", "overlap", "with_parts"]
 
 #: The share of released cells that a rule must give, or that a column's own values must.
 _ALIKE = 0.95
@@ -331,6 +331,11 @@ def _codes(said: pd.Series, own: pd.Series) -> tuple[IntArray, IntArray]:
 def _joined(said: IntArray, own: IntArray, theirs: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
     width = 1 + max(theirs.max(initial=0), known.max(initial=0))
     return tuple(np.where(a < 0, -1, a * width + b) for a, b in ((said, theirs), (own, known)))  # type: ignore[return-value]
+
+
+def overlap(said: pd.Series, own: pd.Series) -> float:
+    """Return the share of the cells of one column that stand in another, as often."""
+    return _overlap(*_codes(said, own))
 
 
 def _overlap(said: IntArray, own: IntArray) -> float:

@@ -1,0 +1,69 @@
+"""What a list of relations says of each person beside with whom: directions, how often, and other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.networks._reading import as_path, cells_of, edges_of_cells, format_of
+from reident.networks.graph import Network, network_from_edges, read_network
+
+__all__ = ["Relations", "read_relations", "relations_of"]
+
+
+#: The share of the rows that may stand the other way round in a list that is sorted.
+_ONE_SIDED = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """A list of relations: the network, and marks of its nodes.
+
+    Attributes
+    ----------
+    network : Network
+        Who is related to whom.
+    marks : DataFrame
+        One row a node, the index as `network.nodes`: in how many rows it stands ``first`` and ``second``, and for each
+        other column of the list the sorted values of its relations, as a text. No columns where a file has none.
+    sorted : bool
+        Whether the two ends of nearly every row stand in the order of their names, so that sides say nothing more.
+    """
+
+    network: Network
+    marks: pd.DataFrame
+    sorted: bool = True
+
+
+def read_relations(path: str | Path, columns: Sequence[str] | None = None) -> Relations:
+    """Read a network from a file as `reident.read_graph` simplifies it, and the marks of an edge list's nodes."""
+    if format_of(as_path(path)) != "csv":
+        network = read_network(path, columns, simplify=True)
+        return Relations(network, pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object)))
+    return relations_of(*cells_of(as_path(path), columns), Path(path).name)
+
+
+def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Relations:
+    """Return the network whose edges two columns of a table name, with the marks of its nodes."""
+    texts = cells.astype("str").where(cells.notna(), "")
+    network = network_from_edges(*edges_of_cells(texts, columns, name, simplify=True))
+    nodes = pd.Index([str(node) for node in network.nodes], dtype=object)
+    ends = [nodes.get_indexer(texts[column].str.strip()) for column in columns]
+    counts = [np.bincount(end[end >= 0], minlength=len(nodes)) for end in ends]
+    marks = dict(zip(("first", "second"), counts, strict=True))
+    node, there = np.concatenate(ends), np.concatenate([end >= 0 for end in ends])
+    for other in texts.columns.difference(list(columns), sort=False):
+        values = np.tile(texts[other].to_numpy(object), 2)
+        order = np.lexsort([values[there].astype("U"), node[there]])
+        sides = pd.Series(values[there][order]).groupby(node[there][order]).agg("; ".join)
+        marks[str(other)] = sides.reindex(np.arange(len(nodes))).fillna("").to_numpy(object)
+    place = np.argsort(np.argsort(nodes if isinstance(next(iter(network.nodes), ""), str) else np.array(network.nodes)))
+    both = (ends[0] >= 0) & (ends[1] >= 0)
+    rising = np.mean(place[ends[0][both]] < place[ends[1][both]]) if both.any() else 1.0
+    frame = pd.DataFrame(marks, index=pd.Index(list(network.nodes), dtype=object))
+    return Relations(network, frame, bool(min(rising, 1 - rising) <= _ONE_SIDED))
