@@ -5,8 +5,10 @@ from typing import Annotated
 
 import pytest
 
-from reident.errors import ParameterError
+from reident.errors import DataError, ParameterError
 from reident.options import Choice, Real, Whole
+from reident.runner import check_parameters
+from reident.runner._parameters import notebook_defaults
 from reident.studies.catalogue import STUDIES
 from reident.studies.parameters import Listed, changed, rules
 
@@ -101,3 +103,36 @@ def test_protections_of_ones_own_stand_beside_the_papers(monkeypatch):
     assert {"M4-33", "two and two"} == set(results.frames["ratios"]["file"])
     assert ratios.loc[("two and two", "weighted_mean"), "mean"] > 0
     assert set(study.draw(results)) == set(study.figures)
+
+
+GARBAGE = [
+    [], [[]], {}, "", "x", -1, 1e-300, float("nan"), float("inf"), True, [None], [float("nan")], [1, 1], [0.5, "a"],
+    ["zz"], {"a": 1}, (1, 2), [True], "3", b"x", [-1], object(), [object()], ["one"], [[1]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("study", sorted(STUDIES))
+def test_garbage_in_any_parameter_of_a_notebook_is_refused_by_name(study):
+    notebook, defaults = STUDIES[study].notebook_path, notebook_defaults(STUDIES[study].notebook_path)
+    for name in set(defaults) - {"profile", "jobs", "seed", "out"}:
+        taken = []
+        for value in GARBAGE:
+            try:
+                taken.append(check_parameters(notebook, {name: value}, defaults=defaults)[name])
+            except (ParameterError, DataError) as error:
+                assert f"`{name}" in str(error)  # noqa: PT017
+        assert set(map(type, taken)) <= {float}, (name, taken)  # a number of almost nothing may be one
+
+
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [
+        ("kroll2015", "n_datasets"),
+        ("kroll2015", "repetitions"),
+        ("abril2012", "draws"),
+        ("vanhoef2012_networks", "n_seeds"),
+    ],
+)
+def test_more_trials_than_any_machine_runs_are_refused_before_the_first(study, name):
+    with pytest.raises(ParameterError, match=r"`(n_datasets|repetitions|n_seeds)` must "):
+        STUDIES[study].run("smoke", progress=False, **{name: 2**40})

@@ -47,7 +47,7 @@ class Profile:
 
     sigmas_deg: Annotated[list[float], Listed(Real(0, 10, unit="degrees", open_low=True))]
     alphas: Annotated[list[float], Listed(Real(0, 1, open_low=True, open_high=True))]
-    n_datasets: Annotated[int, Whole(2, why="an interval is drawn from the differences between data sets")]
+    n_datasets: Annotated[int, Whole(2, 10_000, why="an interval is drawn from the differences between data sets")]
     repetitions: Annotated[int, Whole(1)]
     narrow_repetitions: Annotated[int, Whole(1)]
     distance_sigmas_km: list[float]

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from reident.data.papers import published
+from reident.errors import ParameterError
 from reident.studies.study import Sweep
 from reident.studies.vanhoef2012_networks import ATTACKS, Profile, crawls, summaries
 from reident.studies.vanhoef2012_networks import trials as work
@@ -151,6 +152,8 @@ def _passive(plan: Profile, real: list[str]) -> Sweep:
         for n_seeds in (plan.seeds if plan.n_seeds is None else [plan.n_seeds])
         if n_seeds <= graph(name).n_nodes // 4
     ]
+    if not settings:
+        raise ParameterError(f"`n_seeds` must be at most a quarter of the people of some network, got {plan.n_seeds}")
     return {"grid": settings, "trial": work.passive, "repetitions": plan.repetitions}
 
 
