@@ -21,6 +21,8 @@ from reident.kernels.cliques.clique_climb import climb
 _WHOLE = 1500
 # Above this density no edge is hoped to be removed beforehand, and local search walks on the whole graph.
 _DENSE = 0.1
+# Of a sparse graph, one more neighbourhood in vain is climbed for so many edges.
+_EDGES_A_CLIMB = 100_000
 # Local search's share of the time, once branch and bound takes longer than a moment.
 _CLIMBING_SHARE = 0.25
 
@@ -76,7 +78,7 @@ class CliqueSearch(Search):
     ) -> None:
         super().__init__(adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress)
         self._ties = ties
-        self._n_vertices = adjacency.n_vertices
+        self._n_vertices, self._n_edges = adjacency.n_vertices, adjacency.n_edges
         self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
         self._dense = adjacency.density > _DENSE
         self._graph = prepare(adjacency)
@@ -230,10 +232,12 @@ class CliqueSearch(Search):
                 self._climb_whole()
                 self._check_limits()
             return
-        degrees = graph.degrees()[:64]
+        # What the reduction of a large graph takes falls fast with the clique that is known.
+        patience = 16 + self._n_edges // _EDGES_A_CLIMB
+        degrees = graph.degrees()[: 4 * patience]
         improved = 0
         for v in range(degrees.size):
-            if v - improved > 16 or degrees[v] < self.best.size:
+            if v - improved > patience or degrees[v] < self.best.size:
                 break
             members, rows = graph.around(v)
             if members.size:

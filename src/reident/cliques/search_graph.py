@@ -31,10 +31,12 @@ _ROWS_A_THREAD = 2048
 _BLOCK = 1024
 # A reduction that removes a smaller share of the edges than this is not repeated.
 _WORTHWHILE = 0.02
-# Larger graphs are looked at in parts first, if a part's share of the clique is at least so large.
+# Larger graphs are looked at in parts first, of which one has about so many members of the clique.
 _MANY_VERTICES = 4000
 _MANY_EDGES = 500_000
-_SHARE = 7
+_SHARE = 9
+# Cliques that are worth the looks; of small ones two parts have smaller shares.
+_SPLIT = 14
 # A part that leaves more vertices than this in its core has told nothing.
 _LARGE_CORE = 10_000
 
@@ -89,7 +91,7 @@ class BitsGraph:
 
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
-        if self.n > _MANY_VERTICES and target >= 2 * _SHARE:
+        if self.n > _MANY_VERTICES and target >= _SPLIT:
             self._keep(self._pigeonholes(target, check), target)
         self._prune(target, check)
         return _by_degree(self.bits, self.order)
@@ -100,7 +102,7 @@ class BitsGraph:
         Of k parts one holds at least a k-th of the clique, its share. That shows in the graph of that part alone: a
         k-th of the vertices, each with a k-th of its neighbours. The other members are adjacent to all of the share.
         """
-        n_parts = target // _SHARE
+        n_parts = max(2, target // _SHARE)
         share = -(-target // n_parts)
         part_of = np.arange(self.n) // 64 % n_parts
 
@@ -187,7 +189,7 @@ class ListsGraph:
 
     def reduced(self, target: int, check: Callable[[], None]) -> BitsGraph | ListsGraph:
         """Return the graph without edges and vertices that no clique of `target` members can have; uses this one up."""
-        if self.prefixes.size > _MANY_EDGES and target >= 2 * _SHARE:
+        if self.prefixes.size > _MANY_EDGES and target >= _SPLIT:
             possible = self._pigeonholes(target, check)
             self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
@@ -202,7 +204,7 @@ class ListsGraph:
 
     def _pigeonholes(self, target: int, check: Callable[[], None]) -> NDArray[np.bool_]:
         """Return which vertices may be in a clique of `target` members, as `BitsGraph._pigeonholes` does."""
-        n_parts = target // _SHARE
+        n_parts = max(2, target // _SHARE)
         share = -(-target // n_parts)
         part_of = np.arange(self.n) % n_parts
 

@@ -34,8 +34,8 @@ __all__ = ["Results", "Study", "Sweep"]
 #: What `reident.sweep.grid.run` is given: grid, trial, and where they are needed repetitions, shared, stem.
 Sweep = dict[str, Any]
 
-#: Settings that a forecast tries of each sweep: the full profile runs for hours and deserves a better one.
-_SAMPLES = {"full": 4}
+#: Settings that a forecast tries of each sweep, in one process: the full profile runs long and deserves a better one.
+_SAMPLES = {"full": 2}
 
 
 @dataclass(frozen=True)
