@@ -22,16 +22,21 @@ _COLUMNS = 64
 @jit
 def coordinates_of_set(points, reference, out):
     """Fill `out` (n,) with the distance, km, of each point to the nearest point of one reference set (k, 3)."""
-    n, k = points.shape[0], reference.shape[0]
-    for i in range(n):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        nearest, best = 0, np.inf
-        for j in range(k):
-            a, b, c = x - reference[j, 0], y - reference[j, 1], z - reference[j, 2]
+    n = points.shape[0]
+    # Side by side in memory, points are compared several an instruction.
+    x, y, z = points[:, 0].copy(), points[:, 1].copy(), points[:, 2].copy()
+    nearest, best = np.zeros(n, dtype=np.int64), np.full(n, np.inf)
+    for j in range(reference.shape[0]):
+        r0, r1, r2 = reference[j, 0], reference[j, 1], reference[j, 2]
+        for i in range(n):
+            a, b, c = x[i] - r0, y[i] - r1, z[i] - r2
             chord2 = a * a + b * b + c * c
-            if chord2 < best:
-                nearest, best = j, chord2
-        out[i] = arc_km(x, y, z, reference[nearest, 0], reference[nearest, 1], reference[nearest, 2])
+            closer = chord2 < best[i]
+            nearest[i] = j if closer else nearest[i]
+            best[i] = chord2 if closer else best[i]
+    for i in range(n):
+        r = reference[nearest[i]]
+        out[i] = arc_km(x[i], y[i], z[i], r[0], r[1], r[2])
 
 
 @parallel_jit
