@@ -113,43 +113,55 @@ def paint(grid, cell, plane, codes, reach):
 
 
 @jit
-def _motion(pa, pb, qa, qb, mirrored, out):
-    """Fill `out` (3, 3) with the rotation that brings pa to qa and pb's direction to qb's; mirrored if asked."""
-    frame_p, frame_q = np.empty((3, 3)), np.empty((3, 3))
-    for points, frame in (((pa, pb), frame_p), ((qa, qb), frame_q)):
-        a, b = points
-        dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-        norm = 0.0
-        for t in range(3):
-            frame[0, t] = a[t]
-            frame[1, t] = b[t] - dot * a[t]
-            norm += frame[1, t] ** 2
-        norm = np.sqrt(norm)
-        if norm < 1e-12:
-            return False
-        for t in range(3):
-            frame[1, t] /= norm
-        frame[2, 0] = frame[0, 1] * frame[1, 2] - frame[0, 2] * frame[1, 1]
-        frame[2, 1] = frame[0, 2] * frame[1, 0] - frame[0, 0] * frame[1, 2]
-        frame[2, 2] = frame[0, 0] * frame[1, 1] - frame[0, 1] * frame[1, 0]
+def _frame(a, b, frame):
+    """Fill `frame` (3, 3) with a, the direction from a to b, and what is square to both; False if b gives none."""
+    dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    norm = 0.0
+    for t in range(3):
+        frame[0, t] = a[t]
+        frame[1, t] = b[t] - dot * a[t]
+        norm += frame[1, t] ** 2
+    norm = np.sqrt(norm)
+    if norm < 1e-12:
+        return False
+    for t in range(3):
+        frame[1, t] /= norm
+    frame[2, 0] = frame[0, 1] * frame[1, 2] - frame[0, 2] * frame[1, 1]
+    frame[2, 1] = frame[0, 2] * frame[1, 0] - frame[0, 0] * frame[1, 2]
+    frame[2, 2] = frame[0, 0] * frame[1, 1] - frame[0, 1] * frame[1, 0]
+    return True
+
+
+@jit
+def _motion(frame_p, frame_q, mirrored, out):
+    """Fill `out` (3, 3) with the rotation that brings one frame to the other; mirrored if asked."""
     sign = -1.0 if mirrored else 1.0
     for r in range(3):
         for s in range(3):
             out[r, s] = (
                 frame_q[0, r] * frame_p[0, s] + frame_q[1, r] * frame_p[1, s] + sign * frame_q[2, r] * frame_p[2, s]
             )
-    return True
+
+
+@jit
+def _towards(axis, motion, s, cell):
+    return (axis[0] * motion[0, s] + axis[1] * motion[1, s] + axis[2] * motion[2, s]) / cell
 
 
 @jit
 def _score(x, codes, motion, axes, grid, cell, enough):
     """Count the points that a motion brings to a marked cell of their label; stop early when hopeless."""
-    # Rows of `p` map a point straight into the plane, in cells: axes (2, 3) after the motion.
-    p = np.empty((2, 3))
-    for r in range(2):
-        for s in range(3):
-            p[r, s] = (axes[r, 0] * motion[0, s] + axes[r, 1] * motion[1, s] + axes[r, 2] * motion[2, s]) / cell
-    p00, p01, p02, p10, p11, p12 = p[0, 0], p[0, 1], p[0, 2], p[1, 0], p[1, 1], p[1, 2]
+    # These map a point straight into the plane, in cells: axes (2, 3) after the motion.
+    p00, p01, p02 = (
+        _towards(axes[0], motion, 0, cell),
+        _towards(axes[0], motion, 1, cell),
+        _towards(axes[0], motion, 2, cell),
+    )
+    p10, p11, p12 = (
+        _towards(axes[1], motion, 0, cell),
+        _towards(axes[1], motion, 1, cell),
+        _towards(axes[1], motion, 2, cell),
+    )
     rows, columns, total = grid.shape[1], grid.shape[2], x.shape[0]
     # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
     eighth, quarter = total // 8, total // 4
@@ -180,8 +192,10 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
         apart = np.arccos(min(1.0, max(-1.0, cosine)))
         high = np.cos(apart - tolerance) if apart > tolerance else 2.0
         low = np.cos(apart + tolerance) if apart + tolerance < np.pi else -2.0
-        motion = np.empty((3, 3))
+        motion, frame_p, frame_q = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
         scored, best = 0, least
+        if not _frame(x[a], x[b], frame_p):
+            continue
         for m in range(starts[codes[a]], starts[codes[a] + 1]):
             u = members[m]
             if scored >= budget:
@@ -193,9 +207,10 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
                     continue
                 if scored >= budget:
                     break
+                if not _frame(y[u], y[v], frame_q):
+                    continue
                 for mirrored in (False, True):
-                    if not _motion(x[a], x[b], y[u], y[v], mirrored, motion):
-                        continue
+                    _motion(frame_p, frame_q, mirrored, motion)
                     scored += 1
                     hits = _score(x, codes, motion, axes, grid, cell, best)
                     if hits > best:
