@@ -20,7 +20,7 @@ from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.panel import placed_table, read_release
-from reident.workbench.released_codes import with_decoded, with_grouped
+from reident.workbench.released_codes import with_decoded, with_grouped, with_respelt
 from reident.workbench.released_computed import Computed, computed_columns, overlap, with_parts
 from reident.workbench.released_places import Box, box_of, inside, swapped, with_found_places, with_turned_places
 from reident.workbench.roles import place_columns
@@ -216,7 +216,9 @@ class Calls:
         names, told, left, missing = _calling(
             said, self._original, self._quasi, self._others, places, self._called, "release"
         )
-        said, gaps = _with_gaps(said.rename(columns=names), self._original)
+        read = [part for part in said.columns if part not in release.columns and str(part).startswith(_of_parts(names))]
+        said, gaps = _with_gaps(said.drop(columns=read).rename(columns=names), self._original)
+        said, respelt = with_respelt(said, self._original, [*self._quasi, *self._others])
         said, computed = computed_columns(said, pd.DataFrame(self._original), self._quasi)
         said, half = _with_half_a_place(said, places)
         for one in [*computed, *half]:
@@ -225,14 +227,15 @@ class Calls:
         missing = [name for name in missing if not any(name in one.sources for one in computed)]
         if places and not half and not {*places} & set(said.columns) and not hasattr(said, "to_crs"):
             missing = [*missing, places[0]]
-        said, grouped = with_grouped(said, self._original, missing, left)
+        known = self.known_of(pd.DataFrame(self._original))
+        said, grouped = with_grouped(said, known, missing, left)
         left, missing = ([name for name in names if name not in grouped] for names in (left, missing))
-        said, codes = with_decoded(said, self._original, [*self._quasi, *self._others])
+        said, codes = with_decoded(said, known, [*self._quasi, *self._others])
         told += [one.told for one in [*computed, *half]]
         told += _unread(said, left, missing, "release", [*self._quasi, *self.computed], places)
         self.told += [
             line
-            for line in [*found, *parted, *told, *gaps, *dict.fromkeys(grouped.values()), *codes]
+            for line in [*found, *parted, *told, *gaps, *respelt, *dict.fromkeys(grouped.values()), *codes]
             if line not in self.told
         ]
         return said
@@ -275,6 +278,11 @@ class Calls:
         if not told:
             said, told = with_turned_places(release, free, *self._homes)
         return said, (LAT, LON) if told else self._places, told
+
+
+def _of_parts(names: Mapping[Any, Any]) -> tuple[str, ...]:
+    """Return how the names of parts of cells begin that were read as a whole."""
+    return tuple(f"{name}{sign}" for name in names for sign in (", part ", "."))
 
 
 def _with_half_a_place(release: Any, places: tuple[str, str] | None) -> tuple[Any, list[Computed]]:

@@ -5,6 +5,7 @@ By how often both occur, or by the records that the other columns pair.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ import pandas as pd
 from reident._types import FloatArray
 from reident.tables.labels import LabelReader, text_of, texts_of
 
-__all__ = ["with_decoded", "with_grouped"]
+__all__ = ["with_decoded", "with_grouped", "with_respelt"]
 
 #: Values of a column that is decoded, and of one whose values tell codes apart, at most.
 _MOST, _BESIDE = 50, 200
@@ -57,6 +58,38 @@ def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
                 "columns pair: who has the same value has the same code."
             )
     return found, told
+
+
+def with_respelt(release: pd.DataFrame, original: pd.DataFrame, columns: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return a release in which labels are spelt as the values that they are but for case, signs and blanks."""
+    told = []
+    for name in dict.fromkeys(columns):
+        if name not in release.columns or name not in original.columns:
+            continue
+        said, own = texts_of(release[name]), pd.unique(texts_of(original[name]).dropna())
+        if len(own) > _VALUES or said.dropna().isin(own).mean() > _READ:
+            continue
+        for spell in (str.casefold, _folded, _bare):
+            value_of = pd.Series(own, index=[spell(text) for text in own])
+            anew = said.dropna().map(spell).map(value_of) if value_of.index.is_unique else said.iloc[:0]
+            if len(anew) and anew.notna().mean() >= _SAME:
+                release = release.assign(**{name: anew.reindex(said.index).fillna(said)})
+                told.append(f"{name}: labels of the release were read as the values that they spell otherwise.")
+                break
+    return release, told
+
+
+def _folded(text: str) -> str:
+    """Write letters with signs as two, as where a program knows none."""
+    for sign, plain in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
+        text = text.casefold().replace(sign, plain)
+    return "".join(sign for sign in text if sign.isalnum())
+
+
+def _bare(text: str) -> str:
+    """Leave out what is no letter or digit, and the signs above letters."""
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(sign for sign in parts if sign.isalnum())
 
 
 def with_grouped(

@@ -15,14 +15,16 @@ import numpy as np
 import pandas as pd
 
 from reident._types import FloatArray, IntArray
-from reident.tables.labels import LabelReader, text_of, texts_of
-from reident.workbench.columns import decimals_of
+from reident.tables.agreement import step_of
+from reident.tables.labels import LabelReader, interval_of, text_of, texts_of
 from reident.workbench.rewriting import ways_of, ways_of_two
 
 __all__ = ["Computed", "computed_columns", "is_read", "overlap", "with_parts"]
 
 #: The share of released cells that a rule must give, or that a column's own values must.
 _ALIKE = 0.95
+#: The share of a column's cells that must stand for a person of the original each, for the column to be as it was.
+_OFTEN = 0.9
 #: Released values by which a rule is tried first, and values and labels by which a column is.
 _TRIED, _LABELS, _VALUES = 500, 100, 2000
 #: Distinct values, and cells, from which on agreement is no accident, and the part of it that chance may reach.
@@ -98,6 +100,8 @@ def _parts(column: pd.Series) -> pd.DataFrame | None:
     if not len(cells) or not cells.map(type).eq(str).all():
         return None
     first = cells.iloc[:_LABELS]
+    if first.map(interval_of).notna().mean() >= _OFTEN:
+        return None
     if first.str.startswith("{").all():
         try:
             read = [json.loads(cell) for cell in cells]
@@ -167,8 +171,8 @@ def computed_columns(release: pd.DataFrame, original: pd.DataFrame, known: Seque
 
 
 def _is_kept(said: pd.Series, own: pd.Series) -> bool:
-    """Whether nearly all cells of a released column are values of the original's."""
-    return bool(texts_of(said.dropna()).isin(set(texts_of(own).dropna())).mean() >= _ALIKE)
+    """Whether the values of a released column are the original's, about as often: rounded ones are too often some."""
+    return overlap(texts_of(said), texts_of(own)) >= _OFTEN
 
 
 def is_read(said: pd.Series, own: pd.Series) -> bool:
@@ -236,9 +240,8 @@ class _Shown:
         self.cells, self.name = cells, cells.name
         self.numeric = pd.api.types.is_numeric_dtype(cells)
         self.known = cells.dropna()
-        digits = decimals_of(cells, 9) if self.numeric else 0
         #: The step in which numbers are written, 0 for as many digits as a program gives.
-        self.step = 0.0 if digits is None else 10.0**-digits
+        self.step = step_of(self.known.to_numpy(float)) if self.numeric else 0.0
         self.distinct: Any = np.unique(self.known.to_numpy(float)) if self.numeric else set(self.known)
 
     def hit(self, values: pd.Series) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident._types import FloatArray
+from reident.tables.agreement import step_of
 from reident.tables.labels import interval_of
 
 __all__ = ["Way", "ways_of", "ways_of_two"]
@@ -69,7 +70,12 @@ def ways_of(column: pd.Series, released: pd.Series) -> Iterator[Way]:
     elif pd.api.types.is_numeric_dtype(column):
         if numeric:
             yield from _of_numbers(column.astype("float64"), released)
-    elif not numeric:
+        elif least := _least(released):
+            for ratio in _RATIOS:
+                yield Way(f"times {ratio:.9g}, in its intervals", lambda x, f, low: _banded(x * f, low), (ratio, least))
+    elif numeric:
+        yield Way("as a number", lambda x: pd.to_numeric(x, errors="coerce"))
+    else:
         longest = int(column.dropna().astype("str").str.len().max())
         for length in range(1, min(longest, 9)):
             yield Way(f"its first {length} signs", lambda own, n: _text(own).str[:n], (length,))
@@ -115,9 +121,13 @@ def _as_dates(own: pd.Series) -> pd.Series:
 
 
 def _of_numbers(own: pd.Series, released: pd.Series) -> Iterator[Way]:
+    step = step_of(released.dropna().to_numpy(float))
     for ratio in _RATIOS:
-        yield Way("as it is" if ratio == 1 else f"times {ratio:.9g}", lambda x, f: x * f, (ratio,))
+        told = "as it is" if ratio == 1 else f"times {ratio:.9g}"
+        yield Way(told, lambda x, f: x * f, (ratio,))
         yield Way(f"times {-ratio:.9g}", lambda x, f: -x * f, (ratio,))
+        if step > 0:
+            yield Way(f"{told}, rounded down", lambda x, f, s: np.floor(x * f / s * (1 + 1e-12)) * s, (ratio, step))
     for name, shape in _SHAPES.items():
         yield Way(f"its {name}", lambda x, f: f(x.astype("float64")), (shape,))
     low, high, mean = own.min(), own.max(), own.mean()
@@ -198,6 +208,8 @@ def _of_dates(own: pd.Series, released: pd.Series, *, numeric: bool) -> Iterator
                 "its decade", lambda x, e: (_as_dates(x).dt.year // 10 * 10).map(f"{{:.0f}}{e}".format), (ending,)
             )
         yield from _ages_in_intervals(_day(own), released)
+        if least := _least(released):
+            yield Way("its year, in its intervals", lambda x, low: _banded(_as_dates(x).dt.year, low), (least,))
     for form in _FORMS:
         spoken = [sign for sign in _SPOKEN if sign in form]
         if numeric and (spoken or not form.replace("%", "").isalpha()):
@@ -216,19 +228,27 @@ def _of_dates(own: pd.Series, released: pd.Series, *, numeric: bool) -> Iterator
 
 def _ages_in_intervals(days: pd.Series, released: pd.Series) -> Iterator[Way]:
     """Yield the intervals of ages that labels say, on the days on which so many persons were in them."""
+    least = _least(released)
+    for reference in _references(days, released.map(least), _YEAR) if least else ():
+        told = f"whole years up to {_shown(reference)}, in its intervals"
+        yield Way(told, lambda x, r, low: _banded(_ages(x, r), low), (reference, least))
+
+
+def _least(released: pd.Series) -> dict[Any, float]:
+    """Return the least number of each label, where nearly all are intervals; else nothing."""
     read = {label: interval for label in released.dropna().unique() if (interval := interval_of(label)) is not None}
     if len(read) < 2 or released.dropna().isin(list(read)).mean() < 0.95:
-        return
-    least = {label: 0.0 if low == -np.inf else low + (not closed) for label, (low, _, closed, _) in read.items()}
-    for reference in _references(days, released.map(least), _YEAR):
-        yield Way(f"whole years up to {_shown(reference)}, in its intervals", _banded, (reference, least))
+        return {}
+    return {label: low + (not closed) * 1e-9 if low > -np.inf else low for label, (low, _, closed, _) in read.items()}
 
 
-def _banded(own: pd.Series, reference: float, least: dict[Any, float]) -> pd.Series:
+def _banded(numbers: pd.Series, least: dict[Any, float]) -> pd.Series:
+    """Return the label of each number: that with the largest least number that is not above it."""
     labels = sorted(least, key=lambda label: least[label])
-    ages = _ages(own, reference)
-    place = np.searchsorted([least[label] for label in labels], ages, side="right") - 1
-    return pd.Series(np.array(labels, object)[np.maximum(place, 0)], own.index).where((place >= 0) & ages.notna())
+    place = np.searchsorted([least[label] for label in labels], numbers, side="right") - 1
+    return pd.Series(np.array(labels, object)[np.maximum(place, 0)], numbers.index).where(
+        (place >= 0) & numbers.notna()
+    )
 
 
 def _day(own: pd.Series) -> pd.Series:
