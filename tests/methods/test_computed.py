@@ -218,6 +218,7 @@ def marked(table, name, form):
 
 FORMS = {
     "born": [*list(COMPUTED)[:12], lambda t: born(t).dt.year, lambda t: born(t).dt.strftime("%Y-%m"),
+             lambda t: born(t).dt.strftime("%d.%m.%Y"),
              lambda t: [f"{year // 5 * 5}-{year // 5 * 5 + 4}" for year in born(t).dt.year]],
     "sex": [lambda t: t["sex"].str.upper(), lambda t: t["sex"].map({"f": "weiblich", "m": "männlich"})],
     "zip": ["area", "codes", lambda t: t["zip"].str[:3] + "**", lambda t: t["zip"].astype(int)],

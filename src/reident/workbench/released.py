@@ -20,7 +20,7 @@ from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.panel import placed_table, read_release
-from reident.workbench.released_codes import with_decoded, with_grouped, with_respelt
+from reident.workbench.released_codes import bare, with_decoded, with_grouped, with_respelt
 from reident.workbench.released_computed import Computed, computed_columns, overlap, with_parts
 from reident.workbench.released_places import Box, box_of, inside, swapped, with_found_places, with_turned_places
 from reident.workbench.roles import place_columns
@@ -143,11 +143,17 @@ def _same_values(own: pd.Series, other: pd.Series) -> bool:
     texts, said = (pd.Index([text_of(one) for one in index], dtype=object) for index in (values, labels))
     if not len(values) or not len(labels) or set(said) <= {"*"}:
         return False
-    equal = min(_share(mine, np.asarray(texts.isin(said))), _share(theirs, np.asarray(said.isin(texts))))
+    equal = _equal(mine, theirs, texts, said)
+    if equal < _ALIKE and not any(pd.api.types.is_numeric_dtype(one) for one in (own, other)):
+        equal = _equal(mine, theirs, *(index.map(bare) for index in (texts, said)))
     if equal >= _ALIKE or max(len(values), len(labels)) > _MOST:
         return equal >= _ALIKE
     covered = LabelReader(values, labels).cover()
     return min(_share(mine, np.any(covered, axis=1)), _share(theirs, np.any(covered, axis=0))) >= _ALIKE
+
+
+def _equal(mine: pd.Series, theirs: pd.Series, texts: pd.Index, said: pd.Index) -> float:
+    return min(_share(mine, np.asarray(texts.isin(said))), _share(theirs, np.asarray(said.isin(texts))))
 
 
 def _share(counts: pd.Series, which: BoolArray) -> float:

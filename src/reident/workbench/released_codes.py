@@ -15,7 +15,7 @@ import pandas as pd
 from reident._types import FloatArray
 from reident.tables.labels import LabelReader, text_of, texts_of
 
-__all__ = ["with_decoded", "with_grouped", "with_respelt"]
+__all__ = ["bare", "with_decoded", "with_grouped", "with_respelt"]
 
 #: Values of a column that is decoded, and of one whose values tell codes apart, at most.
 _MOST, _BESIDE = 50, 200
@@ -69,7 +69,7 @@ def with_respelt(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
         said, own = texts_of(release[name]), pd.unique(texts_of(original[name]).dropna())
         if len(own) > _VALUES or said.dropna().isin(own).mean() > _READ:
             continue
-        for spell in (str.casefold, _folded, _bare):
+        for spell in (str.casefold, _folded, bare):
             value_of = pd.Series(own, index=[spell(text) for text in own])
             anew = said.dropna().map(spell).map(value_of) if value_of.index.is_unique else said.iloc[:0]
             if len(anew) and anew.notna().mean() >= _SAME:
@@ -86,7 +86,7 @@ def _folded(text: str) -> str:
     return "".join(sign for sign in text if sign.isalnum())
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """Leave out what is no letter or digit, and the signs above letters."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in parts if sign.isalnum())

@@ -37,6 +37,7 @@ _DAYS = {
 #: The signs of `strftime` that stand for words, and forms of dates as it writes them.
 _SPOKEN = ("%B", "%b", "%A", "%a")
 _FORMS = (
+    "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y/%m/%d",
     "%y%m%d", "%d%m%y", "%m%d%y", "%d%m%Y", "%m%d%Y", "%Y%m%d", "%d.%m.%y", "%d.%m.", "%d.%m", "%m-%d", "%d-%m",
     "%m/%d", "%d/%m", "%m%d", "%d%m", "%m/%d/%Y", "%m/%d/%y", "%G-W%V", "%G%V", "W%V", "%Y-%j", "%Y%j", "%Y%m",
     "%y%m", "%m%y", "%m%Y", "%m/%y", "%-d.%-m.%Y", "%-d. %B %Y", "%d. %B %Y", "%-d %B %Y", "%d %B %Y", "%B %-d, %Y",
@@ -128,6 +129,7 @@ def _of_numbers(own: pd.Series, released: pd.Series) -> Iterator[Way]:
         yield Way(f"times {-ratio:.9g}", lambda x, f: -x * f, (ratio,))
         if step > 0:
             yield Way(f"{told}, rounded down", lambda x, f, s: np.floor(x * f / s * (1 + 1e-12)) * s, (ratio, step))
+            yield Way(f"{told}, rounded half to even", lambda x, f, s: np.round(x * f / s) * s, (ratio, step))
     for name, shape in _SHAPES.items():
         yield Way(f"its {name}", lambda x, f: f(x.astype("float64")), (shape,))
     low, high, mean = own.min(), own.max(), own.mean()
