@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.hitting_set import cheap_hitting_set
+from reident.tables.choquet._cover import Cover
 from reident.tables.choquet._learning_problem import LearningProblem
-from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
+from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError
 from reident.tables.choquet._weight_cells import divide_weights
 
 __all__ = ["Solution", "solve_benders"]
@@ -65,7 +64,7 @@ def solve_benders(
 
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
     each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
-    best x is the covering problem solved by HiGHS, which gives the lower bound. The search ends where the bound meets
+    best x is the covering problem solved exactly, which gives the lower bound. The search ends where the bound meets
     the best x. A weighted mean of few columns that is not proven after a few rounds is searched cell by cell; the
     conflicts then say why each block given up at the best x cannot be taken back, but do not prove the bound.
     """
@@ -92,7 +91,6 @@ class _Search:
         self.lower = 0
         self.conflicts: list[tuple[int, ...]] = []
         self.known: set[tuple[int, ...]] = set()
-        self.cover = _Cover(costs)
         self.oracle = MarginOracle(problem, deadline, self.watch)
         self.watch(self.best_x, problem.margins(self.best_x)[0])
         for conflict in conflicts:
@@ -116,12 +114,15 @@ class _Search:
                     continue
                 pick = self.cheap_pick()
                 if self.costs[pick].sum() >= self.best:
-                    self.lower, pick = self.cover.solve(self.best, self.lower, self.deadline)
-                if self.lower < self.best:
-                    self.explore(pick)
+                    lower, better = Cover(self.costs, self.conflicts).solve(self.best, self.deadline)
+                    self.lower = max(self.lower, lower)
+                    if better is None:
+                        break
+                    pick = better
+                self.explore(pick)
             self.widen()
         except OutOfTimeError:
-            self.lower = max(self.lower, self.cover.relaxed())
+            self.lower = max(self.lower, Cover(self.costs, self.conflicts).relaxed())
         return Solution(self.best_x, self.best, self.lower, self.conflicts)
 
     def few_weights(self) -> bool:
@@ -179,11 +180,10 @@ class _Search:
         return conflict
 
     def remember(self, conflict: tuple[int, ...]) -> None:
-        """Add a conflict to the covering problem, once."""
+        """Add a conflict to the known ones, once."""
         if conflict not in self.known:
             self.known.add(conflict)
             self.conflicts.append(conflict)
-            self.cover.add(conflict)
 
     def cheap_pick(self) -> BoolArray:
         """Hit all conflicts at a low cost, below the best known one if a long local search finds that."""
@@ -202,47 +202,3 @@ class _Search:
         x = self.oracle.widest(held)
         if (self.problem.margins(x)[0][held] >= self.problem.eps).all():
             self.best_x = x
-
-
-class _Cover:
-    """The fewest blocks that hit every conflict."""
-
-    def __init__(self, costs: IntArray) -> None:
-        self.n = n = costs.size
-        self.model = quiet_solver()
-        for cost in costs:
-            self.model.addCol(float(cost), 0.0, 1.0, 0, np.array([], np.int32), np.array([]))
-        kinds = np.full(n, highspy.HighsVarType.kInteger)
-        self.model.changeColsIntegrality(n, np.arange(n, dtype=np.int32), kinds)
-
-    def add(self, conflict: tuple[int, ...]) -> None:
-        blocks = np.array(conflict, np.int32)
-        self.model.addRow(1.0, highspy.kHighsInf, blocks.size, blocks, np.ones(blocks.size))
-
-    def relaxed(self) -> int:
-        """Return the bound that shares of blocks give, in a fraction of the time."""
-        self.model.setOptionValue("solve_relaxation", True)
-        self.model.setOptionValue("time_limit", highspy.kHighsInf)
-        self.model.run()
-        if self.model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return 0
-        return math.ceil(self.model.getInfo().objective_function_value - 1e-6)
-
-    def solve(self, best: int, lower: int, deadline: float) -> tuple[int, BoolArray]:
-        """Return a lower bound, and a pick below `best` if there is one.
-
-        A pick below the best known number is enough to go on with, so the search for a smaller one stops there.
-        """
-        left = deadline - time.perf_counter()
-        if left <= 0:
-            raise OutOfTimeError
-        self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
-        self.model.setOptionValue("objective_target", best - 1.0)
-        self.model.run()
-        bound = self.model.getInfo().mip_dual_bound
-        if math.isfinite(bound):
-            lower = max(lower, math.ceil(bound - 1e-6))
-        values = np.array(self.model.getSolution().col_value)
-        if values.size != self.n or not self.model.getInfo().primal_solution_status:
-            raise OutOfTimeError
-        return lower, values > 0.5
