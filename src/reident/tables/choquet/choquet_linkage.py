@@ -110,8 +110,8 @@ class LearnedLinkage:
         -----
         Every value between the two ends of one set is attained: the functions are linear and the polytope convex. Time
         is that of two linear programmes a value, most of which an earlier answer settles: below a second for 4
-        columns, below a minute for 8. With a loss each programme is a small tree: a value passes a bound only if one of
-        the records is given up whose rows prove that bound.
+        columns, for 8 up to minutes: lower `max_sets` there. With a loss each programme is a small tree: a value passes
+        a bound only if one of the records is given up whose rows prove that bound.
         """
         check_integer(loss, "loss", low=0)
         check_integer(max_sets, "max_sets", low=1)
