@@ -46,6 +46,8 @@ from reident.studies.kroll2016.uses import named_uses
 from reident.workbench.microdata import Microdata, microdata
 
 _MAX_CLIQUES = 2_000
+# Graphs up to this density can be reduced until a clique is proven: our search gets so many seconds there at least.
+_SPARSE, _SPARSE_S = 0.1, 0.5
 _BAND_KM = 60.0
 
 
@@ -72,7 +74,8 @@ def searched(
         theirs = max_clique(
             graph, search="published", node_limit=params["step_limit"], time_limit_s=None, progress=False
         )
-        ours = max_cliques(graph, limit=_MAX_CLIQUES, time_limit_s=params["time_limit_s"], progress=False, rng=rng)
+        limit_s = max(params["time_limit_s"], _SPARSE_S if graph.density <= _SPARSE else 0.0)
+        ours = max_cliques(graph, limit=_MAX_CLIQUES, time_limit_s=limit_s, progress=False, rng=rng)
     found = {
         "published": (theirs.vertices, theirs.is_optimal),
         "strong": (ours.cliques[rng.integers(len(ours))], ours.is_optimal),
