@@ -11,6 +11,8 @@ from reident.places.points import degrees_of
 from reident.workbench.turned_places import turned_back
 from reident.workbench.written_places import degrees_in, places_in
 
+pytestmark = pytest.mark.whole
+
 
 def people(n=200, seed=5, south=50.0, west=8.0):
     rng = np.random.default_rng(seed)

@@ -10,6 +10,8 @@ from reident.errors import DataError, ParameterError
 from reident.tables.labels import interval_of
 from reident.workbench.released import as_called
 
+pytestmark = pytest.mark.whole
+
 ATTACKS = ["exact_join", "class_risk", "modal_value"]
 
 

@@ -34,6 +34,8 @@ _SYSTEMS = (
 
 #: Records on which it is tried what columns mean, and columns of numbers that are tried in pairs at most, turned too.
 _SAMPLE, _MOST, _MOST_TURNED = 1000, 30, 6
+#: Coordinates in kilometres are smaller.
+_MOST_KM = 40_000
 
 Box = tuple[float, float, float, float]
 _Reading = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
@@ -143,7 +145,7 @@ def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple
     near = [f"EPSG:{32000 + half + one}" for one in (zone, zone - 1, zone + 1) if 1 <= one <= 60]
     for system in [*near, *_SYSTEMS]:
         for unit, told in ((1.0, "metres"), (1000.0, "kilometres")):
-            if min(largest) * unit >= 10_000:
+            if min(largest) * unit >= 10_000 and (unit == 1.0 or max(largest) < _MOST_KM):
                 yield f"{told} east and north in {system}", partial(_projected, system, unit)
                 yield f"{told} north and east in {system}", partial(_turned, system, unit)
 
