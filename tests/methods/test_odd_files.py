@@ -156,6 +156,11 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
     assert not found.passed
     assert found.nearest["chain"] == "mondrian of age (k=20); mondrian of sex (k=20)"
     assert "mondrian of sex (k=20) by itself passes, with age withheld" in verdict(found, 0.08, 0.0)
+    # Where columns may be withheld it is advised, also if the search ends before it comes to it.
+    for most in (len(found.judged), 80):
+        ended = search_release(table, [[*slot, None] for slot in steps], Roles(["age", "sex"]), limit=0.08, most=most)
+        assert ended.passed
+        assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])
     recipe = Recipe(
         columns={name: {"role": "quasi-identifier"} for name in ("age", "sex")}, withhold=["age"], limit=0.08,
         chain=[{"method": "mondrian", "columns": ["sex"], "parameters": {"k": 20}}],

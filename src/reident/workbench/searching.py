@@ -184,6 +184,10 @@ def search_release(
             else:
                 found = own
                 break
+    if not found:  # the search may end before it comes to a chain that passed as a part of others
+        steps_of = (tuple(part for part in chain if part.step) for chain in chains)
+        passed = {key for key, one in judged.items() if one.passed}
+        found = next((own for own in steps_of if tuple(map(id, own)) in passed), ())
     unmade = [part for slot in parts for part in slot if part.reason]
     rows = [one.row for one in judged.values()]
     rows += [bench.row_of((part,)) | {"withheld": "", "passed": False, "reason": part.reason} for part in unmade]
