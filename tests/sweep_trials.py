@@ -40,6 +40,11 @@ def raises_at_two(params, rng):
     return {"draw": rng.random()}
 
 
+def whose(params, rng):
+    time.sleep(0.01)
+    return {"pid": os.getpid(), "draw": rng.random()}
+
+
 def threads(params, rng):
     import numba
 

@@ -13,7 +13,8 @@ from scipy import stats
 import sweep_trials
 from reident import DataError, ParameterError, TrialError
 from reident._rng import trial_seed
-from reident.sweep import _parts, grid
+from reident.sweep import _parts, _workers, grid
+from reident.sweep._planning import prepare_sweep
 
 GRID = {"mu": [0.0, 1.0, 2.5], "kind": ["a", None]}
 
@@ -70,6 +71,32 @@ def test_any_number_of_workers_gives_the_same_rows():
     alone = sweep(repetitions=30)
     for jobs in (2, 8):
         pd.testing.assert_frame_equal(sweep(repetitions=30, jobs=jobs), alone, check_exact=True)
+
+
+def test_a_worker_ends_the_group_that_it_began():
+    settings = {"mu": [0.0, 1.0], "kind": ["a", "b"]}
+
+    def ran(seconds, together):
+        plan = prepare_sweep(settings, sweep_trials.noisy, 2, 0, "test", (), None, together).plan
+        tasks = [planned.task for planned in plan]
+        outcomes, times = _workers.run_batch(sweep_trials.noisy, tasks, seconds, grid._code.IMPORTED_DIGEST)
+        assert [outcome.task for outcome in outcomes] == tasks[: len(times)]
+        return len(outcomes)
+
+    assert ran(0.0, ()) == 1
+    assert ran(0.0, ["kind"]) == 4
+    assert ran(0.0, "mu") == 2  # the settings of a mu stand apart, so that only repetitions follow one another
+    assert ran(60.0, ["kind"]) == 8
+
+
+@pytest.mark.slow
+def test_groups_stay_with_one_worker_and_give_the_same_rows():
+    settings = {"mu": list(range(12)), "kind": ["a", "b", "c"]}
+    frame = sweep(settings, sweep_trials.whose, together=["kind"], jobs=2)
+    assert frame.groupby("mu")["pid"].nunique().eq(1).all()
+    assert frame["pid"].nunique() == 2
+    alone = sweep(settings, sweep_trials.whose)
+    pd.testing.assert_frame_equal(frame.drop(columns="pid"), alone.drop(columns="pid"))
 
 
 def count(ledger):
@@ -280,6 +307,7 @@ def test_a_bad_grid_is_refused(settings, message):
         ({"jobs": 0}, "`jobs` must be at least 1"),
         ({"jobs": True}, "`jobs` must be a whole number"),
         ({"shared": ["nu"]}, "`shared` must name parameters of the grid"),
+        ({"together": ["nu"]}, "`together` must name parameters of the grid"),
         ({"stem": ""}, "`stem` must be a name"),
         ({"scheduler": 8786}, "`scheduler` must be an address"),
         ({"trial": 3}, "`trial` must be a function"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Results", "Study", "Sweep"]
 
-#: What `reident.sweep.grid.run` is given: grid, trial, and where they are needed repetitions, shared, stem.
+#: What `reident.sweep.grid.run` is given: grid, trial, and where they are needed repetitions, shared, together, stem.
 Sweep = dict[str, Any]
 
 #: Settings that a forecast tries of each sweep, in one process: the full profile runs long and deserves a better one.

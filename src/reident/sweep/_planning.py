@@ -81,13 +81,14 @@ def prepare_sweep(
     stem: str | None,
     shared: Iterable[str],
     folder: str | Path | None,
+    together: Iterable[str] = (),
 ) -> Sweep:
     """Check the arguments of a sweep and find which of its trials are stored already."""
     if stem is None:
         stem = f"{trial.__module__}.{trial.__qualname__}"
     settings = expand(grid)
     digest = _trial_digest(trial)
-    plan = _plan(settings, check_integer(repetitions, "repetitions", low=1), seed, stem, shared, digest)
+    plan = _plan(settings, check_integer(repetitions, "repetitions", low=1), seed, stem, shared, digest, together)
     store = None if folder is None else PartStore(Path(folder) / _slug(stem))
     found = {} if store is None else store.load({planned.key for planned in plan})
     return Sweep(stem, digest, settings, plan, store, [found.get(planned.key) for planned in plan])
@@ -118,31 +119,46 @@ def _trial_digest(trial: TrialFunction) -> str:
 
 
 def _plan(
-    settings: list[dict[str, Any]], repetitions: int, seed: int, stem: str, shared: Iterable[str], digest: str
+    settings: list[dict[str, Any]],
+    repetitions: int,
+    seed: int,
+    stem: str,
+    shared: Iterable[str],
+    digest: str,
+    together: Iterable[str],
 ) -> list[Trial]:
     seed = check_integer(seed, "seed", low=0, why="a seed has no sign")
     if not isinstance(stem, str) or not stem:
         raise ParameterError(f"`stem` must be a name, got {stem!r}")
-    common = {shared} if isinstance(shared, str) else set(shared)
     names = {name for setting in settings for name in setting}
-    if common - names:
-        raise ParameterError(
-            f"`shared` must name parameters of the grid, got {sorted(common - names)}: the grid has {sorted(names)}"
-        )
+    common, side_by_side = _named(shared, "shared", names), _named(together, "together", names)
     n_trials = repetitions * len(settings)
     afford(
         2000 * n_trials, "repetitions", f"{n_trials:,} trials", "run fewer at once: a larger sweep goes on from them"
     )
     plan: list[Trial] = []
+    group, grouped = 0, None
     for setting in settings:
+        apart = {name: value for name, value in setting.items() if name not in side_by_side}
+        group, grouped = group + (apart != grouped), apart
         varying = {name: value for name, value in setting.items() if name not in common}
         for repetition in range(repetitions):
             entropy = stable_hash([stem, varying, repetition])
             seed_key = f"{entropy:032x}"
             identity = json.dumps([digest, seed, stem, seed_key, setting, repetition], sort_keys=True)
             key = hashlib.sha256(identity.encode()).hexdigest()[:40]
-            plan.append(Trial(key, seed_key, Task(len(plan), setting, repetition, (seed, entropy))))
+            task = Task(len(plan), setting, repetition, (seed, entropy), group if side_by_side else None)
+            plan.append(Trial(key, seed_key, task))
     return plan
+
+
+def _named(parameters: Iterable[str], name: str, names: set[str]) -> set[str]:
+    found = {parameters} if isinstance(parameters, str) else set(parameters)
+    if found - names:
+        raise ParameterError(
+            f"`{name}` must name parameters of the grid, got {sorted(found - names)}: the grid has {sorted(names)}"
+        )
+    return found
 
 
 def stored(planned: Trial, row: dict[str, Any]) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class Task:
     params: dict[str, Any]
     repetition: int
     entropy: tuple[int, int]
+    group: int | None = None  # of trials that follow one another and share what one of them prepares
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,10 @@ def in_process(trial: TrialFunction, tasks: list[Task]) -> Iterator[Outcome]:
 def run_batch(
     trial: TrialFunction, tasks: list[Task], seconds: float, digest: str
 ) -> tuple[list[Outcome], list[float]]:
-    """Run trials on a worker until the time is over; what was not reached goes back to the queue."""
+    """Run trials on a worker until the time is over; what was not reached goes back to the queue.
+
+    A group that was begun is ended: elsewhere what its trials share would be prepared once more.
+    """
     import numba
 
     if digest != _code.IMPORTED_DIGEST:
@@ -109,13 +113,18 @@ def run_batch(
     started = time.monotonic()
     numba.set_num_threads(1)  # of the thread that runs this batch; the workers share the processors among them
     with threadpoolctl.threadpool_limits(limits=1):
-        for task in tasks:
+        for task, following in zip(tasks, [*tasks[1:], None], strict=True):
             begun = time.monotonic()
             outcomes.append(_portable(run_task(trial, task)))
             times.append(time.monotonic() - begun)
-            if time.monotonic() - started > seconds or outcomes[-1].error is not None:
+            over = time.monotonic() - started > seconds and not _go_together(task, following)
+            if over or outcomes[-1].error is not None:
                 break
     return outcomes, times
+
+
+def _go_together(task: Task, following: Task | None) -> bool:
+    return task.group is not None and following is not None and task.group == following.group
 
 
 def _portable(outcome: Outcome) -> Outcome:
@@ -178,7 +187,10 @@ class _Dispatch:
             self._threads, self._looked = max(1, sum(self._client.nthreads().values())), time.monotonic()
         while self._queue and len(self._flying) < (self._at_once or 2 * self._threads):
             size = 1 if self._at_once else _batch_size(len(self._queue), self._threads, self._recent)
-            self._submit([self._queue.popleft() for _ in range(size)])
+            batch = [self._queue.popleft() for _ in range(size)]
+            while self._queue and _go_together(batch[-1], self._queue[0]):
+                batch.append(self._queue.popleft())
+            self._submit(batch)
         if not self._flying:
             self._solo = True
             self._submit([self._suspects.popleft()])

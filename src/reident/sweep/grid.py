@@ -44,6 +44,7 @@ def run(
     seed: int = 0,
     stem: str | None = None,
     shared: Iterable[str] = (),
+    together: Iterable[str] = (),
     folder: str | Path | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
@@ -69,6 +70,9 @@ def run(
     shared : iterable of str
         Parameters that do not vary the stream: settings that differ only there share their random numbers, which
         sharpens their comparison.
+    together : iterable of str
+        Parameters whose settings one worker runs one after another where they follow one another, with all their
+        repetitions: what trials prepare and cache for all of them is then prepared once, not once a worker.
     folder : path, optional
         Where finished trials are kept, in a folder named by the stem. A second run reads them and computes the
         rest; an enlarged grid or more repetitions compute only what is new.
@@ -116,7 +120,7 @@ def run(
     scheduler = scheduler or os.environ.get(SCHEDULER) or None
     if scheduler is not None and not isinstance(scheduler, str):
         raise ParameterError(f"`scheduler` must be an address such as 'tcp://host:8786' or None, got {scheduler!r}")
-    sweep = prepare_sweep(grid, trial, repetitions, seed, stem, shared, folder)
+    sweep = prepare_sweep(grid, trial, repetitions, seed, stem, shared, folder, together)
     if sweep.missing():
         with sweep.alone() as missing:
             where = _where(jobs, scheduler, sweep.digest, len(missing))

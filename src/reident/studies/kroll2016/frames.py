@@ -53,12 +53,13 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
     conditions = {"area": [plan.area], "search": [plan.search], "step_limit": [plan.steps]}
     for name, own in (("first", plan.first), ("second", plan.second)):
         settings = own | given
-        # Alpha varies fastest and shares its embeddings, so that a setting's intervals are simulated once.
+        # Alpha varies fastest, on one worker, and shares its embeddings: a setting's intervals are simulated once.
         chosen[name] = {
             "grid": {"dataset": datasets, **searched, **conditions, "alphas": [settings["alpha"]], **settings},
             "trial": work.linkage_trial,
             "repetitions": plan.releases,
             "shared": ["alpha", "alphas", "time_limit_s", "n_simulations", *conditions],
+            "together": ["alpha"],
         }
     chosen["areas"] = {
         "grid": {"scenario": ["england"], "dataset": datasets, **searched, "step_limit": [plan.steps], **plan.areas},

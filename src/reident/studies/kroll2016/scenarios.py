@@ -13,6 +13,7 @@ import pandas as pd
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
+from reident._check import check_area
 from reident._types import FloatArray
 from reident.data.datasets import (
     load_boundary,
@@ -95,7 +96,7 @@ def hospitals(seed: int) -> tuple[pd.DataFrame, str]:
     return stand_in, "simulated"
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=24)
 def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | None = None) -> Scenario:
     """Return the files of a scenario: 400 + 400 hospitals with 40 in common, or 500 + 500 persons with 50.
 
@@ -123,7 +124,7 @@ def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | N
     d_original, d_known = (
         great_circle_km(table["lat_deg"], table["lon_deg"]) for table in (files.original, files.known)
     )
-    within = reference_area(area or name, name)
+    within = check_area(reference_area(area or name, name))  # as the polygon that every release would make of it
     return Scenario(name, source, files.original, files.known, files.truth, quasi, within, d_original, d_known)
 
 

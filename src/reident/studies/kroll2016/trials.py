@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from shapely import box
 
-from reident._check import encode_labels
+from reident._check import check_area, encode_labels
 from reident._types import FloatArray
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_census_shares, load_places
@@ -174,7 +174,7 @@ PAIRS = ("liverpool_manchester", "london_sheffield", "plymouth_newcastle")
 @lru_cache(maxsize=1)
 def united_kingdom() -> Any:
     """Return the outline that figure 1 and the city pairs draw reference places in."""
-    return load_boundary("united_kingdom")
+    return check_area(load_boundary("united_kingdom"))
 
 
 #: Shapes around Liverpool and Manchester, of about the same size: west, south, east, north in degrees.
