@@ -1,5 +1,6 @@
 """Releases with columns that were computed from what is known: no judged risk below a join on the same computation."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reident as rd
+from reident.errors import DataError
 from reident.workbench.released import Calls
 from reident.workbench.released_computed import computed_columns, with_parts
 
@@ -141,6 +143,69 @@ def test_a_region_under_a_new_name_is_read_by_the_records_that_the_other_columns
     found = rd.check(release, table, quasi=["sex", "height", "town", "zip"], attacks=["exact_join"])
     joined = release.groupby(["sex", "height", "town", "region"])["sex"].transform("size")
     assert found.share_above_limit == pytest.approx((joined < 4).mean())
+
+
+def odd(n=40):
+    """Return columns of kinds that programs hand over, few of which mean anything."""
+    rng = np.random.default_rng(3)
+    when = pd.Series(pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 20_000, n), unit="D"))
+    return {
+        "nothing": [None] * n, "no numbers": np.full(n, np.nan), "no dates": pd.Series([pd.NaT] * n),
+        "no whole numbers": pd.Series([pd.NA] * n, dtype="Int64"), "no texts": pd.Series([pd.NA] * n, dtype="string"),
+        "truth": rng.random(n) < 0.5, "truth or nothing": pd.Series([True, None] * (n // 2), dtype="boolean"),
+        "bytes": rng.integers(0, 255, n).astype("uint8"), "half precision": rng.random(n).astype("float16"),
+        "infinite": np.where(rng.random(n) < 0.2, np.inf, rng.random(n)), "tiny": rng.random(n) * 1e-300,
+        "dates in a zone": when.dt.tz_localize("Europe/Berlin"), "sparse": pd.arrays.SparseArray([0, 1] * (n // 2)),
+        "first and last days": ["-001-01-01", "9999-12-31"] * (n // 2),
+        "categories": pd.Categorical(rng.integers(0, 5, n)), "nested JSON": ['{"a": {"b": 1}, "c": [1, 2]}'] * n,
+        "broken JSON": ['{"a": ', "{}"] * (n // 2), "hashes and gaps": ["u0yjj", None] * (n // 2),
+        "one value": [7.0] + [None] * (n - 1), "mixed": [1, "a", None, True] * (n // 4),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", odd())
+def test_columns_of_any_kind_are_judged_and_take_nothing_from_what_is_known_beside(kind):
+    table, cells = people(40), pd.Series(odd()[kind])
+    release = table[["sex", "zip"]]
+    plain = rd.check(release, table, quasi=["sex", "zip"], attacks=["exact_join"]).share_above_limit
+    for shown, known, quasi in (
+        (release.assign(new=cells), table, QUASI),
+        (release.assign(born=cells), table, QUASI),
+        (release.assign(income=cells), table, QUASI),
+        (release.assign(new=cells, k=cells), table.assign(k=cells), [*QUASI, "k"]),
+        (release.assign(new=table["income"]), table.assign(k=cells), ["sex", "zip", "k"]),
+    ):
+        found = rd.check(shown, known, quasi=quasi, attacks=["exact_join"])
+        assert found.share_above_limit >= plain > 0
+    for few in (release.assign(new=cells).head(2), release.assign(lat=cells, lon=cells).head(0)):
+        with contextlib.suppress(DataError):
+            rd.check(few, table.assign(lat=50.0, lon=8.0), quasi=["sex"], lat="lat", lon="lon", attacks=["exact_join"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "as_kind", "computed"),
+    [
+        ("categories", lambda t: t.assign(height=t["height"].astype("category")), COMPUTED["inches"]),
+        ("16 bits", lambda t: t.assign(height=t["height"].astype("uint16")), lambda t: t["height"] * 1000.0),
+        ("dates in a zone", lambda t: t.assign(born=born(t).dt.tz_localize("Europe/Berlin")), age),
+    ],
+)  # fmt: skip
+def test_what_was_computed_is_read_whatever_kind_of_column_it_was_computed_from(kind, as_kind, computed):
+    table = people()
+    release = table[["sex", "ill"]].assign(new=pd.Series(computed(table))).sample(frac=1, random_state=1)
+    _, found = computed_columns(release, as_kind(table), QUASI)
+    assert [one.released for one in found] == ["new"], kind
+    assert found[0].told.startswith("'new' of the release was read as computed from")
+
+
+@pytest.mark.parametrize("cell", [[1, 2], {"a": 1}, {1, 2}, 1 + 2j])
+def test_cells_that_hold_several_values_are_refused_by_their_column(cell):
+    table = people(20)
+    lists = table.assign(new=pd.Series([cell] * 20))
+    for release, original, what in ((lists, table, "release"), (table, lists, "original")):
+        said = f"the {what} must hold one value a cell, got a {type(cell).__name__}.* in column 'new'"
+        with pytest.raises(DataError, match=said):
+            rd.check(release, original, quasi=["sex"], attacks=["exact_join"])
 
 
 def drawn(table, seed):

@@ -12,6 +12,7 @@ import pytest
 import reident as rd
 from commands import call
 from reident import DataError
+from reident.networks.marks import SIDES, read_relations
 from reident.workbench import assessing, network_search
 from reident.workbench.microdata import microdata, persons_of
 from reident.workbench.network_search import MOST_NODES, search_network
@@ -211,3 +212,17 @@ def test_what_a_list_says_of_relations_beside_with_whom_is_joined(tmp_path):
     assert judged([], ends) == pytest.approx(alone(np.bincount(ends[0], minlength=n)), abs=1e-6)
     assert judged(["calls"], sorted_ends) == alone(calls) == 1
     assert judged(["calls", "kind"], ends) == 1
+
+
+def test_marks_of_relations_are_named_and_no_column_takes_the_place_of_another(tmp_path):
+    """A list may call any column of its own as it likes; the sides of a row stay what they are."""
+    table = pd.DataFrame({"von": ["a", "a", "d", "c"], "nach": ["b", "c", "a", "b"], "first": [5, 6, 7, None]})
+    table.to_csv(tmp_path / "known.csv", index=False)
+    found = read_relations(tmp_path / "known.csv")
+    sides = found.marks[list(SIDES)]
+    assert sides.loc["a"].tolist() == [2, 1]
+    assert found.marks["first"].to_dict() == {"a": "5.0; 6.0; 7.0", "b": "; 5.0", "c": "; 6.0", "d": "7.0"}
+    done = call(tmp_path, "check", "known.csv", "--against", "known.csv", "--network", "--out", "out")
+    notes = json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["notes"]
+    joined = f"Of each person's relations these were joined, too: {', '.join([*SIDES, 'first'])}."
+    assert joined in notes, done.stderr

@@ -110,6 +110,20 @@ def test_places_in_any_form_are_attacked_as_the_same_places_in_degrees_are(form)
     assert any("Places of the release were read in" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("form", ["geohash", "plus code", "MGRS", "both in one cell", "turned", "a sign of degrees"])
+def test_places_in_any_form_are_attacked_beside_records_without_one(form):
+    table = people()
+    there = np.arange(len(table)) % 5 > 0
+    plain, found = (
+        rd.check(
+            table[["sex"]].join(places[there]), table, quasi=["sex"], lat="lat", lon="lon", attacks=["nearest_place"]
+        )
+        for places in (table[["lat", "lon"]], pd.DataFrame(FORMS[form](table)))
+    )
+    assert found.share_above_limit == plain.share_above_limit > 0.8
+    assert any("Places of the release were read in" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("share", [1.0, 0.7])
 @pytest.mark.parametrize("south", [50.0, -34.0])
 def test_a_motion_of_all_places_is_found_from_a_part_of_them_on_either_side_of_the_equator(share, south):
@@ -140,6 +154,7 @@ def test_one_coordinate_alone_is_joined():
         release = table[["sex", name]].sample(frac=1, random_state=2)
         found = rd.check(release, table, quasi=["sex"], lat="lat", lon="lon", attacks=["exact_join"])
         assert found.share_above_limit == 1.0
+        assert f"'{name}' of the release is one coordinate of a place, and was joined as a number." in found.notes
 
 
 def test_texts_are_read_as_the_numbers_that_they_say():

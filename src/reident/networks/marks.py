@@ -13,9 +13,10 @@ import pandas as pd
 from reident.networks._reading import as_path, cells_of, edges_of_cells, format_of
 from reident.networks.graph import Network, network_from_edges, read_network
 
-__all__ = ["Relations", "read_relations", "relations_of"]
+__all__ = ["SIDES", "Relations", "read_relations", "relations_of"]
 
-
+#: The marks of the sides of a row.
+SIDES = ("how many it names first", "how many name it second")
 #: The share of the rows that may stand the other way round in a list that is sorted.
 _ONE_SIDED = 0.01
 
@@ -29,7 +30,7 @@ class Relations:
     network : Network
         Who is related to whom.
     marks : DataFrame
-        One row a node, the index as `network.nodes`: in how many rows it stands ``first`` and ``second``, and for each
+        One row a node, the index as `network.nodes`: in how many rows it stands on either side (`SIDES`), and for each
         other column of the list the sorted values of its relations, as a text. No columns where a file has none.
     sorted : bool
         Whether the two ends of nearly every row stand in the order of their names, so that sides say nothing more.
@@ -55,7 +56,7 @@ def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Rel
     nodes = pd.Index([str(node) for node in network.nodes], dtype=object)
     ends = [nodes.get_indexer(texts[column].str.strip()) for column in columns]
     counts = [np.bincount(end[end >= 0], minlength=len(nodes)) for end in ends]
-    marks = dict(zip(("first", "second"), counts, strict=True))
+    marks = dict(zip(SIDES, counts, strict=True))
     node, there = np.concatenate(ends), np.concatenate([end >= 0 for end in ends])
     for other in texts.columns.difference(list(columns), sort=False):
         values = np.tile(texts[other].to_numpy(object), 2)

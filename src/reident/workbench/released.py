@@ -15,7 +15,7 @@ from reident._check import check_listed, check_mapping, is_key
 from reident._types import BoolArray
 from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
-from reident.networks.marks import Relations, read_relations
+from reident.networks.marks import SIDES, Relations, read_relations
 from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
@@ -31,8 +31,6 @@ __all__ = ["Calls", "as_called", "read_any", "read_network", "read_records", "wi
 _ABSENT = frozenset({"NA", "NaN", "nan", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "None", "."})
 #: The share of the records of either file that must agree with some value of the other.
 _ALIKE = 0.95
-#: How marks of relations are called in sentences.
-_MARKED = {"first": "how many it names first", "second": "how many name it second"}
 #: Degrees up to which a place is where it was.
 _SAME_DEG = 1e-4
 #: Values and labels up to which labels are also read: intervals, sets and masks.
@@ -173,6 +171,7 @@ class Calls:
     """Calls the columns of releases as the original calls them, and keeps what was said of it."""
 
     def __init__(self, original: Any, roles: Mapping[str, Any], called: Mapping[str, str] | None) -> None:
+        _refuse_nested(original, "original")
         self.told: list[str] = []
         #: Columns of releases that are computed from what is known, by their names.
         self.computed: dict[Any, Computed] = {}
@@ -215,8 +214,9 @@ class Calls:
 
     def __call__(self, release: Any) -> Any:
         """Return a table with its columns so called; anything else as it is."""
-        if not (isinstance(release, pd.DataFrame) and isinstance(self._original, pd.DataFrame)):
+        if not (isinstance(release, pd.DataFrame) and isinstance(self._original, pd.DataFrame)) or release.empty:
             return release
+        _refuse_nested(release, "release")
         said, places, found = self._with_places(release)
         said, parted = with_parts(said, self._original, self._quasi)
         names, told, left, missing = _calling(
@@ -317,6 +317,17 @@ def _with_gaps(release: Any, original: Any) -> tuple[Any, list[str]]:
     return found, sorted(told)
 
 
+def _refuse_nested(table: Any, what: str) -> None:
+    """Refuse cells that hold several values, which nothing compares."""
+    for name in table.columns if isinstance(table, pd.DataFrame) else ():
+        column = table[name]
+        if column.dtype == object or pd.api.types.is_complex_dtype(column):
+            nested = column.map(type).isin([list, dict, set, np.ndarray, complex])
+            if nested.any():
+                kind = type(column[nested].iloc[0]).__name__
+                raise DataError(f"the {what} must hold one value a cell, got a {kind} in column {name!r}")
+
+
 def _several(names: Any, name: str) -> list[str]:
     listed = [names] if isinstance(names, str) else [] if names is None else check_listed(names, name)
     if not all(is_key(one) for one in listed):
@@ -356,7 +367,7 @@ def read_network(release: Any) -> tuple[Release, pd.DataFrame]:
         release = read_relations(path / "release.csv" if path.is_dir() else path)
     marks = pd.DataFrame()
     if isinstance(release, Relations):
-        sides = list(_MARKED) if release.sorted else []
+        sides = list(SIDES) if release.sorted else []
         release, marks = release.network, release.marks.drop(columns=sides, errors="ignore")
     elif not is_graph(release):
         raise ParameterError(f"`release` must be a network as the original is, or a path, got {type(release).__name__}")
@@ -370,11 +381,9 @@ def with_marks(said: Release, theirs: pd.DataFrame, own: pd.DataFrame) -> tuple[
     nothing.
     """
     alike = [name for name in own.columns if name in theirs.columns and overlap(theirs[name], own[name]) >= _ALIKE]
-    if not _MARKED.keys() <= set(alike) or (own["first"] == own["second"]).all():
-        alike = [name for name in alike if name not in _MARKED]
+    if not {*SIDES} <= {*alike} or (own[SIDES[0]] == own[SIDES[1]]).all():
+        alike = [name for name in alike if name not in SIDES]
     if not alike:
         return said, own[[]], []
-    told = [
-        f"Of each person's relations these were joined, too: {', '.join(_MARKED.get(name, name) for name in alike)}."
-    ]
+    told = [f"Of each person's relations these were joined, too: {', '.join(alike)}."]
     return replace(said, table=theirs.loc[said.table.index, alike]), own[alike], told

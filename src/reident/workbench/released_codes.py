@@ -14,9 +14,12 @@ import pandas as pd
 
 from reident._types import FloatArray
 from reident.tables.labels import LabelReader, text_of, texts_of
+from reident.workbench.rewriting import plain_cells
 
 __all__ = ["bare", "with_decoded", "with_grouped", "with_respelt"]
 
+#: Letters that are written as two where a program knows no signs.
+_TWO = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 #: Values of a column that is decoded, and of one whose values tell codes apart, at most.
 _MOST, _BESIDE = 50, 200
 #: How much the shares of codes and values may differ together, and the share of codes that can be read as they are.
@@ -81,9 +84,7 @@ def with_respelt(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
 
 def _folded(text: str) -> str:
     """Write letters with signs as two, as where a program knows none."""
-    for sign, plain in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")):
-        text = text.casefold().replace(sign, plain)
-    return "".join(sign for sign in text if sign.isalnum())
+    return bare(text.lower().translate(_TWO))
 
 
 def bare(text: str) -> str:
@@ -118,7 +119,8 @@ def with_grouped(
 
 def _is_read(release: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
     """Whether labels of a column can be read as they are, or are too many or too few to be codes."""
-    own, other = original[name].dropna().unique(), release[name].dropna().value_counts(normalize=True)
+    own = plain_cells(original[name]).dropna().unique()
+    other = plain_cells(release[name]).dropna().value_counts(normalize=True)
     if not (2 <= len(own) <= _VALUES and 2 <= len(other) <= len(own)):
         return True
     readable = LabelReader(pd.Index(own), pd.Index(other.index, dtype=object)).cover().any(axis=0)

@@ -17,7 +17,7 @@ import pandas as pd
 from reident._types import FloatArray, IntArray
 from reident.tables.agreement import step_of
 from reident.tables.labels import LabelReader, interval_of, text_of, texts_of
-from reident.workbench.rewriting import ways_of, ways_of_two
+from reident.workbench.rewriting import plain_cells, ways_of, ways_of_two
 
 __all__ = ["Computed", "computed_columns", "is_read", "overlap", "with_parts"]
 
@@ -96,7 +96,7 @@ def _marked(table: pd.DataFrame, own: pd.Series) -> pd.Series | None:
 
 
 def _parts(column: pd.Series) -> pd.DataFrame | None:
-    cells = column.dropna()
+    cells = plain_cells(column).dropna()
     if not len(cells) or not cells.map(type).eq(str).all():
         return None
     first = cells.iloc[:_LABELS]
@@ -107,13 +107,19 @@ def _parts(column: pd.Series) -> pd.DataFrame | None:
             read = [json.loads(cell) for cell in cells]
         except ValueError:
             return None
-        table = pd.DataFrame([one if isinstance(one, dict) else {} for one in read], index=cells.index)
+        flat = [{part: _flat(cell) for part, cell in one.items()} if isinstance(one, dict) else {} for one in read]
+        table = pd.DataFrame(flat, index=cells.index)
         return table.iloc[:, :_PARTS].rename(columns=lambda part: f"{column.name}.{part}").reindex(column.index)
     for sign in "|;/,_- ":
         counts = cells.map(lambda cell, sign=sign: cell.count(sign))
         if counts.iloc[0] and (counts == counts.iloc[0]).all() and counts.iloc[0] < _PARTS:
             return _named(cells.str.split(sign, expand=True, regex=False), column)
     return None
+
+
+def _flat(cell: Any) -> Any:
+    """Return a part of a JSON object that has parts itself as a text."""
+    return json.dumps(cell) if isinstance(cell, dict | list) else cell
 
 
 def _named(parts: pd.DataFrame, column: pd.Series) -> pd.DataFrame:
@@ -180,9 +186,12 @@ def is_read(said: pd.Series, own: pd.Series) -> bool:
 
     Numbers are near where their quartiles lie within a tenth of the range, as noise and means of groups leave them.
     """
-    if pd.api.types.is_numeric_dtype(said) and pd.api.types.is_numeric_dtype(own):
-        mine, theirs = (one.quantile([0.25, 0.5, 0.75]).to_numpy(float) for one in (own, said))
-        return bool(np.abs(mine - theirs).max() <= 0.1 * (own.max() - own.min()))
+    mine, theirs = plain_cells(own), plain_cells(said)
+    if not mine.notna().any() or not theirs.notna().any():
+        return True
+    if pd.api.types.is_numeric_dtype(theirs) and pd.api.types.is_numeric_dtype(mine):
+        quartiles = [one.quantile([0.25, 0.5, 0.75]).to_numpy(float) for one in (mine, theirs)]
+        return bool(np.abs(quartiles[0] - quartiles[1]).max() <= 0.1 * (mine.max() - mine.min()))
     draw = np.random.default_rng(0)
     labels, values = (
         pd.Index(draw.permutation(one.dropna().unique().astype(object))[:most], dtype=object)
@@ -199,7 +208,9 @@ _Ways = Iterator[tuple[Computed, pd.Series]]
 def _ways(shown: _Shown, original: pd.DataFrame, sources: Sequence[Any]) -> _Ways:
     """Yield the ways to write one column on which some of the released cells lie, with the values of everybody."""
     for source in sources:
-        own = original[source]
+        own = plain_cells(original[source])
+        if not own.notna().any():
+            continue
         tried = own.dropna().sample(min(_TRIED, own.notna().sum()), random_state=0)
         for way in ways_of(own, shown.cells):
             if not shown.hit(way.of(tried)):
@@ -208,13 +219,13 @@ def _ways(shown: _Shown, original: pd.DataFrame, sources: Sequence[Any]) -> _Way
             told = f"{shown.name!r} of the release was read as computed from {source!r}: {way.how}."
 
             def values(table: pd.DataFrame, way: Any = way, source: Any = source) -> pd.Series:
-                return shown.laid(way.of(table[source]))
+                return shown.laid(way.of(plain_cells(table[source])))
 
             yield Computed(anew, shown.name, (source,), told, values), values(original)
 
 
 def _ways_of_two(shown: _Shown, original: pd.DataFrame, known: Sequence[Any], sources: Sequence[Any]) -> _Ways:
-    numbers = [name for name in known if pd.api.types.is_numeric_dtype(original[name])]
+    numbers = [name for name in known if pd.api.types.is_numeric_dtype(plain_cells(original[name]))]
     if not shown.numeric or shown.name in original.columns or len(shown.distinct) < _MANY:
         return
     for one, two in permutations(numbers, 2):
@@ -224,7 +235,7 @@ def _ways_of_two(shown: _Shown, original: pd.DataFrame, known: Sequence[Any], so
 
             def values(table: pd.DataFrame, of: Any = of, pair: Any = (one, two)) -> pd.Series:
                 with np.errstate(all="ignore"):
-                    both = of(*(table[name].to_numpy(float, na_value=np.nan) for name in pair))
+                    both = of(*(plain_cells(table[name]).to_numpy() for name in pair))
                 return shown.laid(pd.Series(both, table.index))
 
             tried = original.sample(min(_TRIED, len(original)), random_state=0)
@@ -236,10 +247,10 @@ def _ways_of_two(shown: _Shown, original: pd.DataFrame, known: Sequence[Any], so
 class _Shown:
     """The cells of a released column, and what is asked about them again and again."""
 
-    def __init__(self, cells: pd.Series) -> None:
-        self.cells, self.name = cells, cells.name
-        self.numeric = pd.api.types.is_numeric_dtype(cells)
-        self.known = cells.dropna()
+    def __init__(self, column: pd.Series) -> None:
+        self.cells, self.name = plain_cells(column), column.name
+        self.numeric = pd.api.types.is_numeric_dtype(self.cells)
+        self.known = self.cells.dropna()
         #: The step in which numbers are written, 0 for as many digits as a program gives.
         self.step = step_of(self.known.to_numpy(float)) if self.numeric else 0.0
         self.distinct: Any = np.unique(self.known.to_numpy(float)) if self.numeric else set(self.known)
@@ -345,6 +356,8 @@ def _overlap(said: IntArray, own: IntArray) -> float:
     """Return the share of the released cells, or pairs of cells, that stand for a person each."""
     told, counts = np.unique(said[said >= 0], return_counts=True)
     known, there = np.unique(own[own >= 0], return_counts=True)
+    if not len(known):
+        return 0.0
     place = np.clip(np.searchsorted(known, told), 0, len(known) - 1)
     least = np.where(known[place] == told, np.minimum(counts, there[place]), 0)
     return float(least.sum() / max(1, counts.sum()))

@@ -116,7 +116,8 @@ def _candidates(release: pd.DataFrame, free: Sequence[Any]) -> Iterator[tuple[tu
                 yield (name,), pair[:, 0], pair[:, 1]
         for _, first, second in places_in(column):
             yield (name,), first, second
-        if np.isfinite(degrees_in(column.dropna().iloc[:50])).mean() >= _INSIDE:
+        first = degrees_in(column.dropna().iloc[:50])
+        if len(first) and np.isfinite(first).mean() >= _INSIDE:
             numbers[name] = degrees_in(column)
     for name, other in combinations(list(numbers)[:_MOST], 2):
         yield (name, other), numbers[name], numbers[other]

@@ -14,7 +14,7 @@ from reident._types import FloatArray
 from reident.tables.agreement import step_of
 from reident.tables.labels import interval_of
 
-__all__ = ["Way", "ways_of", "ways_of_two"]
+__all__ = ["Way", "plain_cells", "ways_of", "ways_of_two"]
 
 #: What numbers are multiplied with from one unit to another, either way: powers of ten, inches, feet, pounds, miles,
 #: months, weeks, days and parts of days.
@@ -45,6 +45,9 @@ _FORMS = (
 )  # fmt: skip
 _EPOCH, _SHEET = pd.Timestamp("1970-01-01"), 25569  # days from a spreadsheet's first day to the epoch
 _YEAR = 365.2425
+#: Days of 1800 and of 2200, from the epoch: no age is counted up to a day outside.
+_FIRST, _LAST = -62_000, 84_000
+_INFINITE = (np.inf, -np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +62,38 @@ class Way:
         """Return a column so written."""
         with np.errstate(all="ignore"):
             found = pd.Series(self.function(own, *self.given), own.index)
-        return found.replace([np.inf, -np.inf], np.nan) if pd.api.types.is_float_dtype(found) else found
+        return found.mask(found.isin(_INFINITE)) if pd.api.types.is_float_dtype(found) else found
+
+
+def plain_cells(column: pd.Series) -> pd.Series:
+    """Return a column of any type as what can be computed with: floats, dates, or objects.
+
+    Categories stand as their values, infinite numbers as missing, truth values as texts, dates without their zone.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype | pd.SparseDtype):
+        column = pd.Series(np.asarray(column.array), column.index, name=column.name)
+    if pd.api.types.is_bool_dtype(column):
+        return _text(column)
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        return column.dt.tz_localize(None)
+    if not pd.api.types.is_numeric_dtype(column):
+        return column
+    numbers = pd.Series(column.to_numpy(float, na_value=np.nan), column.index, name=column.name)
+    return numbers.mask(numbers.isin(_INFINITE))
 
 
 def ways_of(column: pd.Series, released: pd.Series) -> Iterator[Way]:
-    """Yield the ways in which a released column may have been written from a column, the plainest first."""
+    """Yield the ways in which a released column may have been written from a column, the plainest first.
+
+    Both as `plain_cells` gives them, and neither without any value.
+    """
     numeric = pd.api.types.is_numeric_dtype(released)
     days = _dates(column)
     if days is not None:
         yield from _of_dates(days, released, numeric=numeric)
     elif pd.api.types.is_numeric_dtype(column):
         if numeric:
-            yield from _of_numbers(column.astype("float64"), released)
+            yield from _of_numbers(column, released)
         elif least := _least(released):
             for ratio in _RATIOS:
                 yield Way(f"times {ratio:.9g}, in its intervals", lambda x, f, low: _banded(x * f, low), (ratio, least))
@@ -131,7 +154,7 @@ def _of_numbers(own: pd.Series, released: pd.Series) -> Iterator[Way]:
             yield Way(f"{told}, rounded down", lambda x, f, s: np.floor(x * f / s * (1 + 1e-12)) * s, (ratio, step))
             yield Way(f"{told}, rounded half to even", lambda x, f, s: np.round(x * f / s) * s, (ratio, step))
     for name, shape in _SHAPES.items():
-        yield Way(f"its {name}", lambda x, f: f(x.astype("float64")), (shape,))
+        yield Way(f"its {name}", lambda x, f: f(x), (shape,))
     low, high, mean = own.min(), own.max(), own.mean()
     for ddof in (0, 1):
         spread = own.std(ddof=ddof)
@@ -156,20 +179,12 @@ def _fitted(own: pd.Series, released: pd.Series) -> Iterator[Way]:
         there = np.sort(sign * theirs)
         lines = [(np.ptp(there) / np.ptp(mine), mine[0], there[0])]
         if len(mine) == len(there):
-            slope, start = np.polyfit(mine - mine.mean(), there, 1)
-            lines.append((slope, mine.mean(), start))
+            apart = mine - mine.mean()
+            with np.errstate(all="ignore"):
+                lines.append((apart @ there / (apart @ apart), mine.mean(), there.mean()))
         for slope, at, start in lines:
             told = f"times {sign * slope:.6g}, {sign * (start - slope * at):+.6g}"
-            yield Way(
-                told,
-                lambda x, a, b, c, s: s * (a * (x - c) + b),
-                (
-                    slope,
-                    start,
-                    at,
-                    sign,
-                ),
-            )
+            yield Way(told, lambda x, a, b, c, s: s * (a * (x - c) + b), (slope, start, at, sign))
 
 
 def _of_dates(own: pd.Series, released: pd.Series, *, numeric: bool) -> Iterator[Way]:
@@ -188,14 +203,7 @@ def _of_dates(own: pd.Series, released: pd.Series, *, numeric: bool) -> Iterator
             (0, 1, "days from 1970"), (0, 86400, "seconds from 1970"), (0, 86400e3, "milliseconds from 1970"),
             (_SHEET, 1, "a spreadsheet's number of it"), (719163, 1, "days from year 1"),
         ):  # fmt: skip
-            yield Way(
-                told,
-                lambda x, s, u: (_day(x) + s) * u,
-                (
-                    start,
-                    unit,
-                ),
-            )
+            yield Way(told, lambda x, s, u: (_day(x) + s) * u, (start, unit))
         for reference in _references(_day(own), released, 1.0):
             yield Way(f"days up to {_shown(reference)}", lambda x, r: r - _day(x), (reference,))
         for reference in _references(_day(own), released, _YEAR):
@@ -218,14 +226,7 @@ def _of_dates(own: pd.Series, released: pd.Series, *, numeric: bool) -> Iterator
             continue
         for language in ("German", "English") if spoken else ("",):
             told = f"written as {form} {language}".rstrip()
-            yield Way(
-                told,
-                lambda x, f, w: _written(x, f, w, numeric=numeric),
-                (
-                    form,
-                    language,
-                ),
-            )
+            yield Way(told, lambda x, f, w: _written(x, f, w, numeric=numeric), (form, language))
 
 
 def _ages_in_intervals(days: pd.Series, released: pd.Series) -> Iterator[Way]:
@@ -280,11 +281,16 @@ def _references(days: pd.Series, released: pd.Series, unit: float) -> list[float
     last = born[np.clip(np.round(older).astype(int) - 1, 0, len(born) - 1)]
     next_one = born[np.clip(np.round(older).astype(int), 0, len(born) - 1)]
     if unit == 1:
-        return sorted({float(np.round(one)) for one in last + steps})
+        return _told(np.unique(last + steps))
     low, high = last + steps * unit, next_one + steps * unit
     inner = low.max(), high[older < len(born) - 0.5].min(initial=np.inf)
     middle = float(np.median(low))
-    return [float(np.round(one)) for one in (np.mean(inner), *inner, middle) if np.isfinite(one)]
+    return _told(np.array([np.mean(inner), *inner, middle]))
+
+
+def _told(days: FloatArray) -> list[float]:
+    """Return those of the days up to which somebody may have counted, whole."""
+    return list(dict.fromkeys(np.round(days[(days >= _FIRST) & (days <= _LAST)]).tolist()))
 
 
 def _written(own: pd.Series, form: str, language: str, *, numeric: bool) -> pd.Series:

@@ -29,17 +29,17 @@ def turned_back(points: FloatArray, lat: FloatArray, lon: FloatArray) -> tuple[F
     if distinct < _LEAST or len(np.unique(lat[there])) < _LEAST or np.ptp(points[known], axis=0).min() == 0:
         return None
     system = _zone(lat[there], lon[there])
-    for plane in (_metres(lat[there], lon[there], system), np.stack([lon[there], lat[there]], axis=1)):
+    for in_metres in (True, False):
+        east_north = (lon[there], lat[there])
+        plane = _metres(lat[there], lon[there], system) if in_metres else np.stack(east_north, axis=1)
         motion = _motion(points[known], np.unique(plane, axis=0))
-        if motion is not None:
-            turn, shift = motion
-            laid = points @ turn.T + shift
-            if plane[0, 0] == lon[there][0]:
-                return laid[:, 1], laid[:, 0]
-            found = degrees_of(laid[known, 0], laid[known, 1], system)
-            both = np.full((2, len(points)), np.nan)
-            both[:, known] = found
-            return both[0], both[1]
+        if motion is None:
+            continue
+        turn, shift = motion
+        laid = points[known] @ turn.T + shift
+        found = np.full((2, len(points)), np.nan)
+        found[:, known] = degrees_of(laid[:, 0], laid[:, 1], system) if in_metres else laid.T[::-1]
+        return found[0], found[1]
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray
+from reident._types import FloatArray
 from reident.places.points import degrees_of
 
 __all__ = ["degrees_in", "places_in"]
@@ -29,7 +29,12 @@ _NOWHERE = (np.nan, np.nan)
 
 def degrees_in(cells: pd.Series) -> FloatArray:
     """Return the degrees that each text says by itself: 50°06'30"N, 50 06.5, 8.68°; NaN where there are none."""
-    return np.array([_degrees(cell) for cell in cells.astype("str")], float)
+    return np.array([_degrees(text) for text in _texts(cells)], float)
+
+
+def _texts(cells: pd.Series) -> list[str]:
+    """Return cells of any type as texts, empty ones where a value is missing."""
+    return ["" if gap else str(cell).strip() for cell, gap in zip(cells, cells.isna(), strict=True)]
 
 
 def _degrees(text: str) -> float:
@@ -46,20 +51,15 @@ def _degrees(text: str) -> float:
 
 def places_in(cells: pd.Series) -> Iterator[tuple[str, FloatArray, FloatArray]]:
     """Yield what texts may say, with the two coordinates of each: latitude first, but for pairs of numbers."""
-    texts = cells.astype("str").str.strip()
-    some = texts[cells.notna()].iloc[:50]
+    texts = _texts(cells)
+    some = [text for text in texts if text][:50]
     for told, read in _FORMS.items():
-        if _read_by(read, some).mean() < 0.9:
+        if not some or np.isfinite([read(text) for text in some]).all(axis=1).mean() < 0.9:
             continue
-        found = np.array([read(text) for text in texts], float).reshape(len(texts), -1)
+        found = np.array([read(text) for text in texts], float)
         if read is _square:
             found = _in_degrees(found)
         yield told, found[:, 0], found[:, 1]
-
-
-def _read_by(read: Callable[[str], Any], texts: pd.Series) -> BoolArray:
-    found = np.array([read(text) for text in texts], float).reshape(len(texts), -1)
-    return np.isfinite(found).all(axis=1) if len(found) else np.zeros(1, bool)
 
 
 def _in_degrees(squares: FloatArray) -> FloatArray:
