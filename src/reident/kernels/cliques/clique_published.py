@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels._jit import jit
 from reident.kernels._loops import fill, put
-from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, has_bit, list_bits, lowest_bit
+from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, fetch, has_bit, list_bits, lowest_bit
 
 # Positions in the state, and what `advance` returns.
 LEVEL, STEPS, BEST = range(3)
@@ -18,6 +18,11 @@ STOPPED, FINISHED, NEEDS_ROOM = range(3)
 
 # Candidates are sorted by degree on levels that took a smaller share of the steps.
 _SORTED_SHARE = 0.025
+# So many candidates get a graph of their own, small enough for a cache, once the words that were read for what follows
+# from them are so many times its edges and gaps: then making it has cost little beside.
+_FEW, _EARNED = 1024, 4
+# Words that are fetched at once.
+_LINE = 8
 
 
 @jit
@@ -111,6 +116,18 @@ def _cross_out(members, row):
 
 
 @jit
+def _fetch_next(rows, free, w):
+    """Have the row of the lowest candidate from word `w` on brought near: it is likely the next that is read."""
+    words = free.shape[0]
+    while w < words and free[w] == ZERO:
+        w += 1
+    if w < words:
+        row = rows[(w << 6) + lowest_bit(free[w])]
+        for x in range(w, words, _LINE):
+            fetch(row, x)
+
+
+@jit
 def colour_ascending(rows, everything, members, colours, need):
     """Colour an ascending list of candidates as `colour` does; `everything` is the set of them.
 
@@ -132,6 +149,7 @@ def colour_ascending(rows, everything, members, colours, need):
             while free[w] != ZERO:
                 u = (w << 6) + lowest_bit(free[w])
                 free[w] &= free[w] - ONE
+                _fetch_next(rows, free, w)
                 left[w] &= ~(ONE << np.uint64(u & 63))
                 _cross_out(free[w:], rows[u, w:words])
                 looks += words - w
@@ -142,6 +160,20 @@ def colour_ascending(rows, everything, members, colours, need):
                     kept += 1
         looks += words
     return looks
+
+
+@jit
+def among(rows, members, out):
+    """Fill `out` with the rows of the candidates' own graph, in which they are numbered as they are listed."""
+    m = members.shape[0]
+    for i in range(m):
+        row = rows[members[i]]
+        for w in range(out.shape[1]):
+            word = ZERO
+            for j in range(w << 6, min(m, (w + 1) << 6)):
+                u = members[j]
+                word |= ((row[u >> 6] >> np.uint64(u & 63)) & ONE) << np.uint64(j & 63)
+            out[i, w] = word
 
 
 @jit
@@ -169,7 +201,11 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
     """
     level = state[LEVEL]
     status = FINISHED
-    everything = np.empty(0, dtype=np.uint64)
+    everything = nothing = np.empty(0, dtype=np.uint64)
+    # From the level `few` on, if there is one, candidates are numbered in a graph of their own.
+    few, graph, names, words = 0, rows, np.empty(_FEW, dtype=np.int32), np.empty(_FEW * _FEW >> 6, dtype=np.uint64)
+    # Words of `rows` that were read, in all and before each level began.
+    read, before = 0, np.zeros(stops.shape[0], dtype=np.int64)
     while level > 0:
         low, high = stops[level - 1], stops[level]
         if high == low or level - 1 + colours[high - 1] <= state[BEST]:
@@ -177,6 +213,8 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
             level -= 1
             if level > 0:
                 stops[level] -= 1
+            if level < few:
+                few, graph = 0, rows
             continue
         if state[STEPS] >= step_limit or work <= 0:
             status = STOPPED
@@ -184,9 +222,16 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
         if high + (high - low) > members.shape[0]:
             status = NEEDS_ROOM
             break
+        m = high - low
+        if few == 0 and level > 1 and m <= _FEW and read - before[level] > _EARNED * m * m:
+            few, graph = level, words[: m * ((m + 63) >> 6)].reshape(m, (m + 63) >> 6)
+            among(rows, members[low:high], graph)
+            for p in range(m):
+                names[p] = members[low + p]
+                members[low + p] = p
         v = members[high - 1]
-        chosen[level - 1] = v
-        row = rows[v]
+        chosen[level - 1] = names[v] if few > 0 else v
+        row = graph[v]
         end = high
         if level == 1:
             # The root's candidates are 0, 1, 2 and so on: they are read off the row, word by word.
@@ -197,10 +242,10 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
             work -= (high >> 6) + end - high
         else:
             for p in range(low, high - 1):
-                if has_bit(row, members[p]):
-                    members[end] = members[p]
-                    end += 1
-            everything = everything[:0]
+                # Written before it is known whether it stays: there is no branch to be guessed.
+                members[end] = members[p]
+                end += has_bit(row, members[p])
+            everything = nothing
             work -= high - low
         if end == high:
             if level > state[BEST]:
@@ -211,11 +256,17 @@ def advance(rows, state, stops, chosen, sums, members, colours, best, step_limit
         state[STEPS] += 1
         is_sorted = sums[level, 0] < _SORTED_SHARE * state[STEPS]
         need = max(state[BEST] - level + 1, 1)
-        work -= _prepare(rows, members[high:end], colours[high:end], need, is_sorted, everything)
+        work -= _prepare(graph, members[high:end], colours[high:end], need, is_sorted, everything)
+        before[level + 1] = read
+        if few == 0:
+            read += (end - high) * rows.shape[1]
         sums[level, 0] += 1
         level += 1
         stops[level] = end
         sums[level, 0] += sums[level - 1, 0] - sums[level, 1]
         sums[level, 1] = sums[level - 1, 0]
+    if few > 0:
+        for p in range(stops[few - 1], stops[level]):
+            members[p] = names[members[p]]
     state[LEVEL] = level
     return status

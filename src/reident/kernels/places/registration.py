@@ -149,33 +149,38 @@ def _towards(axis, motion, s, cell):
 
 
 @jit
-def _score(x, codes, motion, axes, grid, cell, enough):
+def _hits(points, layers, low, high, across, down, marked, rows, columns, at):
+    """Count the points low..high-1 that `across` and `down` bring to a marked cell of their layer; `at` is for use."""
+    x, y, z, layer = points[0, low:high], points[1, low:high], points[2, low:high], layers[low:high]
+    for q in range(high - low):
+        # Several an instruction: no branch, and nothing looked up.
+        i = np.int64(np.floor(across[0] * x[q] + across[1] * y[q] + across[2] * z[q])) + rows // 2
+        j = np.int64(np.floor(down[0] * x[q] + down[1] * y[q] + down[2] * z[q])) + columns // 2
+        inside = (i >= 0) & (i < rows) & (j >= 0) & (j < columns)
+        at[q] = layer[q] + i * columns + j if inside else -1
+    hits = 0
+    for q in range(high - low):
+        hits += marked[max(at[q], 0)] & (at[q] >= 0)
+    return hits
+
+
+@jit
+def _score(points, layers, motion, axes, marked, rows, columns, cell, enough, at):
     """Count the points that a motion brings to a marked cell of their label; stop early when hopeless."""
     # These map a point straight into the plane, in cells: axes (2, 3) after the motion.
-    p00, p01, p02 = (
-        _towards(axes[0], motion, 0, cell),
-        _towards(axes[0], motion, 1, cell),
-        _towards(axes[0], motion, 2, cell),
-    )
-    p10, p11, p12 = (
-        _towards(axes[1], motion, 0, cell),
-        _towards(axes[1], motion, 1, cell),
-        _towards(axes[1], motion, 2, cell),
-    )
-    rows, columns, total = grid.shape[1], grid.shape[2], x.shape[0]
+    across = _towards(axes[0], motion, 0, cell), _towards(axes[0], motion, 1, cell), _towards(axes[0], motion, 2, cell)
+    down = _towards(axes[1], motion, 0, cell), _towards(axes[1], motion, 1, cell), _towards(axes[1], motion, 2, cell)
+    total = points.shape[1]
     # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
-    eighth, quarter = total // 8, total // 4
+    eighth, quarter = min(total // 8 + 1, total), min(total // 4 + 1, total)
     slow, slower = enough - 4 * np.sqrt(enough + 1.0), enough - 6 * np.sqrt(enough + 1.0)
-    hits = 0
-    for q in range(total):
-        a, b, c = x[q, 0], x[q, 1], x[q, 2]
-        i = int(np.floor(p00 * a + p01 * b + p02 * c)) + rows // 2
-        j = int(np.floor(p10 * a + p11 * b + p12 * c)) + columns // 2
-        if 0 <= i < rows and 0 <= j < columns and grid[codes[q], i, j]:
-            hits += 1
-        if (q == eighth and 8 * hits < slower) or (q == quarter and 4 * hits < slow):
-            return 0
-    return hits
+    hits = _hits(points, layers, 0, eighth, across, down, marked, rows, columns, at)
+    if 8 * hits < slower:
+        return 0
+    hits += _hits(points, layers, eighth, quarter, across, down, marked, rows, columns, at)
+    if 4 * hits < slow:
+        return 0
+    return hits + _hits(points, layers, quarter, total, across, down, marked, rows, columns, at)
 
 
 @parallel_jit
@@ -186,6 +191,8 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
     each pair of known points of the same labels at the same distance, plain and mirrored; at most `budget` motions, or
     one more, are scored for each.
     """
+    rows, columns = grid.shape[1], grid.shape[2]
+    points, layers, marked = x.T.copy(), codes * (rows * columns), grid.ravel()
     for t in numba.prange(pairs.shape[0]):
         a, b = pairs[t, 0], pairs[t, 1]
         cosine = x[a, 0] * x[b, 0] + x[a, 1] * x[b, 1] + x[a, 2] * x[b, 2]
@@ -193,6 +200,7 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
         high = np.cos(apart - tolerance) if apart > tolerance else 2.0
         low = np.cos(apart + tolerance) if apart + tolerance < np.pi else -2.0
         motion, frame_p, frame_q = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+        at = np.empty(x.shape[0], dtype=np.int64)
         scored, best = 0, least
         if not _frame(x[a], x[b], frame_p):
             continue
@@ -212,7 +220,7 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
                 for mirrored in (False, True):
                     _motion(frame_p, frame_q, mirrored, motion)
                     scored += 1
-                    hits = _score(x, codes, motion, axes, grid, cell, best)
+                    hits = _score(points, layers, motion, axes, marked, rows, columns, cell, best, at)
                     if hits > best:
                         best = hits
                         motions[t] = motion
