@@ -13,7 +13,7 @@ from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
 from reident.kernels.cliques import bitset
 from reident.kernels.places import compatibility
-from reident.kernels.tables import choquet, hitting_set, linkage_rows, mdav, nearest, packing, swapping
+from reident.kernels.tables import choquet, hitting_set, line_search, linkage_rows, mdav, nearest, packing, swapping
 
 
 def draw_points(rng):
@@ -307,6 +307,37 @@ def packing_ref(conflicts, costs, seed):
     return value, True, True, value
 
 
+# -- lines through the weights -------------------------------------------------------------------------------------
+
+
+def draw_line(rng):
+    """Rows of a few blocks, a point and a direction: numbers that a computer writes without rounding."""
+    blocks, p = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+    starts = np.append(0, np.cumsum(rng.integers(1, 4, blocks)))
+    value = rng.integers(-4, 5, (starts[-1], p)) / 4
+    return value, starts, rng.integers(0, 5, p) / 4, rng.integers(-4, 5, p) / 4, rng.integers(0, 4, blocks)
+
+
+def line_comp(value, starts, x, step, costs):
+    low, high = np.empty(costs.size), np.empty(costs.size)
+    line_search.spans(np.tile(np.arange(x.size), (len(value), 1)), value, starts, x, step, 1 / 64, low, high)
+    s, held = line_search.densest(low, high, costs, -2.0, 1.0)
+    return int(held), -2 <= s <= 1, held == 0 or line_cost(value, starts, x, step, costs, s) == held
+
+
+def line_ref(value, starts, x, step, costs):
+    """Try the middle between any two values of s at which a row reaches the margin."""
+    at, slope = value @ x - 1 / 64, value @ step
+    ends = sorted({-2.0, 1.0, *(s for s in -at[slope != 0] / slope[slope != 0] if -2 < s < 1)})
+    tried = [line_cost(value, starts, x, step, costs, (a + b) / 2) for a, b in itertools.pairwise(ends)]
+    return max(tried), True, True
+
+
+def line_cost(value, starts, x, step, costs, s):
+    reached = value @ (x + s * step) >= 1 / 64
+    return sum(int(c) for c, a, b in zip(costs, starts, starts[1:], strict=False) if reached[a:b].all())
+
+
 CASES = [
     Case(("mdav.mdav_clusters",), draw_points, mdav.mdav_clusters, naive.mdav),
     Case(("mdav.pair_clusters",), draw_points, mdav.pair_clusters, naive.pairs),
@@ -318,6 +349,7 @@ CASES = [
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
     Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, lambda *_: (True, True, True)),
     Case(("packing.pack", "packing.packed"), draw_conflicts, packing_comp, packing_ref),
+    Case(("line_search.spans", "line_search.densest"), draw_line, line_comp, line_ref),
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
         ("compatibility.fill_lists", "compatibility.release_pairs", "compatibility.group_by_labels",

@@ -222,6 +222,23 @@ def test_richer_models_link_no_fewer(seed, n, p, k):
 
 
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
+def test_climbing_links_no_fewer_than_the_simple_mean_and_no_more_than_is_possible(model):
+    reached = []
+    for seed in range(6):
+        release, original = files(25, 3, seed, noise=1.0)
+        found = learn_linkage(release, original, model=model, method="climb")
+        best = learn_linkage(release, original, model=model)
+        assert best.is_optimal
+        assert link_records(release, original).ratio <= found.ratio <= best.ratio
+        assert found.lower_bound == found.ratio <= best.upper_bound <= found.upper_bound
+        assert found.is_optimal == (found.ratio == found.upper_bound)
+        assert found.measure == learn_linkage(release, original, model=model, method="climb", time_limit_s=1e-9).measure
+        assert {len(conflict) for conflict in found.certificate} <= {1}
+        reached.append(found.ratio >= best.ratio - 1.5 / 25)
+    assert sum(reached) >= 5
+
+
+@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 def test_ratio_is_that_of_linking(model):
     release, original = files(30, 3, 5)
     learned = learn_linkage(release, original, model=model)

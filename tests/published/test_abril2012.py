@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from real_data import needs
-from reident import learn_linkage, link_records, microaggregate, published
+from reident import FuzzyMeasure, learn_linkage, link_records, microaggregate, published
 from reident.data.datasets import load_casc
+from reident.data.simulate import money_table
 from reident.studies.abril2012.figures import FIGURES
+from reident.studies.abril2012.maskings import ATTACKS, MASKINGS, TABLES, mask, masking_settings, masking_trial
 from reident.tables.microaggregation import NAMED_PROTECTIONS
 from rows_of_figures import assert_rows_aligned
 
@@ -127,3 +129,77 @@ def test_printed_tables_are_complete():
     ):
         assert len(published("abril2012", table)) == rows
     assert published("abril2012", "weights_m6_853")["weight"].sum() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("k", [3, 5, 10])
+@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
+def test_no_distance_links_more_than_one_record_of_a_class(k, model):
+    """What notebook 03 says of k-anonymity: equal released records have one nearest original."""
+    records = money_table(80, rng=k).iloc[:, :4]
+    masked = mask(records, "k-anonymity", k, np.random.default_rng(0))
+    n_classes = len(masked.table.drop_duplicates())
+    assert masked.table.value_counts().min() >= k
+    learned = learn_linkage(masked.table, records, model=model, method="climb")
+    assert learned.ratio <= n_classes / 80 <= 1 / k
+
+
+def test_pram_releases_means_of_twentieths_and_changes_the_share_it_says():
+    records = money_table(800, rng=2).iloc[:, :4]
+    kept = mask(records, "PRAM", 0.0, np.random.default_rng(0)).table
+    for column in records:
+        twentieths = np.array_split(np.sort(records[column].to_numpy(float)), 20)
+        assert np.unique(kept[column]) == pytest.approx(np.unique([part.mean() for part in twentieths]))
+    moved = mask(records, "PRAM", 0.4, np.random.default_rng(0)).table
+    # Of the 800 cells of a column without equal classes .4 * 19 / 20 get another one: within 4 standard deviations.
+    moves = (moved != kept).mean()[kept.nunique() == 20]
+    assert (abs(moves - 0.38) < 4 * np.sqrt(0.38 * 0.62 / 800)).all()
+
+
+def test_every_masking_of_the_map_loses_more_the_stronger_it_is():
+    records = money_table(200, rng=3).iloc[:, :4]
+    for method, amounts in MASKINGS.items():
+        losses = [mask(records, method, amount, np.random.default_rng(1)).information_loss for amount in amounts]
+        assert losses == sorted(losses), method
+
+
+def test_tables_that_are_not_at_hand_are_left_out():
+    assert {setting["table"] for setting in masking_settings(TABLES, "simulated", 60)} == {"census", "adult"}
+
+
+@needs_census
+@pytest.mark.whole
+def test_what_is_learned_carries_over_only_where_few_values_are_changed_much():
+    """What notebook 03 says of the map: the gains over the simple mean on other records, on four draws of census."""
+    gains, multiples = {}, []
+    for method, amount in (("PRAM", 0.15), ("PRAM", 0.4), ("microaggregation", 10), ("additive noise", 0.25)):
+        trials = _trials("census", method, amount)
+        gains[method, amount] = np.mean([t["outside_choquet"] - t["outside_dbrl1"] for t in trials])
+        assert all(t["dbrl1"] <= t["ratio_weighted_mean"] for t in trials)
+        assert set(ATTACKS) < set(trials[0])
+    for k in (3, 25):
+        pairs, classes = (_trials("census", method, k) for method in ("microaggregation", "k-anonymity"))
+        multiples.append(np.mean([t["dbrl1"] for t in pairs]) / np.mean([t["dbrl1"] for t in classes]))
+    assert min(gains["PRAM", 0.15], gains["PRAM", 0.4]) > 0.08
+    assert abs(gains["microaggregation", 10]) < 0.04
+    assert abs(gains["additive noise", 0.25]) < 0.04
+    assert min(multiples) > 3
+
+
+def _trials(name, method, amount):
+    settings = masking_settings([name], "census", 400)
+    (setting,) = (each for each in settings if (each["method"], each["amount"]) == (method, amount))
+    return [masking_trial(setting, np.random.default_rng(seed)) for seed in range(4)]
+
+
+@needs_census
+def test_a_measure_that_counts_the_largest_difference_less_undoes_pram_without_learning(census):
+    by_size = np.array([0, 0, 0.2, 0.6, 1])
+    measure = FuzzyMeasure(by_size[[mask.bit_count() for mask in range(16)]], list(census.columns[:4]))
+    found = []
+    for seed in range(4):
+        records = drawn(census, seed).iloc[:, :4]
+        release = mask(records, "PRAM", 0.4, np.random.default_rng(seed)).table
+        found.append([link_records(release, records, distance=d).ratio for d in ("dbrl1", measure)])
+    simple, robust = np.mean(found, axis=0)
+    assert abs(simple - 0.2) < 0.03
+    assert abs(robust - 0.38) < 0.03

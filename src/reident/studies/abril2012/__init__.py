@@ -77,6 +77,8 @@ class Profile:
     probabilistic_draws: int
     time_limit_s: float
     mask_draws: int
+    mask_tables: tuple[str, ...]
+    mask_records: int
     resamples: int
     race_sizes: list[int]
     race_limit_s: float
@@ -90,9 +92,22 @@ class Profile:
 
 #: Full has 20 draws, and 300 s for each proof on all 1,080 records.
 PROFILES = {
-    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 0.5, 1, 3, [20], 0.5, 0.2, 0.2),
-    "quick": Profile(FILES, 2, 1, 3.0, 5, 10, [20, 30], 3.0, 0.5, 1.0),
-    "full": Profile(FILES, 20, 5, 120.0, 30, 50, [20, 40, 100, 200, 400], 30.0, 5.0, 300.0),
+    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 0.5, 1, ("census", "adult"), 60, 3, [20], 0.5, 0.2, 0.2),
+    "quick": Profile(FILES, 2, 1, 3.0, 1, ("census", "adult"), 400, 10, [20, 30], 3.0, 0.5, 1.0),
+    "full": Profile(
+        FILES,
+        20,
+        5,
+        120.0,
+        4,
+        ("census", "tarragona", "eia", "adult"),
+        400,
+        50,
+        [20, 40, 100, 200, 400],
+        30.0,
+        5.0,
+        300.0,
+    ),
 }
 
 STUDY = Study(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from matplotlib.lines import Line2D
 from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.abril2012.instruments import INSTRUMENTS, SETUPS
+from reident.studies.abril2012.maskings import ATTACKS, MASKINGS
 from reident.studies.study import Results
 
 __all__ = ["FIGURES"]
@@ -32,12 +34,16 @@ _NAMES = {
 
 def _sign(figure: Figure, results: Results) -> Figure:
     """Say on the figure where its data were simulated, in a strip of its own on top."""
-    if results.frames["about"]["data"].iloc[0] != "census":
+    if not _is_census(results):
         strip = 0.18 / figure.get_figheight()  # inches
         figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - strip))
         figure.text(0.995, 1 - strip / 5, "simulated stand-in data, not the CASC file", ha="right", va="top",
                     fontsize=7, color="0.35", style="italic")  # fmt: skip
     return figure
+
+
+def _is_census(results: Results) -> bool:
+    return bool(results.frames["about"]["data"].iloc[0] == "census")
 
 
 def _places(nodes: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -274,8 +280,34 @@ def ru_map(results: Results) -> Figure:
 
 
 def ru_maskings(results: Results) -> Figure:
-    """Draw the risk-utility map of microaggregation, noise, rank swapping and rounding."""
-    return _sign(plot_ru_panels(results.frames["ru_maskings"]), results)
+    """Draw the risk of the learned attack against information loss: six maskings, weak (hollow) to strong, by table."""
+    frame = results.frames["ru_maskings"]
+    tables = list(dict.fromkeys(frame["table"]))
+    figure, axes = new_figure(len(tables), len(ATTACKS), size=(12, 2.1 * len(tables) + 1), sharey=True, sharex=True,
+                              squeeze=False)  # fmt: skip
+    for row, table in zip(axes, tables, strict=True):
+        for ax, risk in zip(row, ATTACKS, strict=True):
+            _draw_maskings(ax, frame[(frame["table"] == table) & (frame["risk_by"] == risk)])
+        name = "simulated" if table == "census" and not _is_census(results) else table
+        row[0].set_ylabel(f"{name}\nlinked share")
+    for ax, attack in zip(axes[0], ATTACKS.values(), strict=True):
+        ax.set_title(attack.replace(", ", ",\n", 1), fontsize=8)
+    for ax in axes[-1]:
+        ax.set_xlabel("information loss (SSE / SST)")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(MASKINGS))
+    return _sign(figure, results)
+
+
+def _draw_maskings(ax: Axes, panel: pd.DataFrame) -> None:
+    for place, method in enumerate(MASKINGS):
+        curve = panel[panel["method"] == method]
+        look: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 3.5}
+        loss, risk = 1 - curve["utility"], curve["risk"]
+        ax.plot(loss, risk, linewidth=1, label=method, **look)
+        ax.plot(loss.iloc[:1], risk.iloc[:1], markerfacecolor="white", **look)
+    ax.set_xscale("log")
+    ax.set_ylim(-0.03, 1.03)
+    ax.grid(color="0.92")
 
 
 FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import SearchLimitWarning
-from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.rumap import ru_frame
 from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
 from reident.studies.abril2012.instruments import (
     INSTRUMENTS,
@@ -21,10 +21,10 @@ from reident.studies.abril2012.instruments import (
     joint_test,
     ranges_of,
 )
+from reident.studies.abril2012.maskings import anchored, masked_map, masking_settings, masking_trial
 from reident.studies.abril2012.trials import (
     CONDITIONS,
     available_data,
-    masking_trial,
     own,
     probabilistic_trial,
     race_trial,
@@ -42,24 +42,12 @@ __all__ = ["claims", "frames", "sweeps"]
 
 _SAID = {"choquet": "Choquet", "weighted_mean": "weighted-mean"}
 
-_MASKINGS: dict[str, list[float]] = {
-    "microaggregation": [3, 5, 10, 25],
-    "additive noise": [0.02, 0.05, 0.1, 0.25],
-    "rank swapping": [1, 3, 8, 20],
-    "rounding": [0.05, 0.2, 0.5, 1.0],
-}
-
 
 def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
     """Return the sweeps: linkage of every draw, two ways to learn, other maskings, and all records at once."""
     data = [_data(plan)]
     files = [own(protection, plan.k) for protection in plan.protections]
     common = {"data": data[0], "drawn": plan.n_records}
-    maskings = [
-        {**common, "method": method, "amount": float(amount)}
-        for method, amounts in _MASKINGS.items()
-        for amount in amounts
-    ]
     chosen: dict[str, Sweep] = {
         "trials": {
             "grid": [
@@ -81,9 +69,10 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
             "shared": ["method", "n_records", "time_limit_s"],
         },
         "maskings": {
-            "grid": maskings,
+            "grid": masking_settings(plan.mask_tables, data[0], min(plan.mask_records, plan.n_records)),
             "trial": masking_trial,
             "repetitions": plan.mask_draws,
+            # The same records for every masking of a table.
             "shared": ["method", "amount", "drawn"],
         },
         "whole": {
@@ -154,7 +143,7 @@ def frames(plan: Profile, _seed: int, trials: dict[str, pd.DataFrame]) -> dict[s
         "leakage": _leakage(data, plan, ranges),
         "variants": variants(data, SHOWN_SEED, plan.variant_limit_s),
         "ru_map": _ru_map(linked, plan),
-        "ru_maskings": _maskings(trials["maskings"]),
+        "ru_maskings": masked_map(trials["maskings"]),
         "whole": trials["whole"].drop(columns="own", errors="ignore"),
         "about": pd.DataFrame([{"data": data, "draws": plan.draws, "shown_seed": SHOWN_SEED}]),
     }
@@ -190,26 +179,8 @@ def _ru_map(trials: pd.DataFrame, plan: Profile) -> pd.DataFrame:
             attack=f"{_SAID[model]} linkage, linked share of {where}",
             analysis="1 - information loss (SSE / SST)",
         )
-        panels.append(_anchored(frame))
+        panels.append(anchored(frame))
     return pd.concat(panels, ignore_index=True)
-
-
-def _anchored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the ends: originals are linked but for exact duplicates; with nothing released nothing is linked or told."""
-    return anchor(anchor(frame, ORIGINAL, risk=1.0, utility=1.0), NOTHING, risk=0.0, utility=0.0)
-
-
-def _maskings(trials: pd.DataFrame) -> pd.DataFrame:
-    frame = ru_frame(
-        trials,
-        method="method",
-        parameter="amount",
-        risk="ratio",
-        utility="utility",
-        attack="nearest record (DBRL1), linked share",
-        analysis="1 - information loss (SSE / SST), first four columns",
-    )
-    return _anchored(frame)
 
 
 def _leakage(data: str, plan: Profile, ranges: pd.DataFrame) -> pd.DataFrame:

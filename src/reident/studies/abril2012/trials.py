@@ -13,10 +13,8 @@ from reident.data.datasets import load_casc
 from reident.data.simulate import money_table
 from reident.errors import DataError, SearchLimitWarning
 from reident.studies.abril2012 import MODELS
-from reident.tables._masked import MaskedTable
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.microaggregation import NAMED_PROTECTIONS, Microaggregation, microaggregate
-from reident.tables.perturbation import add_noise, round_values, swap_ranks
 from reident.tables.record_linkage import link_records
 
 __all__ = [
@@ -24,7 +22,6 @@ __all__ = [
     "available_data",
     "draw_records",
     "learn",
-    "masking_trial",
     "probabilistic_trial",
     "table",
     "trial",
@@ -155,26 +152,6 @@ def probabilistic_trial(params: dict[str, Any], rng: np.random.Generator) -> dic
     protected = protect(inside, params)
     linked = link_records(protected.table, inside, columns=protected.columns, distance=params["distance"])
     return {"ratio_probabilistic": linked.ratio, "tied_probabilistic": (linked.links["outcome"] == "tied").mean()}
-
-
-def masking_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Mask the first four columns of one draw by another method, and link it by DBRL1.
-
-    `params`: data, method, amount (k, share of a standard deviation, per cent of the ranks, or share of a standard
-    deviation as rounding base).
-    """
-    inside, _ = draw_records(params["data"], rng, params.get("drawn", _DRAWN))
-    columns, amount = list(inside.columns[:4]), params["amount"]
-    if params["method"] == "microaggregation":
-        masked: MaskedTable = microaggregate(inside, [columns[:2], columns[2:]], int(amount), scale="std")
-    elif params["method"] == "additive noise":
-        masked = add_noise(inside, columns, amount=amount, rng=rng)
-    elif params["method"] == "rank swapping":
-        masked = swap_ranks(inside, columns, percent=amount, rng=rng)
-    else:
-        masked = round_values(inside, columns, base={c: amount * float(inside[c].std()) for c in columns})
-    linked = link_records(masked.table, inside, columns=columns)
-    return {"ratio": linked.ratio, "utility": 1 - masked.information_loss}
 
 
 def race_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:

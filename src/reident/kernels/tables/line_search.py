@@ -1,0 +1,75 @@
+"""The most blocks linked on a line of weights or measures: exact, by one pass over the rows and a sort."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident.kernels._jit import jit
+
+
+@jit
+def spans(index, value, starts, x, step, eps, low, high):
+    """Write between which s each block reaches `eps` in all its rows at x + s step; both ends are modified in place.
+
+    Parameters
+    ----------
+    index, value, starts : ndarray
+        Sparse rows, block by block.
+    x, step : ndarray of float64
+        A point and a direction.
+    eps : float
+        What each row must reach.
+    low, high : ndarray of float64, shape (blocks,)
+        The ends, both included; `low` above `high` where no s will do.
+    """
+    for b in range(starts.size - 1):
+        least, most = -np.inf, np.inf
+        for r in range(starts[b], starts[b + 1]):
+            at, slope = -eps, 0.0
+            for e in range(index.shape[1]):
+                at += value[r, e] * x[index[r, e]]
+                slope += value[r, e] * step[index[r, e]]
+            if slope > 0.0:
+                least = max(least, -at / slope)
+            elif slope < 0.0:
+                most = min(most, -at / slope)
+            elif at < 0.0:
+                least = np.inf
+            if least > most:
+                break
+        low[b], high[b] = least, most
+
+
+@jit
+def densest(low, high, costs, left, right):
+    """Find the s between `left` and `right` that lies in the costliest spans.
+
+    Returns
+    -------
+    s : float
+        The middle of the longest stretch of those that lie in as costly spans; `left` if there is none.
+    held : int
+        What the spans cost together in which s lies.
+    """
+    begins, ends = np.empty(low.size), np.empty(low.size)
+    cost = np.empty(low.size, np.int64)
+    count = 0
+    for b in range(low.size):
+        begins[count], ends[count], cost[count] = max(low[b], left), min(high[b], right), costs[b]
+        if begins[count] < ends[count]:
+            count += 1
+    opening, closing = np.argsort(begins[:count]), np.argsort(ends[:count])
+    best, held, length = left, 0, 0.0
+    opened, closed, total = 0, 0, 0
+    while opened < count:
+        # What begins before the next span ends is open together, from the last beginning to that end.
+        while opened < count and begins[opening[opened]] < ends[closing[closed]]:
+            total += cost[opening[opened]]
+            opened += 1
+        at, until = begins[opening[opened - 1]], ends[closing[closed]]
+        if total > held or (total == held and until - at > length):
+            best, held, length = (at + until) / 2.0, total, until - at
+        while opened < count and closed < opened and ends[closing[closed]] <= begins[opening[opened]]:
+            total -= cost[closing[closed]]
+            closed += 1
+    return best, held

@@ -1,0 +1,76 @@
+"""Attack. Good weights or measures in a moment, without a proof: from line to line, the best point of each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reident._types import FloatArray, IntArray
+from reident.kernels.tables.line_search import densest, spans
+from reident.tables.choquet._learning_problem import LearningProblem
+
+__all__ = ["climb"]
+
+#: Lines searched, and lines in vain after which the search leaves the best point.
+_LINES, _PATIENCE = 1_000, 40
+
+#: How far inside the margin a block must lie: what rounding may take off between a line and its best point.
+_INSIDE = 1e-3
+
+
+def climb(problem: LearningProblem, costs: IntArray, rng: np.random.Generator, lines: int = _LINES) -> FloatArray:
+    """Return weights or a measure that hold blocks of a high cost.
+
+    On the line through a point and a corner of the polytope each block is held between two ends, so that the best
+    point of the whole line is known after one pass over the rows. The search goes on from there towards another corner,
+    drawn at random; after some lines in vain it starts again on the way from the best point to a corner. The same
+    generator gives the same answer on every machine: the effort is a number of lines, not of seconds.
+    """
+    polytope = _Polytope(problem)
+    low, high = np.empty(problem.blocks.size), np.empty(problem.blocks.size)
+    eps = problem.eps * (1 + _INSIDE)
+    x = best_x = problem.even()
+    best = int(costs[problem.margins(x)[0] >= problem.eps].sum())
+    in_vain = 0
+    for _ in range(lines):
+        if best == costs.sum():
+            break
+        if in_vain == _PATIENCE:
+            x, in_vain = best_x + rng.random() / 2 * (polytope.corner(rng) - best_x), 0
+        step = polytope.corner(rng) - x
+        spans(problem.index, problem.value, problem.starts, x, step, eps, low, high)
+        s, held = densest(low, high, costs, -polytope.backwards(x, step), 1.0)
+        x = x + s * step
+        in_vain += 1
+        if held > best:
+            best, best_x, in_vain = held, x, 0
+    return best_x
+
+
+class _Polytope:
+    """The weights, or the monotone measures: its corners, and how far a line goes on inside it."""
+
+    def __init__(self, problem: LearningProblem) -> None:
+        self._size, self._is_mean = problem.n_columns, problem.model == "weighted_mean"
+        self._pairs = np.array(problem.order_pairs(), np.int64).reshape(-1, 2)
+        self._masks = np.arange(self._size)
+
+    def corner(self, rng: np.random.Generator) -> FloatArray:
+        """Draw a corner: one column, or the measure that is 1 on all sets around one of one or two sets."""
+        y = np.zeros(self._size)
+        if self._is_mean:
+            y[rng.integers(self._size)] = 1.0
+            return y
+        for chosen in rng.integers(1, self._size, rng.integers(1, 3)):
+            y[self._masks & chosen == chosen] = 1.0
+        return y
+
+    def backwards(self, x: FloatArray, step: FloatArray) -> float:
+        """Return how far x - s step stays inside."""
+        room, used = self._slack(x), self._slack(step)
+        ends = room[used > 1e-12] / used[used > 1e-12]
+        return max(0.0, float(ends.min()) * (1 - 1e-9)) if ends.size else 0.0
+
+    def _slack(self, x: FloatArray) -> FloatArray:
+        """Return what must not be negative: weights, or steps of the measure from a set to one column more."""
+        small, large = self._pairs.T
+        return x if self._is_mean else np.concatenate([x[1:], x[large] - x[small]])
