@@ -9,13 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numba
+import pandas as pd
 import pytest
 from numba.core.caching import UserProvidedCacheLocator
 
 import frozen
+from office import office
 from reident import kernels
 from reident.studies.catalogue import STUDIES
 from reident.studies.study import Results
+from small_notebooks import write_notebook
 
 pytest.importorskip("hatchling")
 
@@ -78,3 +81,22 @@ def test_the_wheel_reproduces_a_study(reident, tmp_path):
     assert frozen.frames(Results.load(tmp_path / "out" / study)) == told
     page = (tmp_path / "out" / "index.html").read_text()
     assert all(figure in page for figure in STUDIES[study].figures)
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_the_wheel_assesses_a_file_and_runs_a_batch(reident, tmp_path):
+    table = office(120)[["Geschlecht", "PLZ", "Beruf", "Diagnose"]]
+    table.to_csv(tmp_path / "patienten.csv", index=False, sep=";")
+    asked = ["--quasi", "Geschlecht,Beruf", "--profile", "smoke", "--out", "report", "-q"]
+    run(reident, "assess", "patienten.csv", *asked, cwd=tmp_path)
+    assert (tmp_path / "report" / "report.html").is_file()
+    cells = (
+        "import reident.sweep.result as result\nimport reident\nresult.declare({'file': reident.__file__, 'x': x}, out)"
+    )
+    write_notebook(tmp_path / "small.ipynb", cells, parameters="x = 1\nout = ''")
+    (tmp_path / "sweep.yaml").write_text("notebook: small.ipynb\ngrid: {x: [1, 2]}")
+    run(reident, "batch", "sweep.yaml", "--jobs", 1, "--out", "sweep", cwd=tmp_path)
+    results = pd.read_parquet(tmp_path / "sweep" / "results.parquet")
+    assert sorted(results["x"]) == [1, 2]
+    assert all(str(reident.parents[1]) in file for file in results["file"])
