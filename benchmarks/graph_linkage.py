@@ -137,6 +137,45 @@ def johnson(n_bits: int, weight: int, distance: int) -> nx.Graph:
     return nx.Graph([(a, b) for a, b in combinations(words, 2) if (a ^ b).bit_count() >= distance])
 
 
+def p_hat(n: int, low: float, high: float, rng: np.random.Generator) -> nx.Graph:
+    """Graph of spread degrees: an edge is as likely as the mean of its ends' numbers, drawn from low to high."""
+    number = rng.uniform(low, high, n)
+    likely = (number[:, None] + number) / 2
+    return nx.from_numpy_array(np.triu(rng.random((n, n)) < likely, 1))
+
+
+def san(n: int, size: int, density: float, rng: np.random.Generator) -> nx.Graph:
+    """Graph of a known clique number: the complement of `size` cliques that cover all vertices, and further edges.
+
+    One vertex of each clique has no further edge, so that the complement has just `size` independent ones.
+    """
+    parts = rng.permutation(n) % size
+    missing = parts[:, None] == parts
+    chosen = np.array([np.flatnonzero(parts == part)[0] for part in range(size)])
+    free = np.triu(~missing, 1)
+    free[np.ix_(chosen, chosen)] = False
+    pairs = np.argwhere(free)
+    wanted = round((1 - density) * n * (n - 1) / 2) - int(np.triu(missing, 1).sum())
+    more = pairs[rng.permutation(len(pairs))[: max(0, wanted)]]
+    missing[more[:, 0], more[:, 1]] = missing[more[:, 1], more[:, 0]] = True
+    return nx.from_numpy_array(~missing)
+
+
+def _families() -> list[Row]:
+    """Search graphs drawn as those of the challenge with 400 and 700 vertices were."""
+    rng = np.random.default_rng(0)
+    return _general(
+        {
+            "as sanr400_0.5": nx.gnp_random_graph(400, 0.5, seed=0),
+            "as san400_0.5_1": san(400, 13, 0.5, rng),
+            "as san400_0.7_1": san(400, 40, 0.7, rng),
+            "as san400_0.9_1": san(400, 100, 0.9, rng),
+            "as p_hat700-1": p_hat(700, 0.0, 0.5, rng),
+            "as p_hat700-2": p_hat(700, 0.0, 1.0, rng),
+        }
+    )
+
+
 def _general(graphs: dict[str, nx.Graph], rivals: Sequence[Any] = (("igraph", _igraph, None),)) -> list[Row]:
     max_clique(nx.gnp_random_graph(20, 0.5, seed=0), rng=0)
     found = []
@@ -160,6 +199,7 @@ GROUPS = {
     "attack": _attack,
     "large": _large,
     "dimacs": _dimacs,
+    "families": _families,
     "random": lambda: _general({"random G(100, .7)": nx.gnp_random_graph(100, 0.7, seed=0)}),
     "hard": lambda: _general(
         {
