@@ -45,6 +45,19 @@ def test_agrees_with_the_definition(data, low, width):
     assert comp.n_edges == len(ref[1])
 
 
+# Labels of some ten records, and of more than a word has bits.
+@pytest.mark.parametrize(("n", "n_labels"), [(60, 6), (70, 1)])
+def test_both_forms_hold_the_same_edges(monkeypatch, n, n_labels):
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, n_labels, (2, n))
+    d_release, d_known = (distances(rng.random(n) * 9) for _ in range(2))
+    dense = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-1, 1))
+    monkeypatch.setattr(compatibility, "_BITS_VERTICES", 0)
+    sparse = compatibility_graph(labels[0], d_release, labels[1], d_known, window_km=(-1, 1))
+    assert dense.adjacency.bits is not None
+    assert (dense.to_sparse() != sparse.to_sparse()).nnz == 0
+
+
 def test_both_forms_hold_the_same_graph(monkeypatch):
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, (2, 12))

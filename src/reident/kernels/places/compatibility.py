@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels.cliques.bitset import bit
+from reident.kernels._loops import fill
+from reident.kernels.cliques.bitset import ONE, ZERO, bit
 
 
 @jit
@@ -168,6 +169,22 @@ def fill_lists(codes, offsets, first, second, begin, end, from_known, to_known, 
 
 
 @jit
+def _fill_block(rows, columns, low, high, base, other, bits, block):
+    """Set the bits of release pairs low..high-1 in rows `base` on and columns `other` on, by way of a word a row."""
+    fill(block, ZERO)
+    for p in range(low, high):
+        block[rows[p]] |= bit(columns[p])
+    word, shift = other >> 6, np.uint64(other & 63)
+    for r in range(block.shape[0]):
+        if block[r] != ZERO:
+            bits[base + r, word] |= block[r] << shift
+            # A shift by 64 is none: in two steps nothing is left of a word that has not to be cut.
+            beyond = (block[r] >> ONE) >> (np.uint64(63) - shift)
+            if beyond != ZERO:
+                bits[base + r, word + 1] |= beyond
+
+
+@jit
 def fill_bits(codes, offsets, first, second, begin, end, from_known, to_known, bits):
     """Set, in rows of bits that are zero, the neighbours that belong to later known records, as `fill_lists` otherwise.
 
@@ -176,8 +193,16 @@ def fill_bits(codes, offsets, first, second, begin, end, from_known, to_known, b
     n = codes.shape[0]
     for a in range(from_known, to_known):
         base = offsets[a]
+        block = np.empty(offsets[a + 1] - base, dtype=np.uint64)
         for b in range(a + 1, n):
             other = offsets[b]
+            if offsets[b + 1] - other <= 64:
+                # The few columns of `b` are gathered in a cache first.
+                if codes[a] <= codes[b]:
+                    _fill_block(first, second, begin[a, b], end[a, b], base, other, bits, block)
+                if codes[a] >= codes[b]:
+                    _fill_block(second, first, begin[a, b], end[a, b], base, other, bits, block)
+                continue
             if codes[a] <= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
                     u = other + second[p]

@@ -91,10 +91,12 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
     # The released numbers as equations, for every embedding on the map; rounded ones at the recommended number of sets.
     embeddings = plan.methods.get("lipschitz_embedding", [])
     chosen["equalities"] = {
+        # The rounded ones take ten times as long: first, so that no worker is left alone with one.
         "grid": [
             {**one, "dataset": dataset, "rounding_km": step}
+            for step in (*plan.rounding_km, 0.0)
             for one in embeddings
-            for step in (0.0, *(plan.rounding_km if one["n_reference_sets"] == _ADVISED else ()))
+            if step == 0 or one["n_reference_sets"] == _ADVISED
             for dataset in datasets[: plan.equalities_datasets if step == 0 else plan.rounded_datasets]
         ],
         "trial": work.equalities_trial,
