@@ -97,6 +97,14 @@ def test_renamed_columns_are_attacked_as_what_they_are(names, coarser):
     assert sum("was read as" in note for note in found.notes) == 4
 
 
+@pytest.mark.parametrize(("own", "said"), [("Länge", "LANGE"), ("Straße", "strasse"), ("Fall-Nr", "fall_nr")])
+def test_names_that_lost_their_signs_are_read(own, said):
+    numbers = np.random.default_rng(0).permutation(40)
+    found, told = as_called(pd.DataFrame({said: numbers[::-1] * 7}), pd.DataFrame({own: numbers}), [own])
+    assert list(found) == [own]
+    assert told == [f"{said!r} of the release was read as {own!r}: the name differs in its letters only."]
+
+
 def test_renamed_places_and_persons_are_found():
     rng = np.random.default_rng(0)
     table = people().assign(lat=rng.uniform(50, 51, 300).round(5), lon=rng.uniform(8, 9, 300).round(5))

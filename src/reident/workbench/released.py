@@ -90,7 +90,7 @@ def _calling(
     lat_lon = [name for name in (places or ()) if name not in here and not geometry]
     missing = [name for name in dict.fromkeys([*quasi, *others]) if name not in here and name in original.columns]
     for name in [*missing, *lat_lon]:
-        alike = [other for other in free if _plain(other) == _plain(name)]
+        alike = [other for other in free if _bare(other) == _bare(name)]
         if len(alike) == 1:
             names[alike[0]] = name
             told.append(f"{alike[0]!r} of the {what} was read as {name!r}: the name differs in its letters only.")
@@ -130,8 +130,8 @@ def _unread(
     return [f"The original lacks {unknown} of the {what}: {hint}."]
 
 
-def _plain(name: Any) -> str:
-    return "".join(sign for sign in str(name).casefold() if sign.isalnum()) or str(name)
+def _bare(name: Any) -> str:
+    return bare(str(name)) or str(name)
 
 
 def _same_values(own: pd.Series, other: pd.Series) -> bool:
@@ -257,7 +257,7 @@ class Calls:
         """Return a release with the places that it holds under other names, in other units or in texts."""
         if self._places is None or self._box is None or hasattr(release, "to_crs"):
             return release, self._places, []
-        plain, own = {_plain(name): name for name in release.columns}, tuple(map(_plain, self._places))
+        plain, own = {_bare(name): name for name in release.columns}, tuple(map(_bare, self._places))
         if set(own) <= set(plain):
             lat, lon = (release[plain[name]] for name in own)
             if self._crs not in (None, "EPSG:4326"):
