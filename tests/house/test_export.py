@@ -10,7 +10,7 @@ from guest import STUDY as GUEST
 from reident.cli import app
 from reident.errors import ParameterError
 from reident.plotting import new_figure
-from reident.plotting._style import for_print
+from reident.plotting._style import for_print, save_figure
 from reident.plotting.fitting import fit_for_print, in_german
 from reident.runner.export import check_print, export_figures
 
@@ -93,3 +93,18 @@ def test_the_command_refuses_before_it_runs_anything(tmp_path):
     done = CliRunner().invoke(app, ["figures", "kroll2015", "--out", str(tmp_path), "--format", "gif"])
     assert isinstance(done.exception, ParameterError)
     assert not list(tmp_path.iterdir())
+
+
+def test_an_svg_is_the_same_where_the_layout_differs_by_less_than_is_written(tmp_path):
+    def drawn(name, shift):
+        figure, ax = new_figure()
+        ax.set_position([0.1 + shift, 0.1, 0.8, 0.8])
+        ax.plot([0, 1], [0, 1])
+        (path,) = save_figure(figure, name, tmp_path, formats=("svg",))
+        return path.read_text("utf-8")
+
+    one = drawn("one", 0.0)
+    assert one == drawn("two", 1e-13)
+    assert one != drawn("three", 1e-2)
+    (name,) = set(re.findall(r"url\(#(\w+)\)", one))
+    assert f'<clipPath id="{name}">' in one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -169,7 +171,19 @@ def save_figure(
     with mpl.rc_context({**_RC, "pdf.fonttype": 42, "svg.fonttype": "path" if letters else "none"}):
         for kind, path in zip(formats, paths, strict=True):
             whole.savefig(path, metadata=unset[kind], dpi=dpi if kind == "png" else "figure")
+            if kind == "svg":
+                path.write_text(_with_steady_names(path.read_text("utf-8")), "utf-8")
     return paths
+
+
+def _with_steady_names(svg: str) -> str:
+    """Name each clip path after what is written of it.
+
+    matplotlib names it after the numbers before they are rounded for writing, whose last digits the layout leaves open.
+    """
+    written = re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', svg, re.DOTALL)
+    names = {name: "p" + hashlib.sha256(path.encode()).hexdigest()[:10] for name, path in written}
+    return re.sub(r'(?<=clipPath id=")\w+(?=")|(?<=url\(#)\w+(?=\))', lambda m: names.get(m[0], m[0]), svg)
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
