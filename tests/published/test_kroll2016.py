@@ -165,7 +165,7 @@ def test_the_named_uses_by_plain_definitions():
     x = rng.uniform(0, 100, (40, 2))
     d = np.hypot(*(x[:, None] - x[None]).transpose(2, 0, 1))
     values = np.sin(x[:, 0] / 20)
-    same = uses.named_uses(d, d, values, seed=1)
+    same = uses.NamedUses(d, values, seed=1).on(d)
     assert same["pcnm_overlap"] == pytest.approx(1)
     assert same["imputation_error"] == 1
     assert same["scan_overlap"] == same["scan_overlap_true"]

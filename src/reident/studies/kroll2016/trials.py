@@ -42,7 +42,7 @@ from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vector
 from reident.places.tolerance_intervals import ToleranceIntervals
 from reident.studies.kroll2015 import JITTER_KM
 from reident.studies.kroll2016.scenarios import Scenario, intervals, reference_area, release, scenario
-from reident.studies.kroll2016.uses import named_uses
+from reident.studies.kroll2016.uses import NamedUses
 from reident.workbench.microdata import Microdata, microdata
 
 _MAX_CLIQUES = 2_000
@@ -137,7 +137,14 @@ def utility_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
     }
     values = smooth_values(files.original)
     row |= spatial.distance_utilities(files.d_original, released, values=values, band_km=_BAND_KM)
-    return row | named_uses(files.d_original, released, values, seed=params["dataset"])
+    return row | _uses(params["dataset"]).on(released)
+
+
+@lru_cache(maxsize=16)
+def _uses(dataset: int) -> NamedUses:
+    """Return what the uses find on the true distances of a data set's hospitals."""
+    files = scenario("england", dataset)
+    return NamedUses(files.d_original, smooth_values(files.original), seed=dataset)
 
 
 def fixed_points(files: Scenario) -> tuple[int, int]:

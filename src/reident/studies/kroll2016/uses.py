@@ -14,7 +14,7 @@ from scipy.special import xlogy
 
 from reident._types import BoolArray, FloatArray
 
-__all__ = ["named_uses"]
+__all__ = ["NamedUses"]
 
 # Records in a regression's neighbourhood, eigenvectors of a map, neighbours that fill a gap, share of gaps, and the
 # nearest records whose mean value is a place's true slope.
@@ -23,36 +23,53 @@ _BANDWIDTH, _VECTORS, _FILLING, _GAPS, _SMOOTH = 60, 10, 3, 0.2, 20
 _CLUSTER, _INSIDE, _OUTSIDE, _LARGEST = 40, 0.6, 0.1, 0.25
 
 
-def named_uses(d_original: FloatArray, d_release: FloatArray, values: FloatArray, *, seed: int) -> dict[str, Any]:
-    """Return how PCNM, imputation, a cluster test and a regression fare on the release; `values` vary in space.
+class NamedUses:
+    """The named uses on true distances, to be compared with what they find on released ones.
 
-    `pcnm_overlap`: share of the first ten spatial eigenvectors that is kept. `imputation_error`: root mean square error
-    of filled gaps over that with true distances. `scan_overlap` and `scan_overlap_true`: Jaccard index of the most
-    likely cluster with the true one, by released and by true distances. `gwr_slope_error`, `gwr_slope_error_true`: root
-    mean square error of local slopes against the true ones.
+    `values` vary in space; a cluster of cases and a regression are drawn by `seed`.
     """
-    rng = np.random.default_rng([seed, 5])
-    n = len(d_original)
-    maps = [eigenvector_map(d)[:, :_VECTORS] for d in (d_original, d_release)]
-    missing = rng.permutation(n)[: int(_GAPS * n)]
-    errors = [imputation_error(d, values, missing) for d in (d_original, d_release)]
-    inside = np.zeros(n, dtype=bool)
-    inside[np.argsort(d_original[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
-    cases = rng.random(n) < np.where(inside, _INSIDE, _OUTSIDE)
-    found = [scan(d, cases) for d in (d_original, d_release)]
-    slope = values[np.argsort(d_original, axis=1, kind="stable")[:, :_SMOOTH]].mean(axis=1)
-    x = rng.normal(size=n)
-    y = slope * x + 0.5 * rng.normal(size=n)
-    slopes = [local_slopes(d, x, y, neighbours=min(_BANDWIDTH, n - 1)) for d in (d_original, d_release)]
-    rms = [float(np.sqrt(np.mean((each - slope) ** 2))) for each in slopes]
-    return {
-        "pcnm_overlap": float((np.linalg.norm(maps[0].T @ maps[1]) ** 2) / maps[0].shape[1]),
-        "imputation_error": errors[1] / errors[0],
-        "scan_overlap": _jaccard(found[1], inside),
-        "scan_overlap_true": _jaccard(found[0], inside),
-        "gwr_slope_error": rms[1],
-        "gwr_slope_error_true": rms[0],
-    }
+
+    def __init__(self, distances: FloatArray, values: FloatArray, *, seed: int) -> None:
+        rng, n = np.random.default_rng([seed, 5]), len(distances)
+        self._values, self._missing = values, rng.permutation(n)[: int(_GAPS * n)]
+        self._inside = np.zeros(n, dtype=bool)
+        self._inside[np.argsort(distances[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
+        self._cases = rng.random(n) < np.where(self._inside, _INSIDE, _OUTSIDE)
+        self._slope = values[np.argsort(distances, axis=1, kind="stable")[:, :_SMOOTH]].mean(axis=1)
+        self._x = rng.normal(size=n)
+        self._y = self._slope * self._x + 0.5 * rng.normal(size=n)
+        self._true = self._found(distances)
+
+    def _found(self, d: FloatArray) -> tuple[FloatArray, float, float, float]:
+        """Return spatial eigenvectors, the error of filled gaps, the overlap of clusters, the error of slopes."""
+        slopes = local_slopes(d, self._x, self._y, neighbours=min(_BANDWIDTH, len(d) - 1))
+        return (
+            eigenvector_map(d)[:, :_VECTORS],
+            imputation_error(d, self._values, self._missing),
+            _jaccard(scan(d, self._cases), self._inside),
+            float(np.sqrt(np.mean((slopes - self._slope) ** 2))),
+        )
+
+    def on(self, d_release: FloatArray) -> dict[str, Any]:
+        """Return how PCNM, imputation, a cluster test and a regression fare on a release.
+
+        `pcnm_overlap`: share of the first ten spatial eigenvectors that is kept. `imputation_error`: root mean square
+        error of filled gaps over that with true distances. `scan_overlap` and `scan_overlap_true`: Jaccard index of the
+        most likely cluster with the true one, by released and by true distances. `gwr_slope_error`,
+        `gwr_slope_error_true`: root mean square error of local slopes against the true ones.
+        """
+        (true_map, true_error, true_overlap, true_slopes), (found, error, overlap, slopes) = (
+            self._true,
+            self._found(d_release),
+        )
+        return {
+            "pcnm_overlap": float((np.linalg.norm(true_map.T @ found) ** 2) / true_map.shape[1]),
+            "imputation_error": error / true_error,
+            "scan_overlap": overlap,
+            "scan_overlap_true": true_overlap,
+            "gwr_slope_error": slopes,
+            "gwr_slope_error_true": true_slopes,
+        }
 
 
 def eigenvector_map(d: FloatArray) -> FloatArray:
