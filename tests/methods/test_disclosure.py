@@ -111,6 +111,14 @@ def test_a_missing_value_follows_the_rule():
         t_closeness(table, "age", "ill", distance="ordered")
 
 
+@pytest.mark.parametrize("cell", [[1], {"a": 1}, {1}])
+def test_cells_of_several_values_are_refused_by_their_column(cell):
+    table = pd.DataFrame({"q": [cell, cell], "s": [1, 2]})
+    for call in (lambda: k_anonymity(table, ["q"]), lambda: l_diversity(table, ["q"], "s")):
+        with pytest.raises(DataError, match=f"one value a cell, got a {type(cell).__name__} in column 'q'"):
+            call()
+
+
 def test_an_ordered_categorical_keeps_its_order():
     grades = pd.Categorical(list("LLHHMM"), categories=["L", "M", "H"], ordered=True)
     table = pd.DataFrame({"zip": list("aabbcc"), "grade": grades})

@@ -377,3 +377,13 @@ def test_a_long_run_of_categories_has_a_short_label():
     table = pd.DataFrame({"code": [f"{i:03}" for i in range(60)]})
     release = k_anonymise(table, "code", k=60, method="mondrian")
     assert set(release.table["code"]) == {"{000, ..., 059}"}
+
+
+def test_times_of_a_zone_are_cut_as_those_without_one():
+    days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(12) ** 2, unit="D"))
+    plain, zoned = (
+        k_anonymise(pd.DataFrame({"day": column}), ["day"], k=3, method="mondrian")
+        for column in (days, days.dt.tz_localize("Europe/Berlin"))
+    )
+    assert plain.loss == pytest.approx(zoned.loss, rel=1e-3)  # an hour of summer time
+    assert plain.classes.tolist() == zoned.classes.tolist()

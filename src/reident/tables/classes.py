@@ -11,16 +11,38 @@ from reident._check import check_choice
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.errors import DataError, ParameterError
 
-__all__ = ["class_ids", "encode_column", "missing_rows", "sorted_codes", "suppressed_rows", "wildcard_counts"]
+__all__ = [
+    "class_ids",
+    "encode_column",
+    "missing_rows",
+    "refuse_nested",
+    "sorted_codes",
+    "suppressed_rows",
+    "wildcard_counts",
+]
 
 #: What to do with a record that has a missing value in a column that is looked at.
 MISSING = ("value", "drop", "raise")
+_NESTED = (list, dict, set, np.ndarray, complex)
 
 
 def encode_column(column: pd.Series) -> tuple[IntArray, pd.Index]:
     """Return codes 0..m-1 in order of first appearance, and the m values. A missing value is a value of its own."""
-    codes, values = pd.factorize(column, use_na_sentinel=False)
+    try:
+        codes, values = pd.factorize(column, use_na_sentinel=False)
+    except TypeError:
+        refuse_nested(column, "a table")
+        raise
     return codes.astype(np.int64, copy=False), pd.Index(values)
+
+
+def refuse_nested(column: pd.Series, what: str) -> None:
+    """Refuse cells that hold several values, which nothing compares."""
+    if column.dtype == object or pd.api.types.is_complex_dtype(column):
+        nested = column.map(type).isin(_NESTED)
+        if nested.any():
+            kind = type(column[nested].iloc[0]).__name__
+            raise DataError(f"{what} must hold one value a cell, got a {kind} in column {column.name!r}")
 
 
 def sorted_codes(column: pd.Series, what: str) -> tuple[IntArray, pd.Index]:

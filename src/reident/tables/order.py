@@ -55,7 +55,8 @@ def order_column(column: pd.Series) -> OrderedColumn:
     codes, index = sorted_codes(column, "a quasi-identifier")
     if not has_scale(index):
         return ranked(name, codes, index)
-    places = index.to_numpy().astype(np.int64 if index.dtype.kind in "mM" else np.float64).astype(np.float64)
+    timed = isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex)
+    places = (index.asi8 if timed else index.to_numpy()).astype(np.float64)
     if not np.isfinite(places).all():
         raise DataError(f"a quasi-identifier must be finite, got an infinite value in {name!r}")
     return OrderedColumn(name, codes, index, places)

@@ -16,6 +16,7 @@ from reident._types import BoolArray
 from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
 from reident.networks.marks import SIDES, Relations, read_relations
+from reident.tables.classes import refuse_nested
 from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
@@ -171,7 +172,8 @@ class Calls:
     """Calls the columns of releases as the original calls them, and keeps what was said of it."""
 
     def __init__(self, original: Any, roles: Mapping[str, Any], called: Mapping[str, str] | None) -> None:
-        _refuse_nested(original, "original")
+        for name in original.columns if isinstance(original, pd.DataFrame) else ():
+            refuse_nested(original[name], "the original")
         self.told: list[str] = []
         #: Columns of releases that are computed from what is known, by their names.
         self.computed: dict[Any, Computed] = {}
@@ -216,7 +218,8 @@ class Calls:
         """Return a table with its columns so called; anything else as it is."""
         if not (isinstance(release, pd.DataFrame) and isinstance(self._original, pd.DataFrame)) or release.empty:
             return release
-        _refuse_nested(release, "release")
+        for name in release.columns:
+            refuse_nested(release[name], "the release")
         said, places, found = self._with_places(release)
         said, parted = with_parts(said, self._original, self._quasi)
         names, told, left, missing = _calling(
@@ -315,17 +318,6 @@ def _with_gaps(release: Any, original: Any) -> tuple[Any, list[str]]:
             said = ", ".join(sorted(set(column[absent])))
             told.append(f"{name}: {said} in the release was read as missing ({int(absent.sum())} records).")
     return found, sorted(told)
-
-
-def _refuse_nested(table: Any, what: str) -> None:
-    """Refuse cells that hold several values, which nothing compares."""
-    for name in table.columns if isinstance(table, pd.DataFrame) else ():
-        column = table[name]
-        if column.dtype == object or pd.api.types.is_complex_dtype(column):
-            nested = column.map(type).isin([list, dict, set, np.ndarray, complex])
-            if nested.any():
-                kind = type(column[nested].iloc[0]).__name__
-                raise DataError(f"the {what} must hold one value a cell, got a {kind} in column {name!r}")
 
 
 def _several(names: Any, name: str) -> list[str]:
