@@ -1,5 +1,6 @@
 """Maximum cliques of general graphs, against networkx, igraph and plain enumeration."""
 
+import warnings
 from itertools import combinations
 
 import igraph
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import naive_cliques
 from reident import (
+    Clique,
     DataError,
     ParameterError,
     SearchLimitWarning,
@@ -261,3 +263,32 @@ def test_a_search_may_be_let_run_without_a_clock():
     assert quasi_clique(graph, gamma=0.9, time_limit_s=None).vertices == (0,)
     with pytest.raises(ParameterError, match="`time_limit_s`"):
         quasi_clique(graph, gamma=0.9, time_limit_s=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_search_goes_on_from_what_an_earlier_one_found(route, seed):
+    graph = nx.gnp_random_graph(40, [0.1, 0.3, 0.6, 0.9][seed], seed=seed)
+    proven = max_clique(graph, search="published")
+    part = Clique(proven.vertices[:-1], False, len(graph), 0, 0.0)
+    ref = max_cliques(graph, rng=seed)
+    for begin in (proven, part):
+        comp = max_cliques(graph, begin=begin, rng=seed)
+        assert set(comp.cliques) == set(ref.cliques)
+        assert (comp.is_complete, comp.is_optimal) == (True, True)
+        assert len(max_clique(graph, begin=begin, rng=seed)) == ref.size
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchLimitWarning)
+        ended = max_clique(graph, begin=proven, node_limit=1, time_limit_s=1e-9)
+    assert (len(ended), ended.is_optimal, ended.n_nodes) == (ref.size, True, 0)
+
+
+def test_what_no_search_found_is_no_beginning():
+    graph = nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde")))
+    found = max_clique(graph)
+    for vertices in (("a", "c"), ("a", "z"), ()):
+        with pytest.raises(DataError, match="`begin` must be a clique of the graph"):
+            max_clique(graph, begin=Clique(vertices, False, 5, 0, 0.0))
+    with pytest.raises(ParameterError, match="`begin` must be Clique as what max_clique returns, got tuple"):
+        max_cliques(graph, begin=("a", "b"))
+    with pytest.raises(ParameterError, match="begins with nothing"):
+        max_clique(graph, search="published", begin=found)

@@ -7,13 +7,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from reident._check import check_choice, check_integer, check_real
+import numpy as np
+
+from reident._check import check_choice, check_instance, check_integer, check_real
 from reident._rng import check_rng
-from reident._types import RNGLike
+from reident._types import IntArray, RNGLike
 from reident.cliques.adjacency import Adjacency, read_graph
 from reident.cliques.published import PublishedSearch
 from reident.cliques.search import CliqueSearch
-from reident.errors import SearchLimitWarning
+from reident.errors import DataError, ParameterError, SearchLimitWarning
 
 __all__ = ["Clique", "Cliques", "max_clique", "max_cliques"]
 
@@ -83,6 +85,7 @@ def max_clique(
     graph: Any,
     *,
     search: str = "strong",
+    begin: Clique | None = None,
     time_limit_s: float | None = TIME_LIMIT_S,
     node_limit: int | None = None,
     progress: bool = True,
@@ -101,6 +104,9 @@ def max_clique(
         ``"strong"`` is the search described above. ``"published"`` is the one that Kroll (2015) and Kroll and Schnell
         (2016) used, the algorithm of Konc and Janežič without local search; with ``node_limit=20_000_000`` it ends
         where theirs did. It is slower by far, needs n^2 / 8 bytes, and finds smaller cliques where a limit ends it.
+    begin : Clique, optional
+        What an earlier search of the same graph found: the strong search begins with that clique, and looks for none
+        above its bound.
     time_limit_s : float, optional
         Stop after about so many seconds of wall-clock time (looked at every tenth of a second or so). Default: a
         minute; None for no limit.
@@ -122,7 +128,8 @@ def max_clique(
     Raises
     ------
     ParameterError, DataError
-        If the graph is of no accepted kind, directed, not square or not symmetric, or a limit is out of range.
+        If the graph is of no accepted kind, directed, not square or not symmetric, a limit is out of range, or `begin`
+        is no clique of the graph or stands before the published search.
 
     Warns
     -----
@@ -148,12 +155,14 @@ def max_clique(
     adjacency, names = read_graph(graph)
     check_choice(search, "search", ("strong", "published"))
     if search == "published":
+        if begin is not None:
+            raise ParameterError("`begin` must be None before the published search, which begins with nothing")
         time_limit_s, node_limit = _limits(time_limit_s, node_limit)
         searcher: CliqueSearch | PublishedSearch = PublishedSearch(
             adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress
         )
     else:
-        searcher = _searcher(adjacency, False, time_limit_s, node_limit, progress, rng)
+        searcher = _searcher(adjacency, False, _begun(begin, adjacency, names), time_limit_s, node_limit, progress, rng)
     is_optimal = searcher.maximum()
     return _clique(searcher, is_optimal, names)
 
@@ -162,6 +171,7 @@ def max_cliques(
     graph: Any,
     *,
     limit: int = 100_000,
+    begin: Clique | None = None,
     time_limit_s: float | None = TIME_LIMIT_S,
     node_limit: int | None = None,
     progress: bool = True,
@@ -174,7 +184,7 @@ def max_cliques(
 
     Parameters
     ----------
-    graph, time_limit_s, node_limit, progress, rng
+    graph, begin, time_limit_s, node_limit, progress, rng
         As for `max_clique`; the limits hold for the search and the listing together.
     limit : int
         List at most so many cliques: there may be exponentially many.
@@ -202,7 +212,7 @@ def max_cliques(
     """
     limit = check_integer(limit, "limit", low=1)
     adjacency, names = read_graph(graph)
-    search = _searcher(adjacency, True, time_limit_s, node_limit, progress, rng)
+    search = _searcher(adjacency, True, _begun(begin, adjacency, names), time_limit_s, node_limit, progress, rng)
     is_optimal = search.maximum()
     best = _clique(search, is_optimal, names)
     if not is_optimal:
@@ -222,9 +232,23 @@ def max_cliques(
     return Cliques(named, len(best), is_complete, True, len(best), search.n_nodes, search.seconds())
 
 
+def _begun(begin: Any, adjacency: Adjacency, names: list[Hashable] | None) -> tuple[IntArray, int] | None:
+    """Return the clique of an earlier search by its vertices' numbers, and its bound."""
+    if begin is None:
+        return None
+    check_instance(begin, "begin", Clique, "what max_clique returns")
+    number = range(adjacency.n_vertices) if names is None else {name: v for v, name in enumerate(names)}
+    known = [v for v in begin.vertices if v in number]
+    members = np.array([v if names is None else number[v] for v in known], dtype=np.int64)
+    if len(known) < len(begin) or not len(known) or not adjacency.is_clique(members):
+        raise DataError(f"`begin` must be a clique of the graph, got {begin.vertices!r}")
+    return members, begin.upper_bound
+
+
 def _searcher(
     adjacency: Adjacency,
     ties: bool,
+    begin: tuple[IntArray, int] | None,
     time_limit_s: float | None,
     node_limit: int | None,
     progress: bool,
@@ -232,7 +256,7 @@ def _searcher(
 ) -> CliqueSearch:
     time_limit_s, node_limit = _limits(time_limit_s, node_limit)
     limits: dict[str, Any] = {"time_limit_s": time_limit_s, "node_limit": node_limit}
-    return CliqueSearch(adjacency, check_rng(rng), ties=ties, progress=progress, **limits)
+    return CliqueSearch(adjacency, check_rng(rng), ties=ties, begin=begin, progress=progress, **limits)
 
 
 def _limits(time_limit_s: float | None, node_limit: int | None) -> tuple[float | None, int | None]:

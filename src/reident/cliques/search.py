@@ -64,6 +64,7 @@ class CliqueSearch(Search):
     """The house's search: local search for a clique, then proof.
 
     With `ties` what is left out beforehand is in no maximum clique; without, it is in none larger than the best so far.
+    An earlier search's clique and bound, in `begin`, are where it begins.
     """
 
     def __init__(
@@ -72,12 +73,16 @@ class CliqueSearch(Search):
         rng: np.random.Generator,
         *,
         ties: bool,
+        begin: tuple[IntArray, int] | None = None,
         time_limit_s: float | None = None,
         node_limit: int | None = None,
         progress: bool = False,
     ) -> None:
         super().__init__(adjacency, time_limit_s=time_limit_s, node_limit=node_limit, progress=progress)
         self._ties = ties
+        self._begin = None if begin is None else begin[0]
+        #: No clique is larger, by how the graph was made or by an earlier search.
+        self._bound = self._most if begin is None else min(begin[1], self._most)
         self._n_vertices, self._n_edges = adjacency.n_vertices, adjacency.n_edges
         self._random = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
         self._dense = adjacency.density > _DENSE
@@ -89,16 +94,17 @@ class CliqueSearch(Search):
         """Search until the best clique is proven maximum; return whether it is."""
         if self._n_vertices == 0:
             return True
-        self.best = self._graph.order[:1].copy()
+        self.best = self._graph.order[:1].copy() if self._begin is None else self._begin
         try:
-            self._first_climb()
+            if self.best.size < self._bound:
+                self._first_climb()
             if not self._dense:
                 self._graph = self._graph.reduced(self.best.size + (not self._ties), self._check_limits)
-            if self.best.size < self._most:
+            if self.best.size < self._bound:
                 for members, last, rest in self._subproblems(more=1):
                     self._branch(members, last, rest)
         except LimitReached:
-            self.open_bound = min(self.open_bound, self._most, max(self._graph.colours(), self.best.size))
+            self.open_bound = min(self.open_bound, self._bound, max(self._graph.colours(), self.best.size))
             return self.open_bound <= self.best.size
         finally:
             self._line.close()

@@ -10,8 +10,8 @@ Choices of this study where the paper is silent or its data are gone, all told i
   and data set.
 - *Search.* The algorithm that the paper used decides the comparison with print, cut off after fewer steps than the
   paper's 20,000,000; `as_published` shows in some dense graphs what many more steps find. Beside it stands a search as
-  strong as we can, in the same graph: a tabu search feeds an exact one, which ends at a time limit and says whether the
-  clique is proven. Rows that a time limit ended may differ from run to run.
+  strong as we can, which goes on from that clique in the same graph: a tabu search feeds an exact one, which ends at a
+  time limit and says whether the clique is proven. Rows that a time limit ended may differ from run to run.
 - *Reference area.* The paper's figure 1 draws reference places in the United Kingdom; its text says "from the area from
   which the points are taken". The sweep `areas` judges the cells of England under both, and under shapes.
 """

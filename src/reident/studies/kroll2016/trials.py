@@ -46,8 +46,6 @@ from reident.studies.kroll2016.uses import NamedUses
 from reident.workbench.microdata import Microdata, microdata
 
 _MAX_CLIQUES = 2_000
-# Graphs up to this density can be reduced until a clique is proven: our search gets so many seconds there at least.
-_SPARSE, _SPARSE_S = 0.1, 0.5
 _BAND_KM = 60.0
 
 
@@ -64,7 +62,7 @@ def linkage_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
 def searched(
     files: Scenario, released: FloatArray, known: ToleranceIntervals, params: dict[str, Any], rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Search one product graph as the paper did, cut off by steps, and as strongly as we can, cut off by time."""
+    """Search one product graph as the paper did, cut off by steps, and go on as strongly as we can, cut off by time."""
     labels = files.labels
     graph = compatibility_graph(labels[0], released, labels[1], files.d_known, intervals_km=(known.lo, known.hi))
     names = [table.index[graph.pairs[:, side]] for side, table in enumerate((files.original, files.known))]
@@ -74,8 +72,9 @@ def searched(
         theirs = max_clique(
             graph, search="published", node_limit=params["step_limit"], time_limit_s=None, progress=False
         )
-        limit_s = max(params["time_limit_s"], _SPARSE_S if graph.density <= _SPARSE else 0.0)
-        ours = max_cliques(graph, limit=_MAX_CLIQUES, time_limit_s=limit_s, progress=False, rng=rng)
+        ours = max_cliques(
+            graph, limit=_MAX_CLIQUES, begin=theirs, time_limit_s=params["time_limit_s"], progress=False, rng=rng
+        )
     found = {
         "published": (theirs.vertices, theirs.is_optimal),
         "strong": (ours.cliques[rng.integers(len(ours))], ours.is_optimal),
