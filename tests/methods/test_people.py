@@ -39,10 +39,46 @@ def test_voter_lists_have_the_papers_shape():
     assert voter_list("florida", 10, rng=3)["race"].notna().all()
 
 
+def agreement(table, column):
+    """The probability that two persons of one ZIP code have the same value."""
+    counts = table.groupby(["zip_code", column]).size().unstack(fill_value=0).to_numpy(float)
+    n = counts.sum(axis=1)
+    return (counts * (counts - 1)).sum() / (n * (n - 1)).sum()
+
+
+def test_neighbours_are_as_alike_as_said():
+    """Of two persons of one ZIP code as many agree as if they were one draw with the probability told."""
+    alike = {"race": 0.25, "sex": 0.1}
+    found = {"race": [], "sex": []}
+    for seed in range(4):
+        table = voter_list("florida", 60_000, clustered=alike, rng=seed)
+        for column in found:
+            shares = {"race": [0.64, 0.16, 0.13, 0.02, 0.05], "sex": [0.53, 0.47]}[column]
+            apart = sum(share**2 for share in shares)
+            found[column].append((agreement(table, column) - apart) / (1 - apart))
+    # Shares of 980 places, their sizes log-normal: about 360 places of equal size, a standard error of some .03.
+    assert np.mean(found["race"]) == pytest.approx(0.25, abs=0.05)
+    assert np.mean(found["sex"]) == pytest.approx(0.1, abs=0.03)
+    apart = voter_list("florida", 60_000, rng=1)
+    assert agreement(apart, "race") == pytest.approx(0.64**2 + 0.16**2 + 0.13**2 + 0.02**2 + 0.05**2, abs=0.01)
+    assert voter_list("michigan", 100, clustered=True, rng=1)["zip_code"].str.fullmatch(r"4[89]\d{3}").all()
+    assert voter_list("florida", 50, clustered={}, rng=2)["sex"].isin(["female", "male"]).all()
+
+
+def test_clustered_lists_keep_the_states_shares_of_ages():
+    ages = [2017 - voter_list("florida", 20_000, clustered=True, rng=seed)["year_of_birth"] for seed in range(4)]
+    assert np.mean([(age >= 60).mean() for age in ages]) == pytest.approx(0.34, abs=0.02)
+    assert min(age.min() for age in ages) >= 18
+
+
 def test_bad_input_is_named():
     with pytest.raises(ParameterError, match="`state` must be one of"):
         voter_list("ohio")
     with pytest.raises(ParameterError, match="`n` must be at least 1"):
         voter_list("florida", 0)
+    with pytest.raises(ParameterError, match="`clustered` must be one of 'race', 'age', 'sex'"):
+        voter_list("florida", 10, clustered={"pay": 0.5})
+    with pytest.raises(ParameterError, match="race"):
+        voter_list("florida", 10, clustered={"race": 1})
     with pytest.raises(DataError, match="got 3 and 'male' at position 1"):
         sample_heights_cm([30, 3], ["male", "male"], rng=0)

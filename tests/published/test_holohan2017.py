@@ -10,6 +10,7 @@ from reident.data import papers
 from reident.data.datasets import load_adult, remote_file
 from reident.studies.holohan2017.cases import anonymous, case, hierarchies_of
 from reident.studies.holohan2017.figures import FIGURES
+from reident.studies.holohan2017.lists import POPULATIONS, lists_trial, plausible
 from reident.tables.k_epsilon import class_noise_scales
 from rows_of_figures import assert_rows_aligned
 
@@ -121,3 +122,35 @@ def test_the_study_in_small(smoke):
     assert (noise["linking_risk"] <= 1).all()
     for draw in FIGURES.values():
         assert_rows_aligned(draw(results))
+
+
+def test_a_cell_of_a_drawn_list_is_plausible_where_print_lies_among_many_lists():
+    trials = pd.DataFrame(
+        {"dataset": "florida", "population": "clustered", "suppressed_2": np.linspace(4, 5, 30), "suppressed_5": 1.0}
+    )
+    cells = plausible(trials, [2, 5], small=False).set_index("k")
+    assert cells["published"].tolist() == [4.77, 3.91]
+    assert cells["verdict"].tolist() == ["plausible", "implausible"]
+    assert (cells.loc[2, "least"], cells.loc[2, "greatest"]) == (4, 5)
+    assert set(plausible(trials.head(10), [2, 5], small=False)["verdict"]) == {"cannot tell"}
+    assert set(plausible(trials, [2, 5], small=True)["verdict"]) == {"cannot tell"}
+
+
+def test_lists_of_every_population_are_suppressed_within_the_limit():
+    for population in POPULATIONS:
+        params = {"dataset": "michigan", "population": population, "small": True, "ks": [2, 10]}
+        found = lists_trial(params, np.random.default_rng(1))
+        assert set(found) == {"suppressed_2", "suppressed_10"}
+        assert all(0 <= percent <= 5 for percent in found.values())
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("state", ["florida", "michigan"])
+def test_no_stated_population_suppresses_as_many_at_k_2_as_is_printed(state):
+    """What notebook 04 says of Table IV: every list suppresses half to two thirds of print."""
+    printed = papers.published("holohan2017", "table4").query(f"dataset == '{state}' and k == 2")
+    for population in POPULATIONS:
+        params = {"dataset": state, "population": population, "small": False, "ks": [2]}
+        found = [lists_trial(params, np.random.default_rng(seed))["suppressed_2"] for seed in range(3)]
+        assert min(found) > 0.4 * printed["suppressed_percent"].item()
+        assert max(found) < 0.7 * printed["suppressed_percent"].item()

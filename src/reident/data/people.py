@@ -6,14 +6,15 @@ Holohan et al. (2017), everything else about them is an assumption stated below.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_integer, check_real
+from reident._check import check_choice, check_integer, check_mapping, check_real
 from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
+from reident._types import FloatArray, IntArray, RNGLike
 from reident.data.datasets import load_adult, load_body_measures
 from reident.errors import DataError
 
@@ -38,6 +39,9 @@ _ADULT_BELOW_YEARS = 80
 #: Age groups (first, last, share), round; uniform inside a group.
 _AGES = ((18, 29, 0.17), (30, 39, 0.15), (40, 49, 0.16), (50, 59, 0.18), (60, 69, 0.17), (70, 79, 0.11), (80, 95, 0.06))
 _SHARE_OF_WOMEN = 0.53
+#: How alike neighbours are: the correlation of two persons of one ZIP code in each attribute, for clustered lists.
+#: Round numbers: races live apart, ages in part (retirement towns, colleges), sexes hardly.
+CLUSTERED: dict[str, float] = {"race": 0.25, "age": 0.05, "sex": 0.005}
 _SPREAD_OF_ZIP_CODES = 1.0
 
 
@@ -117,7 +121,14 @@ def adult_with_height(*, spread: float = 1.0, rng: RNGLike = None) -> pd.DataFra
     )
 
 
-def voter_list(state: str, n: int | None = None, *, spread: float = 1.0, rng: RNGLike = None) -> pd.DataFrame:
+def voter_list(
+    state: str,
+    n: int | None = None,
+    *,
+    spread: float = 1.0,
+    clustered: bool | Mapping[str, float] = False,
+    rng: RNGLike = None,
+) -> pd.DataFrame:
     """Draw a voter list of the size of Florida's or Michigan's sample: simulated, nobody in it is a person.
 
     Parameters
@@ -127,6 +138,10 @@ def voter_list(state: str, n: int | None = None, *, spread: float = 1.0, rng: RN
         Number of records; default as in Holohan et al. (2017).
     spread : float, default 1
         Multiplies the survey's standard deviations of height or of the logarithm of weight.
+    clustered : bool or mapping of str to float, default False
+        Whether ZIP codes differ in their shares of races, ages and sexes: each draws its own from a Dirichlet
+        distribution about the state's. A mapping gives the correlation, in [0, 1), of two persons of one ZIP code in
+        "race", "age" and "sex"; True takes .25, .05 and .005.
     rng : Generator, int or None
 
     Returns
@@ -143,23 +158,56 @@ def voter_list(state: str, n: int | None = None, *, spread: float = 1.0, rng: RN
     assumed = STATES[check_choice(state, "state", sorted(STATES))]
     spread = check_real(spread, "spread", low=0)
     n = check_integer(assumed["n"] if n is None else n, "n", low=1)
+    alike = _alike(clustered)
     rng = check_rng(rng)
     first, last, n_codes = assumed["zip_codes"]
     codes = np.sort(rng.choice(np.arange(first, last + 1), n_codes, replace=False))
     sizes = rng.lognormal(0.0, _SPREAD_OF_ZIP_CODES, n_codes)
-    group = rng.choice(len(_AGES), n, p=[share for *_, share in _AGES])
+    place = rng.choice(n_codes, n, p=sizes / sizes.sum()) if alike else None
+    group = _shared([share for *_, share in _AGES], n, place, alike.get("age", 0.0), rng)
     low, high = (np.array([ages[end] for ages in _AGES])[group] for end in (0, 1))
     age = rng.integers(low, high + 1)
-    sex = np.where(rng.random(n) < _SHARE_OF_WOMEN, "female", "male")
+    if place is None:
+        sex = np.where(rng.random(n) < _SHARE_OF_WOMEN, "female", "male")
+    else:
+        shares = [_SHARE_OF_WOMEN, 1 - _SHARE_OF_WOMEN]
+        sex = np.array(["female", "male"])[_shared(shares, n, place, alike.get("sex", 0.0), rng)]
     table = pd.DataFrame(
         {
             "voter_id": np.arange(1, n + 1),
-            "zip_code": rng.choice(codes, n, p=sizes / sizes.sum()).astype(str),
+            "zip_code": (rng.choice(codes, n, p=sizes / sizes.sum()) if place is None else codes[place]).astype(str),
             "sex": sex,
             "year_of_birth": _LIST_YEAR - age,
         }
     )
     if assumed["races"] is not None:
-        table["race"] = rng.choice(list(assumed["races"]), n, p=list(assumed["races"].values()))
+        race = _shared(list(assumed["races"].values()), n, place, alike.get("race", 0.0), rng)
+        table["race"] = np.array(list(assumed["races"]))[race]
     sample = sample_heights_cm if assumed["measure"] == "height_cm" else sample_weights_kg
     return table.assign(**{assumed["measure"]: sample(age, sex, spread=spread, rng=rng)})
+
+
+def _alike(clustered: bool | Mapping[str, float]) -> Mapping[str, float]:
+    """Return the correlation of neighbours by attribute; none for independent attributes."""
+    if isinstance(clustered, bool):
+        return CLUSTERED if clustered else {}
+    check_mapping(clustered, "clustered")
+    for name, value in clustered.items():
+        check_choice(name, "clustered", list(CLUSTERED))
+        check_real(value, f"clustered[{name!r}]", low=0, high=1, open_high=True)
+    return clustered
+
+
+def _shared(
+    shares: list[float], n: int, place: IntArray | None, correlation: float, rng: np.random.Generator
+) -> IntArray:
+    """Draw each person's category: by the state's shares, or by those of the person's place.
+
+    Shares of places follow a Dirichlet distribution about the state's: two persons of one place agree as if they were
+    one draw with the probability `correlation`.
+    """
+    if place is None or correlation == 0:
+        return np.asarray(rng.choice(len(shares), n, p=shares), np.int64)
+    own = rng.dirichlet(np.array(shares) * (1 - correlation) / correlation, place.max() + 1)
+    ends = own.cumsum(axis=1)[place, :-1]
+    return np.asarray((rng.random(n)[:, None] > ends).sum(axis=1), np.int64)

@@ -211,6 +211,7 @@ BAD = [
     ('voter_list', ParameterError, "`state` must be one of 'florida', 'michigan', got 3", dict(state=3)),
     ('voter_list', ParameterError, '`n` must be at least 1, got 0', dict(n=0)),
     ('voter_list', ParameterError, '`n` must be a whole number, got 1.5', dict(n=1.5)),
+    ('voter_list', ParameterError, "`clustered` must be a mapping, such as a dict, got 'much'", dict(clustered="much")),
     ('voter_list', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
     ('residual_risk', ParameterError, '`attack` must satisfy 0 <= low <= value <= high <= 1, got (0.5, 0.6, 0.7)', dict(attack=reident.Rate(0.5, 0.6, 0.7))),
     ('residual_risk', ParameterError, '`control` must satisfy 0 <= low <= value <= high <= 1, got (1.5, 0, 2)', dict(control=reident.Rate(1.5, 0, 2))),

@@ -37,6 +37,7 @@ class Profile:
     repetitions: Annotated[int, Whole(1)]
     time_ks: list[int]
     time_repetitions: int
+    lists: int
     small: bool = False
     datasets: Annotated[tuple[str, ...], Listed(Choice(*CASES))] = CASES
     algorithms: Annotated[tuple[str, ...], Listed(Choice(*METHODS))] = METHODS
@@ -53,9 +54,9 @@ EPSILONS = [0.05, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
 
 #: Full is the paper's grid with its 30 runs; smoke a corner of it.
 PROFILES = {
-    "smoke": Profile([2, 10], [0.5, 8.0], 2, [10], 1, small=True),
-    "quick": Profile(_KS, [0.05, 0.5, 2.0, 8.0], 2, [5, 20, 100], 1),
-    "full": Profile(_KS, EPSILONS, 30, _KS, 5),
+    "smoke": Profile([2, 10], [0.5, 8.0], 2, [10], 1, 2, small=True),
+    "quick": Profile(_KS, [0.05, 0.5, 2.0, 8.0], 2, [5, 20, 100], 1, 2),
+    "full": Profile(_KS, EPSILONS, 30, _KS, 5, 30),
 }
 
 STUDY = Study(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,10 +15,10 @@ from reident.studies.holohan2017 import CASES
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_anonymity import KAnonymous, k_anonymise
 
-__all__ = ["Case", "anonymous", "case", "hierarchies_of"]
+__all__ = ["Case", "anonymous", "case", "hierarchies_for", "hierarchies_of"]
 
 #: Records kept of each data set in the profile "smoke"; None: all.
-_SMOKE_RECORDS = 1500
+SMOKE_RECORDS = 1500
 
 #: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
 #: the classes that are kept, one of OLA's own (El Emam et al. 2009), is the only one of those tried (`TRIED_LOSSES`)
@@ -60,7 +61,7 @@ class Case:
 def case(name: str, seed: int, small: bool = False, spread: float = 1.0) -> Case:
     """Return a data set; the same for the same seed. `spread` is that of heights and weights."""
     rng = np.random.default_rng([seed, CASES.index(name)])
-    n = _SMOKE_RECORDS if small else None
+    n = SMOKE_RECORDS if small else None
     if name == "adult":
         quasi: tuple[str, ...] = ("year_of_birth", "sex", "race", "marital_status")
         whole = people.adult_with_height(spread=spread, rng=rng)
@@ -83,18 +84,22 @@ def hierarchies_of(name: str, seed: int, small: bool = False, spread: float = 1.
     their widths (1, 2, 4, ..., 64 units, all) are our choice.
     """
     chosen = case(name, seed, small, spread)
-    table = chosen.table
-    made = {
+    known = hierarchies_for(chosen.table, chosen.k_quasi)
+    whole = sorted(rounded(chosen)[chosen.epsilon_quasi].unique())
+    known[chosen.epsilon_quasi] = Hierarchy.from_intervals(whole, [2, 4, 8, 16, 32, 64])
+    return known
+
+
+def hierarchies_for(table: pd.DataFrame, quasi: Sequence[str]) -> dict[str, Hierarchy]:
+    """Return the hierarchies of Table I for some columns of a table."""
+    made: dict[str, Callable[[Any], Hierarchy]] = {
         "year_of_birth": lambda values: Hierarchy.from_intervals(values, [2, 4, 8], origin=1900),
         "sex": lambda _: Hierarchy([["female", "Person"], ["male", "Person"]]),
         "race": lambda values: Hierarchy([[value, "*"] for value in values]),
         "marital_status": lambda _: Hierarchy.from_mapping(_MARITAL),
         "zip_code": Hierarchy.from_prefixes,
     }
-    known = {column: made[column](sorted(table[column].unique())) for column in chosen.k_quasi}
-    whole = sorted(rounded(chosen)[chosen.epsilon_quasi].unique())
-    known[chosen.epsilon_quasi] = Hierarchy.from_intervals(whole, [2, 4, 8, 16, 32, 64])
-    return known
+    return {column: made[column](sorted(table[column].unique())) for column in quasi}
 
 
 def rounded(chosen: Case) -> pd.DataFrame:

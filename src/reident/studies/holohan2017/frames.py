@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.studies.holohan2017 import EPSILONS, Profile, readings, summaries
 from reident.studies.holohan2017.differencing import differencing_trial
+from reident.studies.holohan2017.lists import POPULATIONS, lists_trial, plausible
 from reident.studies.holohan2017.minimality import minimality_trial
 from reident.studies.holohan2017.trials import (
     CONDITIONS,
@@ -82,6 +83,19 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
             ],
             "trial": classes_trial,
         },
+        "lists": {
+            "grid": {
+                "dataset": [name for name in plan.datasets if name != "adult"],
+                "population": list(POPULATIONS),
+                "ks": [plan.ks],
+                "small": [plan.small],
+                **ola,
+            },
+            "trial": lists_trial,
+            "repetitions": plan.lists,
+            # The same streams for every population.
+            "shared": ["population", "ks", *ola],
+        },
         "times_published": {
             "grid": {**pairs, "k": plan.time_ks, **common, **ola},
             "trial": published_trial,
@@ -103,7 +117,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
 
 def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the trials of every sweep, and what is drawn: errors, the lattice, readings of table IV, the maps."""
-    fixed = [*CONDITIONS, "confidences"]
+    fixed = [*CONDITIONS, "confidences", "ks"]
     made = {
         name: frame.drop(
             columns=[column for column in fixed if (name, column) != ("spreads", "spread")], errors="ignore"
@@ -117,6 +131,7 @@ def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[st
         "lattice": summaries.lattice(plan, seed),
         "ru": summaries.ru(made["noise"], made["modes"]),
         "readings": summaries.readings(plan, seed),
+        "plausible": plausible(made["lists"], plan.ks, small=plan.small),
     }
 
 

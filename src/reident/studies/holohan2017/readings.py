@@ -25,7 +25,11 @@ def comparison(frames: dict[str, pd.DataFrame], *, small: bool) -> pd.DataFrame:
 
     Adult is the paper's file, with heights drawn here after a survey; the voter lists are drawn, never comparable.
     """
-    found = [*_records(frames["classes"]), *_table_4(frames["classes"]), *_figure_1(frames["classes"])]
+    found = [
+        *_records(frames["classes"]),
+        *_table_4(frames["classes"], frames["plausible"]),
+        *_figure_1(frames["classes"]),
+    ]
     found += [*_errors(frames), *_linking(frames["noise"]), *_suppression(frames), *_speed(frames["times"], "")]
     found += _speed(frames["times_published"], " as published")
     return ledger(papers.claims("holohan2017"), [replace(reading, got=PART) if small else reading for reading in found])
@@ -45,7 +49,9 @@ def _records(classes: pd.DataFrame) -> Iterator[Reading]:
                       published=int(printed[f"{_SHOWN[str(dataset)]} records"]))  # fmt: skip
 
 
-def _table_4(classes: pd.DataFrame) -> Iterator[Reading]:
+def _table_4(classes: pd.DataFrame, plausible: pd.DataFrame) -> Iterator[Reading]:
+    """Compare Table IV with print: to the digit on Adult; of a drawn list only whether others of its kind reach it."""
+    lists = plausible[plausible["population"] == "clustered"].set_index(["dataset", "k"])
     printed = papers.published("holohan2017", "table4").set_index(["dataset", "k"])["suppressed_percent"]
     for row in classes[classes["method"] == "ola"].to_dict("records"):
         dataset, k = row["dataset"], row["k"]
@@ -54,8 +60,15 @@ def _table_4(classes: pd.DataFrame) -> Iterator[Reading]:
         inferred = (
             "inferred: no persons of 80 and older, discernibility of the kept classes; " if dataset == "adult" else ""
         )
+        note = f"{inferred}node ({row['node']})"
+        if (dataset, k) in lists.index:
+            one = lists.loc[(dataset, k)]
+            note += (
+                f"; {one['n_lists']} lists with clustered ZIP codes: {one['least']:.2f} to {one['greatest']:.2f}, "
+                f"{'print is ' if 'plausible' in one['verdict'] else ''}{one['verdict']}"
+            )
         yield Reading("Table IV: suppressed by OLA, %", round(100 * row["suppressed_share"], 2),
-                      got=_got(dataset, heights=False), note=f"{inferred}node ({row['node']})", row=_SHOWN[dataset],
+                      got=_got(dataset, heights=False), note=note, row=_SHOWN[dataset],
                       column=f"k = {k}", published=printed[dataset, k])  # fmt: skip
 
 

@@ -1,0 +1,69 @@
+"""Table IV on many drawn voter lists: which of its cells are plausible under a stated population."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.data import papers
+from reident.data.people import voter_list
+from reident.studies.holohan2017.cases import CHOICE, SMOKE_RECORDS, hierarchies_for
+from reident.tables.k_anonymity import k_anonymise
+
+__all__ = ["POPULATIONS", "lists_trial", "plausible"]
+
+#: How ZIP codes differ: not at all, as people who live among their like, and twice as much.
+POPULATIONS: dict[str, Any] = {
+    "independent": False,
+    "clustered": {"race": 0.25, "age": 0.05, "sex": 0.005},
+    "strongly clustered": {"race": 0.5, "age": 0.1, "sex": 0.01},
+}
+
+#: Lists below which chance is not judged: of 30 further ones print lies outside all of them once in 15 times.
+_FEWEST = 20
+
+
+def lists_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Draw one list and suppress it as the study's OLA does, for each k.
+
+    `params`: dataset, population, small, ks, loss, suppression_limit.
+    """
+    n = SMOKE_RECORDS if params["small"] else None
+    table = voter_list(params["dataset"], n, clustered=POPULATIONS[params["population"]], rng=rng)
+    quasi = [name for name in ("zip_code", "sex", "year_of_birth", "race") if name in table]
+    choice: dict[str, Any] = {**CHOICE}
+    choice.update((name, params[name]) for name in ("loss", "suppression_limit") if name in params)
+    measures: dict[str, Any] = {}
+    for k in params["ks"]:
+        release = k_anonymise(
+            table[quasi], quasi, hierarchies=hierarchies_for(table, quasi), k=k, method="ola", **choice
+        )
+        measures[f"suppressed_{k}"] = 100 * release.n_suppressed / len(table)
+    return measures
+
+
+def plausible(trials: pd.DataFrame, ks: list[int], *, small: bool) -> pd.DataFrame:
+    """Return one row a cell of Table IV and population: print, and the range of what the lists give."""
+    printed = papers.published("holohan2017", "table4").set_index(["dataset", "k"])["suppressed_percent"]
+    rows = []
+    for (dataset, population), lists in trials.groupby(["dataset", "population"], sort=False):
+        for k in ks:
+            percent, value = lists[f"suppressed_{k}"], printed.get((dataset, k), np.nan)
+            inside = percent.min() <= value <= percent.max()
+            told = not small and len(lists) >= _FEWEST and np.isfinite(value)
+            rows.append(
+                {
+                    "dataset": dataset,
+                    "population": population,
+                    "k": k,
+                    "published": value,
+                    "least": percent.min(),
+                    "median": percent.median(),
+                    "greatest": percent.max(),
+                    "n_lists": len(lists),
+                    "verdict": ("plausible" if inside else "implausible") if told else "cannot tell",
+                }
+            )
+    return pd.DataFrame(rows)
