@@ -3,6 +3,16 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
+
+
+def files(n, p, seed, noise=0.6):
+    """A file of skewed columns and its release under noise of another size in each."""
+    rng = np.random.default_rng(seed)
+    columns = [f"v{i}" for i in range(p)]
+    original = pd.DataFrame(rng.lognormal(size=(n, p)), columns=columns, index=[f"r{i}" for i in range(n)])
+    spread = noise * np.exp(rng.normal(size=p))
+    return original * np.exp(rng.normal(size=(n, p)) * spread), original
 
 
 def mdav(points, k):

@@ -128,6 +128,25 @@ def zero_one_measures(p, known={}):  # noqa: B006 (kept between calls)
     return known[p]
 
 
+def triangle(square):
+    return np.asarray(square)[np.triu_indices(len(square))]
+
+
+def bilinear_comp(release, known, i, j, weights, _):
+    found = linkage_rows.bilinear_rows(release, known, np.array([i]), np.array([j]))
+    return at(found, triangle(np.diag(weights) + np.outer(weights, weights)))
+
+
+def bilinear_ref(release, known, i, j, weights, _):
+    """The ends are eigenvalues: where a matrix of trace 1 puts all of it."""
+    u, v = release[i] - known[j], release[i] - known[i]
+    gap = np.outer(u, u) - np.outer(v, v)
+    ends = np.linalg.eigvalsh(gap)[[0, -1]]
+    scale = np.abs(ends).max() or 1.0
+    square = np.diag(weights) + np.outer(weights, weights)
+    return float((u @ square @ u - v @ square @ v) / scale), ends[0] / scale, ends[1] / scale
+
+
 def draw_margins(rng):
     counts = rng.integers(0, 4, int(rng.integers(1, 5)))
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -346,6 +365,7 @@ CASES = [
     Case(("linkage_rows.rivals",), draw_files, rivals_comp, rivals_ref),
     Case(("linkage_rows.mean_rows",), draw_rows, mean_comp, mean_ref),
     Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
+    Case(("linkage_rows.bilinear_rows",), draw_rows, bilinear_comp, bilinear_ref),
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
     Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, lambda *_: (True, True, True)),
     Case(("packing.pack", "packing.packed"), draw_conflicts, packing_comp, packing_ref),

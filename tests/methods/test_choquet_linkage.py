@@ -1,5 +1,6 @@
 """Learned linkage: optimality by brute force, by the other formulation, and by its own certificate."""
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from fuzz.links import draw_conflicts, least_cost
-from naive_linkage import as_measure, choquet, sets, standardise
+from naive_linkage import as_measure, choquet, files, sets, standardise
 from reident import (
     DataError,
     FuzzyMeasure,
@@ -23,16 +24,9 @@ from reident import (
 )
 from reident.kernels.tables.hitting_set import cheap_hitting_set
 from reident.kernels.tables.linkage_rows import choquet_rows, mean_rows, rivals
-from reident.tables.choquet import _cover
+from reident.tables.choquet import _benders, _cover
 from reident.tables.choquet._cover import Cover
-
-
-def files(n, p, seed, noise=0.6):
-    rng = np.random.default_rng(seed)
-    columns = [f"v{i}" for i in range(p)]
-    original = pd.DataFrame(rng.lognormal(size=(n, p)), columns=columns, index=[f"r{i}" for i in range(n)])
-    spread = noise * np.exp(rng.normal(size=p))
-    return original * np.exp(rng.normal(size=(n, p)) * spread), original
+from reident.tables.choquet._learning_problem import build_problem
 
 
 def squares(release, original):
@@ -247,6 +241,35 @@ def test_ratio_is_that_of_linking(model):
     assert (learned.weights is None) == (model == "choquet")
     other = files(20, 3, 6)
     assert 0 <= link_records(*other, distance=learned).ratio <= 1
+
+
+@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
+def test_many_records_are_bounded_in_parts(monkeypatch, model):
+    closed = 0
+    for seed in range(3):
+        release, original = files(24, 3, seed, noise=0.9)
+        best = learn_linkage(release, original, model=model)
+        assert best.is_optimal
+        with monkeypatch.context() as patch, warnings.catch_warnings():
+            patch.setattr(_benders, "_MANY", 10)
+            patch.setattr(_benders, "_PART", 8)
+            warnings.simplefilter("ignore", SearchLimitWarning)
+            found = learn_linkage(release, original, model=model)
+        assert found.lower_bound <= best.ratio <= found.upper_bound
+        assert found.ratio >= best.ratio - 0.1
+        assert all(not feasible([original.index.get_loc(one) for one in conflict], release, original, model, best.eps)
+                   for conflict in found.certificate[:8])  # fmt: skip
+        closed += found.upper_bound < 1
+    assert closed == 3
+
+
+def test_part_of_a_problem_has_the_margins_of_its_blocks():
+    release, original = (standardise(t.to_numpy()) for t in files(20, 3, 2))
+    whole = build_problem(release, original, "choquet", 1e-7)
+    wanted = np.random.default_rng(0).permutation(whole.blocks.size)[:7]
+    part = whole.part(wanted)
+    assert (part.blocks == whole.blocks[wanted]).all()
+    assert (part.margins(whole.even())[0] == whole.margins(whole.even())[0][wanted]).all()
 
 
 def test_perfect_column_is_found():

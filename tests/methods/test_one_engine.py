@@ -59,7 +59,7 @@ WHERE = {
     "network": ("swap_edges", {"share": 0.05}),
     "queries": ("laplace_queries", {"epsilon": 50.0}),
 }
-NUMBERS = {"weighted_mean_linkage": {"n_training": 40}, "choquet_linkage": {"n_training": 40}}
+NUMBERS = {f"{model}_linkage": {"n_training": 40} for model in ("weighted_mean", "choquet", "bilinear")}
 #: Attacks that are about a release of their own.
 OWN = {
     "nearest_in_class": lambda: (
@@ -80,6 +80,7 @@ OWN = {
     ),
 }
 SLOW = {
+    "bilinear_linkage",
     "choquet_linkage",
     "population",
     "reference_sets",

@@ -9,6 +9,7 @@ from reident.methods._entry import Entry
 
 _VANHOEF = "Vanhoef (2012), section 3.3.2"
 _LEARNED = "Abril et al. (2012), section 3"
+_BILINEAR = "Abril, Torra and Navarro-Arribas (2015)"
 _PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
 
 
@@ -47,6 +48,7 @@ ATTACKS: tuple[Entry, ...] = (
     ),
     _table("weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision", costly=True),
     _table("choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision", costly=True),
+    _table("bilinear_linkage", "linkage by a learned bilinear form", _BILINEAR, measure="precision", costly=True),
     _table("nearest_in_class", "nearest value inside the class", "Holohan et al. (2017), section V-B"),
     _value("homogeneity", "sensitive value of a whole class", _VANHOEF, usual="table"),
     _value("modal_value", "commonest sensitive value of a class", "TCAP: Taub et al. (2018)"),

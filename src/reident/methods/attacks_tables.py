@@ -17,6 +17,7 @@ from reident.tables.classes import class_ids
 from reident.tables.record_linkage import link_records
 
 __all__ = [
+    "bilinear_linkage",
     "choquet_linkage",
     "class_risk",
     "exact_join",
@@ -312,6 +313,22 @@ def choquet_linkage(
     return _learned(release, knowledge, "choquet", n_training, rng)
 
 
+def bilinear_linkage(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Learn a matrix of the columns' products on some true pairs and link everybody else, as `weighted_mean_linkage`.
+
+    Notes
+    -----
+    Abril, Torra and Navarro-Arribas (2015). Learned by lines (`method="climb"`), since a proof takes long.
+    """
+    return _learned(release, knowledge, "bilinear", n_training, rng)
+
+
 #: Pairs of records whose match weights are computed.
 _MOST_PAIRS = 200_000
 #: When learning ends with the best measure so far, s.
@@ -333,7 +350,8 @@ def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int
     learned = learn_linkage(
         released.iloc[rows[taught]].set_axis(range(n_training)),
         known.iloc[persons[taught]].set_axis(range(n_training)),
-        columns=columns, model=model, time_limit_s=_TIME_LIMIT_S, rng=rng,
+        columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
+        time_limit_s=_TIME_LIMIT_S, rng=rng,
     )  # fmt: skip
     others = knowledge.of(judged)
     return _link(release, others, rng, learned, "share")

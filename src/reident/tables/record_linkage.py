@@ -85,13 +85,14 @@ def link_records(
         The protected table and the intruder's. Neither is modified.
     columns : list of str, optional
         Numeric columns to compare; all columns that both tables have for None.
-    distance : str, FuzzyMeasure or LearnedLinkage
+    distance : str, FuzzyMeasure, DataFrame or LearnedLinkage
         "dbrl1": Euclidean on columns standardised in each file by that file's mean and standard deviation;
         "dbrl2": Euclidean on differences divided by their standard deviation over all pairs of records;
         "mahalanobis": with the covariance matrix of these differences, that is the sum of both files' covariance
         matrices; "weighted_mean" and "choquet": the squared differences of "dbrl1" aggregated by `weights` or
         by `measure`; "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs; needs the
-        extra `reident[linkage]`. A learned linkage or a fuzzy measure may be given directly.
+        extra `reident[linkage]`. A learned linkage, a fuzzy measure or a positive semidefinite matrix of columns by
+        columns (of d' M d for the differences d of "dbrl1") may be given directly.
     weights : mapping of str to float or sequence of float, optional
         Non-negative weights for "weighted_mean", scaled to sum 1.
     measure : FuzzyMeasure, optional
@@ -135,6 +136,8 @@ def link_records(
     (['Ann', 'Bea', 'Cy'], 1.0)
     """
     check_choice(ties, "ties", ("strict", "share"))
+    if (matrix := as_form(distance)) is not None:
+        columns = list(matrix.columns) if columns is None else columns
     kind, weights, measure, columns = _resolve(distance, weights, measure, columns)
     listed = common_columns(release, known, columns)
     pairs = true_pairs(release, known, truth)
@@ -153,6 +156,9 @@ def link_records(
     else:
         vector, mu = _aggregation(kind, listed, used, weights, measure)
         a, b, vector = _coordinates(kind, a[:, used], b[:, used], vector)
+        if matrix is not None:
+            half = _half(matrix, listed)[used]
+            a, b, vector = a @ half, b @ half, np.ones(half.shape[1])
         nearest, least, tied, true_distance = _search(a, b, vector, mu, pairs)
     outcome, credit = _outcomes(least, tied, true_distance, pairs, ties, known_truth=not _is_unknown(truth))
     links = pd.DataFrame(
@@ -196,16 +202,35 @@ def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[s
         return kind, weights, measure, columns if measure is None or columns is not None else list(measure.variables)
     if weights is not None or measure is not None:
         raise ParameterError("`weights` and `measure` must be left out where `distance` is an object that has its own")
+    if as_form(distance) is not None:
+        return "bilinear", None, None, columns
     if isinstance(distance, FuzzyMeasure):
         return "choquet", None, distance, list(distance.variables) if columns is None else columns
     learned = getattr(distance, "measure", None)
     if not isinstance(learned, FuzzyMeasure):
         raise ParameterError(
-            f"`distance` must be one of {DISTANCES}, a FuzzyMeasure or a LearnedLinkage, got {distance!r}"
+            f"`distance` must be one of {DISTANCES}, a FuzzyMeasure, a matrix or a LearnedLinkage, got {distance!r}"
         )
     columns = list(learned.variables) if columns is None else columns
     own = getattr(distance, "weights", None)
     return ("choquet", None, learned, columns) if own is None else ("weighted_mean", own, None, columns)
+
+
+def as_form(distance: Any) -> pd.DataFrame | None:
+    """Return the matrix of a bilinear form, which is given itself or was learned; None for any other distance."""
+    matrix = distance if isinstance(distance, pd.DataFrame) else getattr(distance, "matrix", None)
+    return matrix if isinstance(matrix, pd.DataFrame) else None
+
+
+def _half(matrix: pd.DataFrame, columns: list[str]) -> FloatArray:
+    """Return a matrix whose product with its transpose is the one given, in the order of the columns compared."""
+    if not set(columns) == set(matrix.columns) == set(matrix.index) or len(matrix) != len(matrix.columns):
+        raise ParameterError(f"`distance` must have the columns compared, {columns!r}, as rows and columns")
+    values = check_numeric(matrix.loc[columns], columns, "distance")
+    spread, vectors = np.linalg.eigh((values + values.T) / 2)
+    if abs(values - values.T).max() > 1e-9 * abs(values).max() or spread[0] < -1e-9 * spread[-1] or spread[-1] <= 0:
+        raise ParameterError("`distance` must be symmetric and positive semidefinite, and not 0")
+    return np.asarray(vectors * np.sqrt(np.maximum(spread, 0.0)))
 
 
 def common_columns(release: pd.DataFrame, known: pd.DataFrame, columns: str | Sequence[str] | None) -> list[str]:

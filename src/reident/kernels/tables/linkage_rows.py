@@ -2,7 +2,8 @@
 
 Block i is one released record; a rival is a known record other than its true partner. With the squared differences
 d_ij of all columns, the block is linked if g_ij(x) = C(d_ij; x) - C(d_ii; x) > 0 for every rival j, where C is linear
-in x: the weights of a mean, or the values of a fuzzy measure by bit mask.
+in x: the weights of a mean, the values of a fuzzy measure by bit mask, or the entries of a matrix. (For that C takes
+the differences themselves, and no rival dominates another.)
 """
 
 from __future__ import annotations
@@ -200,6 +201,53 @@ def _add_chain(index, value, used, gaps, order, masks, sign):
             used += 1
         value[place] += sign * step
     return used
+
+
+@jit
+def bilinear_rows(release, known, block, rival):
+    """Rows for a bilinear form d' M d in the entries of the matrix, scaled like `mean_rows`.
+
+    Returns
+    -------
+    index : ndarray of int64, shape (rows, p (p + 1) / 2)
+        Entries of the upper triangle, row by row: simply 0, 1, ...
+    value : ndarray of float64, shape (rows, p (p + 1) / 2)
+        Coefficients; those off the diagonal count twice.
+    low, high : ndarray of float64, shape (rows,)
+        Least and greatest value of the row over all positive semidefinite matrices of trace 1.
+
+    Notes
+    -----
+    With the differences u to the rival and v to the true partner the row is the inner product of M and u u' - v v', so
+    that its ends are the least and greatest eigenvalue of that matrix, which has rank 2.
+    """
+    rows, p = block.size, release.shape[1]
+    size = p * (p + 1) // 2
+    index = np.empty((rows, size), np.int64)
+    value = np.empty((rows, size))
+    low = np.empty(rows)
+    high = np.empty(rows)
+    u, v = np.empty(p), np.empty(p)
+    for r in range(rows):
+        uu, vv, uv = 0.0, 0.0, 0.0
+        for c in range(p):
+            u[c] = release[block[r], c] - known[rival[r], c]
+            v[c] = release[block[r], c] - known[block[r], c]
+            uu += u[c] * u[c]
+            vv += v[c] * v[c]
+            uv += u[c] * v[c]
+        e = 0
+        for c in range(p):
+            for d in range(c, p):
+                index[r, e] = e
+                value[r, e] = (u[c] * u[d] - v[c] * v[d]) * (1.0 if c == d else 2.0)
+                e += 1
+        root = np.sqrt(max(0.0, (uu + vv) ** 2 - 4.0 * uv * uv))
+        low[r], high[r] = (uu - vv - root) / 2.0, (uu - vv + root) / 2.0
+        if p == 1:
+            low[r] = high[r] = uu - vv
+        _scale(value, low, high, r)
+    return index, value, low, high
 
 
 @jit

@@ -121,10 +121,12 @@ def ranges_of(learned: Mapping[str, LearnedLinkage], time_limit_s: float) -> pd.
         ranges = one.ranges(time_limit_s=time_limit_s)
         said = {"file": name.split()[0], "model": one.model, "n_sets": ranges.n_sets, "complete": ranges.is_complete}
         said |= {"leader": ranges.leader or "", "best_pair": best_pair(ranges)}
-        shapley, crossed = one.measure.shapley(), one.measure.interaction()
+        measure = one.measure
+        assert measure is not None
+        shapley, crossed = measure.shapley(), measure.interaction()
         for chosen, row in ranges.measure.iterrows():
             code = "".join("01"[column in chosen] for column in one.columns)
-            value = one.measure[list(chosen)]
+            value = measure[list(chosen)]
             rows.append({**said, "what": "measure", "code": code, "learned": value, **row})
         for column, row in ranges.shapley.iterrows():
             rows.append({**said, "what": "shapley", "code": column, "learned": shapley[column], **row})

@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 from reident.data.papers import published
 from reident.studies.abril2012 import FILES, MODELS
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
+from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 
 __all__ = ["lattices", "measures", "ratios", "times", "weights"]
 
@@ -86,12 +87,17 @@ def measures(learned: dict[str, LearnedLinkage]) -> pd.DataFrame:
     """Return tables 3 and 4: the learned measures set by set, with the printed values where the paper prints them."""
     frames = []
     for file, table in (("M4-28", "measure_m4_28"), ("M6-853", "measure_m6_853")):
-        frame = learned[f"{file} choquet"].measure.table()
+        frame = _measure(learned[f"{file} choquet"]).table()
         printed = published("abril2012", table)
         codes = printed["code"].astype(str).str.zfill(int(file[1]))
         frame["published"] = frame["code"].map(dict(zip(codes, printed["measure"], strict=True)))
         frames.append(frame.assign(file=file))
     return pd.concat(frames, ignore_index=True)
+
+
+def _measure(learned: LearnedLinkage) -> FuzzyMeasure:
+    assert learned.measure is not None
+    return learned.measure
 
 
 def weights(learned: dict[str, LearnedLinkage]) -> pd.DataFrame:
@@ -114,7 +120,7 @@ def lattices(learned: dict[str, LearnedLinkage]) -> tuple[pd.DataFrame, pd.DataF
     """Return nodes and edges of figures 1 (M4-28, all sets) and 2 (M6-385, sets with a measure of at least .1)."""
     all_nodes, all_edges = [], []
     for file, threshold in (("M4-28", 0.0), ("M6-385", 0.1)):
-        nodes, edges = learned[f"{file} choquet"].measure.lattice(threshold)
+        nodes, edges = _measure(learned[f"{file} choquet"]).lattice(threshold)
         all_nodes.append(nodes.assign(file=file))
         all_edges.append(pd.DataFrame(edges, columns=["below", "above"]).assign(file=file))
     return pd.concat(all_nodes, ignore_index=True), pd.concat(all_edges, ignore_index=True)
@@ -123,7 +129,8 @@ def lattices(learned: dict[str, LearnedLinkage]) -> tuple[pd.DataFrame, pd.DataF
 def indices(learned: dict[str, LearnedLinkage]) -> pd.DataFrame:
     """Return Shapley values of every shown measure."""
     frames = [
-        one.measure.shapley()
+        _measure(one)
+        .shapley()
         .rename("shapley")
         .reset_index()
         .assign(file=name.split()[0], model=one.model, ratio=one.ratio)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.hitting_set import cheap_hitting_set
+from reident.tables.choquet._climb import climb
 from reident.tables.choquet._cover import Cover
 from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError
@@ -25,6 +27,10 @@ _MOST_WEIGHTS_IN_CELLS = 5
 
 #: Exchanges of the local search for a pick: few, and many before the covering problem must tell that there is none.
 _STEPS = (1_000, 50_000)
+
+
+#: More blocks than this are bounded in parts of about so many.
+_MANY, _PART = 2_000, 400
 
 
 @dataclass(frozen=True)
@@ -66,10 +72,33 @@ def solve_benders(
     each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
     best x is the covering problem solved exactly, which gives the lower bound. The search ends where the bound meets
     the best x. A weighted mean of few columns that is not proven after a few rounds is searched cell by cell; the
-    conflicts then say why each block given up at the best x cannot be taken back, but do not prove the bound.
+    conflicts then say why each block given up at the best x cannot be taken back, but do not prove the bound. More
+    than 2,000 blocks are bounded in parts.
     """
+    if costs is None and problem.blocks.size > _MANY:
+        return _solve_in_parts(problem, deadline, rng)
     each = np.ones(problem.blocks.size, np.int64) if costs is None else costs
     return _Search(problem, deadline, rng, each, conflicts).run()
+
+
+def _solve_in_parts(problem: LearningProblem, deadline: float, rng: np.random.Generator) -> Solution:
+    """Take a good x of all blocks, and bound what any x gives up by what it gives up in each part of the blocks.
+
+    Every part may have an x of its own, so that the sum of what the parts give up at least is a bound, and seldom met.
+    """
+    n = problem.blocks.size
+    candidates = [climb(problem, np.ones(n, np.int64), rng)]
+    lower, conflicts = 0, []
+    parts = np.array_split(rng.permutation(n), math.ceil(n / _PART))
+    for k, wanted in enumerate(parts):
+        now = time.perf_counter()
+        found = solve_benders(problem.part(wanted), now + (deadline - now) / (len(parts) - k), rng)
+        lower += found.lower_bound
+        conflicts += [tuple(sorted(wanted[list(conflict)].tolist())) for conflict in found.conflicts]
+        candidates.append(found.x)
+    missed = [int((problem.margins(x)[0] < problem.eps).sum()) for x in candidates]
+    best = int(np.argmin(missed))
+    return Solution(candidates[best], missed[best], lower, conflicts)
 
 
 class _Search:
@@ -104,6 +133,8 @@ class _Search:
 
     def run(self) -> Solution:
         try:
+            if self.problem.model == "bilinear":  # the oracle is slow here, and a good x makes many questions needless
+                self.try_out(climb(self.problem, self.costs, self.rng))
             if self.best > 0:
                 self.explore(self.costs == 0)
             for rounds in itertools.count():

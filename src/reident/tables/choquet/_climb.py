@@ -6,7 +6,7 @@ import numpy as np
 
 from reident._types import FloatArray, IntArray
 from reident.kernels.tables.line_search import densest, spans
-from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle
 
 __all__ = ["climb"]
 
@@ -18,14 +18,14 @@ _INSIDE = 1e-3
 
 
 def climb(problem: LearningProblem, costs: IntArray, rng: np.random.Generator, lines: int = _LINES) -> FloatArray:
-    """Return weights or a measure that hold blocks of a high cost.
+    """Return weights, a measure or a matrix that hold blocks of a high cost.
 
-    On the line through a point and a corner of the polytope each block is held between two ends, so that the best
+    On the line through a point and a corner of what is allowed each block is held between two ends, so that the best
     point of the whole line is known after one pass over the rows. The search goes on from there towards another corner,
     drawn at random; after some lines in vain it starts again on the way from the best point to a corner. The same
     generator gives the same answer on every machine: the effort is a number of lines, not of seconds.
     """
-    polytope = _Polytope(problem)
+    allowed = _Matrices(problem) if problem.model == "bilinear" else _Polytope(problem)
     low, high = np.empty(problem.blocks.size), np.empty(problem.blocks.size)
     eps = problem.eps * (1 + _INSIDE)
     x = best_x = problem.even()
@@ -35,10 +35,10 @@ def climb(problem: LearningProblem, costs: IntArray, rng: np.random.Generator, l
         if best == costs.sum():
             break
         if in_vain == _PATIENCE:
-            x, in_vain = best_x + rng.random() / 2 * (polytope.corner(rng) - best_x), 0
-        step = polytope.corner(rng) - x
+            x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
+        step = allowed.corner(rng) - x
         spans(problem.index, problem.value, problem.starts, x, step, eps, low, high)
-        s, held = densest(low, high, costs, -polytope.backwards(x, step), 1.0)
+        s, held = densest(low, high, costs, -allowed.backwards(x, step), 1.0)
         x = x + s * step
         in_vain += 1
         if held > best:
@@ -74,3 +74,25 @@ class _Polytope:
         """Return what must not be negative: weights, or steps of the measure from a set to one column more."""
         small, large = self._pairs.T
         return x if self._is_mean else np.concatenate([x[1:], x[large] - x[small]])
+
+
+class _Matrices:
+    """The positive semidefinite matrices of trace 1: those of rank 1 are their corners."""
+
+    def __init__(self, problem: LearningProblem) -> None:
+        self._p = problem.n_variables
+
+    def corner(self, rng: np.random.Generator) -> FloatArray:
+        """Draw the square of the difference along a direction: an axis as often as any."""
+        v = np.eye(self._p)[rng.integers(self._p)] if rng.random() < 0.5 else rng.normal(size=self._p)
+        return as_triangle(np.outer(v, v) / (v @ v))
+
+    def backwards(self, x: FloatArray, step: FloatArray) -> float:
+        """Return how far x - s step stays inside, but for a last part: at the very end a matrix has no inverse."""
+        inside = as_square(x)
+        try:
+            half = np.linalg.inv(np.linalg.cholesky(inside))
+        except np.linalg.LinAlgError:
+            return 0.0
+        steepest = float(np.linalg.eigvalsh(half @ as_square(step) @ half.T)[-1])
+        return (1 - _INSIDE) / steepest if steepest > _INSIDE else 1 / _INSIDE

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reident._types import FloatArray, IntArray
-from reident.kernels.tables.linkage_rows import block_margins, choquet_rows, mean_rows, rivals
+from reident.kernels.tables.linkage_rows import bilinear_rows, block_margins, choquet_rows, mean_rows, rivals
 
-__all__ = ["MODELS", "LearningProblem", "build_problem", "tidy_solution"]
+__all__ = ["MODELS", "LearningProblem", "as_square", "as_triangle", "build_problem", "tidy_solution"]
 
-MODELS = ("weighted_mean", "choquet")
+#: The third is learned and linked like the others, but its matrices are no polytope.
+MODELS = ("weighted_mean", "choquet", "bilinear")
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class LearningProblem:
 
     Attributes
     ----------
-    model : {"weighted_mean", "choquet"}
-        What x is: p weights, or the 2**p values of a measure by bit mask.
+    model : {"weighted_mean", "choquet", "bilinear"}
+        What x is: p weights, the 2**p values of a measure by bit mask, or the upper triangle of a positive semidefinite
+        matrix of trace 1, row by row.
     n_variables, n_records : int
         p, and the number of all blocks.
     eps : float
@@ -49,7 +51,8 @@ class LearningProblem:
     @property
     def n_columns(self) -> int:
         """Return the length of x."""
-        return self.n_variables if self.model == "weighted_mean" else 2**self.n_variables
+        p = self.n_variables
+        return {"weighted_mean": p, "choquet": 2**p, "bilinear": p * (p + 1) // 2}[self.model]
 
     def margins(self, x: FloatArray, wanted: IntArray | None = None) -> tuple[FloatArray, IntArray]:
         """Return each block's least row value at x and its row; infinity for blocks that are not `wanted`."""
@@ -62,29 +65,47 @@ class LearningProblem:
         """Return the block (its place in `blocks`) that a row belongs to."""
         return int(np.searchsorted(self.starts, row, side="right")) - 1
 
+    def part(self, wanted: IntArray) -> LearningProblem:
+        """Return the problem of some blocks only, given by their places; their rivals stay all."""
+        sizes = np.diff(self.starts)[wanted]
+        rows = np.repeat(self.starts[wanted] - np.append(0, np.cumsum(sizes)[:-1]), sizes) + np.arange(sizes.sum())
+        return replace(
+            self,
+            blocks=self.blocks[wanted],
+            starts=np.append(0, np.cumsum(sizes)).astype(np.int64),
+            index=self.index[rows],
+            value=self.value[rows],
+        )
+
     def even(self) -> FloatArray:
         """Return the x of the simple mean."""
         if self.model == "weighted_mean":
             return np.full(self.n_variables, 1.0 / self.n_variables)
+        if self.model == "bilinear":
+            return as_triangle(np.eye(self.n_variables) / self.n_variables)
         return np.array([mask.bit_count() / self.n_variables for mask in range(self.n_columns)])
 
     def order_pairs(self) -> list[tuple[int, int]]:
-        """Return the covering pairs (smaller set, larger set) that monotonicity is about; none for a mean."""
-        if self.model == "weighted_mean":
+        """Return the covering pairs (smaller set, larger set) that monotonicity is about; none without a measure."""
+        if self.model != "choquet":
             return []
         bits = [1 << bit for bit in range(self.n_variables)]
         return [(mask, mask | bit) for mask in range(1, self.n_columns) for bit in bits if not mask & bit]
 
 
 def build_problem(release: FloatArray, known: FloatArray, model: str, eps: float) -> LearningProblem:
-    """Set up the rows: standardised records in one order in, undominated rivals' rows out.
+    """Set up the rows: standardised records in one order in, the rows of all rivals that matter out.
 
     A row that reaches `eps` for every x is left out; a block with a row that reaches it for no x is impossible.
     """
     n, p = release.shape
-    block, rival = rivals(release, known, np.arange(n))
-    rows = mean_rows if model == "weighted_mean" else choquet_rows
-    index, value, low, high = rows(release, known, block, rival)
+    if model == "bilinear":  # no rival dominates another for every matrix
+        block, rival = np.nonzero(~np.eye(n, dtype=bool))
+        index, value, low, high = bilinear_rows(release, known, block, rival)
+    else:
+        block, rival = rivals(release, known, np.arange(n))
+        rows = mean_rows if model == "weighted_mean" else choquet_rows
+        index, value, low, high = rows(release, known, block, rival)
     never = np.zeros(n, dtype=bool)
     never[block[high < eps]] = True
     keep = (low < eps) & ~never[block]
@@ -102,8 +123,29 @@ def build_problem(release: FloatArray, known: FloatArray, model: str, eps: float
     )
 
 
+def as_square(x: FloatArray) -> FloatArray:
+    """Return the symmetric matrix of an upper triangle."""
+    p = int(np.sqrt(2 * x.size))
+    square = np.zeros((p, p))
+    square[np.triu_indices(p)] = x
+    return square + np.triu(square, 1).T
+
+
+def as_triangle(square: FloatArray) -> FloatArray:
+    """Return the upper triangle of a symmetric matrix, row by row."""
+    return np.asarray(square[np.triu_indices(len(square))])
+
+
 def tidy_solution(x: FloatArray, model: str) -> FloatArray:
-    """Remove a solver's rounding: weights that are not negative and sum to 1, or a monotone measure from 0 to 1."""
+    """Remove a solver's rounding.
+
+    What is returned are weights that are not negative and sum to 1, a monotone measure from 0 to 1, or a positive
+    semidefinite matrix of trace 1.
+    """
+    if model == "bilinear":
+        values, vectors = np.linalg.eigh(as_square(x))
+        square = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return as_triangle(square / np.trace(square))
     x = np.clip(x, 0.0, 1.0)
     if model == "weighted_mean":
         return np.asarray(x / x.sum())

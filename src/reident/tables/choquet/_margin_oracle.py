@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import highspy
 import numpy as np
 
 from reident._types import BoolArray, FloatArray, IntArray
-from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle, tidy_solution
 
 __all__ = ["MarginOracle", "OutOfTimeError"]
 
 _ROWS_AT_ONCE = 30
 
+#: An eigenvalue below minus this is cut off: far less than a margin where a set of blocks is judged, less than can be
+#: seen where the widest margin is sought.
+_JUDGED, _SOUGHT = 1e-9, 1e-5
+
 # HiGHS's numbers of its simplex methods.
 _DUAL, _PRIMAL = 1, 4
+
+#: Stands for a block where a row is a cut.
+_CUT = -1
 
 
 class OutOfTimeError(Exception):
@@ -28,7 +36,9 @@ class MarginOracle:
     """Maximise the least margin t of a set of blocks, adding rows only when an x violates them.
 
     Rows once added stay in the model; those of blocks that are not asked for are made free, so that the simplex basis
-    of one question serves the next.
+    of one question serves the next. The positive semidefinite matrices of a bilinear form are no polytope: an x that is
+    none of them is cut off by v' M v >= 0 for each of its eigenvectors v of a negative eigenvalue (Kelley's planes).
+    Every such row holds for all of them, so that a refusal stays a proof.
 
     Parameters
     ----------
@@ -47,6 +57,7 @@ class MarginOracle:
         deadline: float,
         watch: Callable[[FloatArray, FloatArray], None] | None,
         template: highspy.HighsLp | None = None,
+        cuts: Iterable[FloatArray] = (),
     ) -> None:
         self.problem = problem
         self.deadline = deadline
@@ -60,10 +71,13 @@ class MarginOracle:
         self._known: defaultdict[int, list[int]] = defaultdict(list)
         self._rows_of: defaultdict[int, list[int]] = defaultdict(list)
         self._active = np.zeros(problem.blocks.size, dtype=bool)
+        self._cuts: list[FloatArray] = []
+        for cut in cuts:
+            self._add_cut(cut)
 
     def narrowed(self, blocks: list[int]) -> MarginOracle:
         """Return an oracle that knows the rows of these blocks only: questions about few blocks are cheaper."""
-        oracle = MarginOracle(self.problem, self.deadline, None, self._template)
+        oracle = MarginOracle(self.problem, self.deadline, None, self._template, self._cuts)
         oracle._add(np.array([row for block in blocks for row in self._known[block]], np.int64), limit=None)
         return oracle
 
@@ -76,8 +90,14 @@ class MarginOracle:
             x, t, dual = self._solve()
             if t <= eps:
                 return self._conflict(dual)
+            outside = self._cut(x, _JUDGED)
+            if outside:
+                x = tidy_solution(x, self.problem.model)
             margins, worst = self.problem.margins(x, asked)
             short = asked[margins[asked] < eps]
+            if outside and short.size:
+                self._add(worst[short[np.argsort(margins[short])]])
+                continue
             # A row that is in the model already misses eps by the solver's tolerance only; t says it is as good as met.
             if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
                 if self.watch is not None:
@@ -90,6 +110,9 @@ class MarginOracle:
         self._activate(active)
         while True:
             x, t, _ = self._solve()
+            if self._cut(x, _SOUGHT):
+                continue
+            x = tidy_solution(x, self.problem.model) if self._cuts else x
             margins, worst = self.problem.margins(x)
             short = np.flatnonzero(active & (margins < t - 1e-8))
             if not short.size or not self._add(worst[short[np.argsort(margins[short])]]):
@@ -126,7 +149,22 @@ class MarginOracle:
     def _conflict(self, dual: FloatArray) -> list[int]:
         """Return the blocks of the rows in the dual's support: their combination bounds t, whatever the others do."""
         support = np.flatnonzero(np.abs(dual[self._first_row :]) > 1e-9)
-        return sorted({self._pool[row] for row in support})
+        return sorted({self._pool[row] for row in support} - {_CUT})
+
+    def _cut(self, x: FloatArray, tolerance: float) -> bool:
+        """Cut x off if it is no positive semidefinite matrix; tell whether it was."""
+        if self.problem.model != "bilinear":
+            return False
+        values, vectors = np.linalg.eigh(as_square(x))
+        for v in vectors.T[values < -tolerance]:
+            self._add_cut(v)
+        return bool(values[0] < -tolerance)
+
+    def _add_cut(self, v: FloatArray) -> None:
+        row = as_triangle(form(v))
+        self._model.addRow(0.0, highspy.kHighsInf, row.size, np.arange(row.size, dtype=np.int32), row)
+        self._pool.append(_CUT)
+        self._cuts.append(v)
 
     def _activate(self, active: BoolArray) -> None:
         for block in np.flatnonzero(active != self._active):
@@ -170,16 +208,27 @@ def lp_solver(template: highspy.HighsLp) -> highspy.Highs:
 
 
 def structure(problem: LearningProblem) -> highspy.HighsLp:
-    """Return "maximise t" over the polytope of x, without rows: a simplex of weights, or the monotone measures."""
+    """Return "maximise t" over all x, without rows: a simplex of weights, the monotone measures, or matrices.
+
+    Of matrices only that they have trace 1 and are not negative along the sums and differences of two axes: a polytope
+    around the positive semidefinite ones.
+    """
     model = quiet_solver()
     none, no_values = np.array([], np.int32), np.array([])
     size = problem.n_columns
     choquet = problem.model == "choquet"
+    diagonal = as_triangle(np.eye(problem.n_variables)) if problem.model == "bilinear" else np.ones(size)
     for column in range(size):
-        low = 1.0 if choquet and column == size - 1 else 0.0
-        high = 0.0 if choquet and column == 0 else 1.0
+        low = 1.0 if choquet and column == size - 1 else 0.0 if diagonal[column] else -0.5
+        high = 0.0 if choquet and column == 0 else 1.0 if diagonal[column] else 0.5
         model.addCol(0.0, low, high, 0, none, no_values)
-    if not choquet:
+    if problem.model == "bilinear":
+        trace = np.flatnonzero(diagonal).astype(np.int32)
+        model.addRow(1.0, 1.0, trace.size, trace, np.ones(trace.size))
+        for one, other in itertools.combinations(np.eye(problem.n_variables), 2):
+            for v in (one + other, one - other):
+                model.addRow(0.0, highspy.kHighsInf, size, np.arange(size, dtype=np.int32), as_triangle(form(v)))
+    elif not choquet:
         model.addRow(1.0, 1.0, size, np.arange(size, dtype=np.int32), np.ones(size))
     for small, large in problem.order_pairs():
         if large != size - 1:
@@ -187,3 +236,8 @@ def structure(problem: LearningProblem) -> highspy.HighsLp:
             model.addRow(0.0, highspy.kHighsInf, 2, pair, np.array([1.0, -1.0]))
     model.addCol(-1.0, -2.0, 1.0, 0, none, no_values)
     return model.getLp()
+
+
+def form(v: FloatArray) -> FloatArray:
+    """Return the matrix whose upper triangle holds the coefficients of v' M v in the upper triangle of M."""
+    return 2.0 * np.outer(v, v) - np.diag(v * v)

@@ -105,33 +105,32 @@ class _Extremes:
     """The smallest and largest values of the linear functions of x that are asked for, over polytopes one by one.
 
     Every x that solves one programme is a value of all functions: where an end that no x can pass is reached, nothing
-    is left to solve. Larger sets are made small first, smaller ones large: a measure is monotone.
+    is left to solve. Larger sets are made small first, smaller ones large: a measure is monotone. One oracle serves all
+    polytopes: sets of blocks that link as many differ in few, and rows once found are found for good.
     """
 
     def __init__(self, problem: LearningProblem, names: Sequence[str]) -> None:
         self.problem = problem
         self.functionals, self.least, self.greatest = _functionals(problem, names)
         self.low, self.high = np.full(len(self.least), np.inf), np.full(len(self.least), -np.inf)
+        self.oracle = MarginOracle(problem, np.inf, _ignore)
 
     def widen(self, linked: BoolArray, spare: int) -> None:
         """Take in the polytopes of these blocks, of which up to `spare` more may be given up."""
-        oracle = MarginOracle(self.problem, np.inf, _ignore)
         n_sets = 2 ** (self.problem.n_columns.bit_length() - 1) - 1 if self.problem.model == "choquet" else 0
         order = np.arange(len(self.low))
         by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
         for row in [*by_size[::-1], *order[n_sets:]]:
             if self.low[row] > self.least[row] + _ROUNDING:
-                self._least(oracle, linked, self.functionals[row], spare, self.least[row], set())
+                self._least(linked, self.functionals[row], spare, self.least[row], set())
         for row in [*by_size, *order[n_sets:]]:
             if self.high[row] < self.greatest[row] - _ROUNDING:
-                self._least(oracle, linked, -self.functionals[row], spare, -self.greatest[row], set())
+                self._least(linked, -self.functionals[row], spare, -self.greatest[row], set())
 
-    def _least(
-        self, oracle: MarginOracle, linked: BoolArray, objective: FloatArray, spare: int, end: float, seen: set[bytes]
-    ) -> None:
+    def _least(self, linked: BoolArray, objective: FloatArray, spare: int, end: float, seen: set[bytes]) -> None:
         """Find the least value; to get below it, one of the blocks whose rows hold it up must be given up."""
         seen.add(linked.tobytes())
-        x, holding = oracle.extreme(linked, objective)
+        x, holding = self.oracle.extreme(linked, objective)
         values = self.functionals @ x
         np.minimum(self.low, values, out=self.low)
         np.maximum(self.high, values, out=self.high)
@@ -141,7 +140,7 @@ class _Extremes:
             fewer = linked.copy()
             fewer[block] = False
             if fewer.tobytes() not in seen:
-                self._least(oracle, fewer, objective, spare - 1, end, seen)
+                self._least(fewer, objective, spare - 1, end, seen)
 
 
 def _other_sets(

@@ -18,7 +18,7 @@ from reident._types import RNGLike
 from reident.errors import DataError, SearchLimitWarning
 from reident.options import Choice, Real, Whole
 from reident.tables.choquet._benders import solve_benders
-from reident.tables.choquet._learning_problem import MODELS, build_problem, tidy_solution
+from reident.tables.choquet._learning_problem import build_problem, tidy_solution
 from reident.tables.choquet.choquet_linkage import aligned, as_measure
 from reident.tables.record_linkage import informative, standardised
 
@@ -101,7 +101,7 @@ def attribute_leakage(
     >>> attribute_leakage(release, original, resamples=5).table["variable"].tolist()
     ['pay', 'tax']
     """
-    check_choice(model, "model", MODELS)
+    check_choice(model, "model", ("weighted_mean", "choquet"))
     count = check_integer(resamples, "resamples", low=1)
     afford(1000 * count, "resamples", f"{count:,} resamples", "some hundred tell the same")
     tail = (1 - check_real(level, "level", low=0.0, high=1.0, open_low=True, open_high=True)) / 2
