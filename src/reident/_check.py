@@ -6,36 +6,54 @@ Every message names the parameter in backticks, the rule, the value, and the rea
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from reident._cost import afford
 from reident._types import FloatArray
 from reident.errors import DataError, ParameterError
 
+T = TypeVar("T")
+
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
+
+
+#: Privacy losses with which doubles can still be multiplied and divided.
+_LEAST, _LARGEST = Fraction(1, 10**200), Fraction(10**300)
 
 
 def _because(why: str) -> str:
     return f": {why}" if why else ""
 
 
-def check_integer(value: Any, name: str, *, low: int | None = None, high: int | None = None, why: str = "") -> int:
-    """Return `value` as an int inside [low, high]."""
+#: The largest whole number that arrays and compiled loops count to.
+MOST = 2**63 - 1
+
+
+def check_integer(value: Any, name: str, *, low: int | None = None, high: float | None = None, why: str = "") -> int:
+    """Return `value` as an int inside [low, high], by default inside what 64 bits hold."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise ParameterError(f"`{name}` must be a whole number, got {value!r}{_because(why)}")
     if low is not None and value < low:
         raise ParameterError(f"`{name}` must be at least {low}, got {value}{_because(why)}")
     if high is not None and value > high:
         raise ParameterError(f"`{name}` must be at most {high}, got {value}{_because(why)}")
+    if high is None and abs(int(value)) > MOST:
+        raise ParameterError(f"`{name}` must fit into 64 bits, got {value}")
     return int(value)
+
+
+def check_seed(value: Any, name: str = "seed") -> int:
+    """Return a seed: a whole number of any length."""
+    return check_integer(value, name, low=0, high=math.inf, why="a seed has no sign")
 
 
 def check_real(
@@ -51,7 +69,7 @@ def check_real(
     """Return `value` as a finite float inside the interval from `low` to `high`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ParameterError(f"`{name}` must be a number, got {value!r}{_because(why)}")
-    number = float(value)
+    number = _float(value)
     below = number <= low if open_low else number < low
     above = number >= high if open_high else number > high
     if not math.isfinite(number) or below or above:
@@ -63,6 +81,13 @@ def check_real(
     return number
 
 
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of more than 308 digits
+        return math.inf if value > 0 else -math.inf
+
+
 def check_flag(value: Any, name: str) -> bool:
     """Return `value` if it is True or False: any other value would count as one of them unsaid."""
     if not isinstance(value, bool | np.bool_):
@@ -71,11 +96,22 @@ def check_flag(value: Any, name: str) -> bool:
 
 
 def check_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
-    """Return `values` as an array of numbers of a type; its shape is left to the caller."""
+    """Return `values` as an array of numbers of a type, None for any; its shape is left to the caller."""
     try:
         return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"`{name}` must hold numbers only, in rows of equal length: {error}") from None
+        raise DataError(
+            f"`{name}` must hold {'rows of equal length' if dtype is None else 'numbers only'}: {error}"
+        ) from None
+
+
+def check_column(values: Any, name: str) -> pd.Series:
+    """Return values of any kind as a column: one a record, and not records themselves."""
+    if np.ndim(check_array(values, name, None)) != 1:
+        raise DataError(f"`{name}` must be one-dimensional, got shape {np.shape(values)}")
+    if getattr(getattr(values, "dtype", None), "kind", "") == "V":
+        raise DataError(f"`{name}` must hold one value a record, got records of several")
+    return pd.Series(values)
 
 
 def check_path(value: Any, name: str) -> Path:
@@ -112,11 +148,61 @@ def check_mapping(value: Any, name: str, *, optional: bool = False) -> Mapping[A
     return value
 
 
+def is_row(value: Any) -> bool:
+    """Tell whether a value has a length and a first entry: a list, an array, a column or a text."""
+    kinds = (Sequence, np.ndarray, pd.Index, pd.Series, pd.api.extensions.ExtensionArray)
+    return isinstance(value, kinds) and getattr(value, "ndim", 1) > 0
+
+
 def check_listed(values: Any, name: str) -> list[Any]:
     """Return the entries of an iterable as a list; a text is no list of its letters."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise ParameterError(f"`{name}` must be a list of names, got {values!r}")
     return list(values)
+
+
+def check_names(values: Any, name: str) -> list[Any]:
+    """Return the entries of an iterable as a list of what can be looked up: nodes, values, pairs of ids."""
+    listed = check_listed(values, name)
+    for one in listed:
+        if not _has_hash(one):
+            raise ParameterError(
+                f"`{name}` must be a list of names, got {one!r} among them: what has no hash cannot be looked up"
+            )
+    return listed
+
+
+def check_several(names: Any, name: str) -> list[Any]:
+    """Return one name as a list of one, several as a list, and None as none."""
+    listed = [names] if isinstance(names, str) else [] if names is None else check_listed(names, name)
+    if not all(is_key(one) for one in listed):
+        raise ParameterError(f"`{name}` must name columns, got {listed!r}")
+    return listed
+
+
+def check_in_order(values: Any, name: str) -> list[Any]:
+    """Return the entries of a list, an array, a column or a text; a set and a table have no first one."""
+    if isinstance(values, Set | Mapping | pd.DataFrame):
+        raise ParameterError(f"`{name}` must be a list, in an order, got {values!r}")
+    return list(values) if isinstance(values, str) else check_listed(values, name)
+
+
+def call_given(call: Callable[[], T], name: str) -> T:
+    """Return what `call` answers, which calls a function given as an argument; its own error is told as that one's.
+
+    Errors of the package pass: a budget that is used up is no fault of the function.
+    """
+    try:
+        return call()
+    except (ParameterError, DataError):
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(f"`{name}` must answer when it is called, got {type(error).__name__}: {error}") from error
+
+
+def how_many(predicate: Callable[[Any], Any], rows: Iterable[Any]) -> int:
+    """Return for how many rows a predicate that was given as an argument says yes."""
+    return call_given(lambda: sum(bool(predicate(row)) for row in rows), "predicate")
 
 
 def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
@@ -136,13 +222,15 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
         raise ParameterError(f"`{name}` must be a positive finite number, got {value!r}: {why}") from None
     if exact <= 0:
         raise ParameterError(f"`{name}` must be greater than 0, got {value}: {why}")
+    if not _LEAST <= exact <= _LARGEST:
+        raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got {value}: its noise is scaled by a double")
     return exact
 
 
 def check_bounds(bounds: Any, name: str = "bounds") -> tuple[float, float]:
     """Return a pair of finite numbers, the lower before the higher."""
     why = "bounds are declared, never taken from the data: the data's own extremes are what must not leak"
-    if bounds is None or isinstance(bounds, str) or not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
+    if isinstance(bounds, str) or not is_row(bounds) or len(bounds) != 2:
         raise ParameterError(f"`{name}` must be a pair (low, high), got {bounds!r}: {why}")
     low, high = (check_real(bound, name) for bound in bounds)
     if low >= high:
@@ -204,7 +292,7 @@ def check_vector(values: ArrayLike, name: str, *, length: int | None = None) -> 
             raise DataError(f"`{name}` must hold numbers, got {_NO_NUMBERS[found.dtype.kind]}")
         if found.dtype == object and any(isinstance(value, str | complex | np.datetime64) for value in found.flat):
             raise DataError(f"`{name}` must hold numbers only, got others among them")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"`{name}` must hold numbers only: {error}") from None
@@ -246,10 +334,7 @@ def check_distance_matrix(distances: ArrayLike, name: str, *, size: int | None =
     Zeros off the diagonal are allowed: two people at one address. Symmetry is required up to 1e-9 of the largest
     entry. The triangle inequality is not required, since noise added to distances breaks it.
     """
-    try:
-        matrix = np.ascontiguousarray(distances, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"`{name}` must hold numbers only: {error}") from None
+    matrix = np.ascontiguousarray(check_array(distances, name))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f"`{name}` must be square, got shape {matrix.shape}")
     if size is not None and matrix.shape[0] != size:
@@ -325,7 +410,10 @@ def check_embedding(
     if lat_deg.size < 2:
         raise DataError(f"`lat` and `lon` must give at least 2 places, got {lat_deg.size}: one place has no distance")
     sets = check_integer(n_reference_sets, "n_reference_sets", low=1)
-    return lat_deg, lon_deg, (sets, check_integer(reference_set_size, "reference_set_size", low=1))
+    size = check_integer(reference_set_size, "reference_set_size", low=1)
+    what = f"{sets:,} sets of {size:,} places"
+    afford(100 * sets * size, "n_reference_sets" if sets > size else "reference_set_size", what, "take fewer")
+    return lat_deg, lon_deg, (sets, size)
 
 
 def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:
@@ -340,11 +428,18 @@ def check_table(table: Any, name: str, *, min_records: int = 1) -> pd.DataFrame:
     return table
 
 
+def _has_hash(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def is_key(value: Any) -> bool:
     """Tell whether a value can be the name of something: it has a hash, and equals itself."""
     try:
-        hash(value)
-        return bool(value == value)
+        return _has_hash(value) and bool(value == value)
     except (TypeError, ValueError):
         return False
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from reident._check import check_flag
+
 #: Seconds before a search speaks, and between what it says.
 _PATIENCE_S, _PAUSE_S = 2.0, 0.5
 
@@ -24,7 +26,7 @@ class Line:
 
     def __init__(self, enabled: bool) -> None:
         self._began = self._said = time.monotonic()
-        self._enabled = enabled and display_kind() != "log"
+        self._enabled = check_flag(enabled, "progress") and display_kind() != "log"
         self._width = 0
 
     def say(self, text: str) -> None:

@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from shapely.geometry import box
 
 import reident as rd
 from reident import DataError, ParameterError
@@ -15,6 +16,7 @@ from reident.sweep import grid
 N = 200_000
 LAT, LON = np.full(N, 50.0), np.linspace(8, 9, N)
 KM = np.abs(np.subtract.outer(np.arange(1000.0), np.arange(1000.0)))
+AREA, GRAPH = box(8, 49, 9, 50), nx.path_graph(40)
 ONE_LABEL = np.zeros(1000, dtype=int)
 
 
@@ -28,6 +30,25 @@ ONE_LABEL = np.zeros(1000, dtype=int)
             r"1,000,000 pairs of equal labels and about 5.0e\+11 edges.*a narrower window",
         ),
         (lambda: rd.averaging_attack(lambda: 1.0, 2**40), "`n_repeats` .* a few thousand"),
+        (lambda: rd.Budget(1).shares(2**40), "`n` .* 1,099,511,627,776 shares"),
+        (lambda: rd.discrete_laplace(1.0, 1.0, 2**40), "`size` .* 1,099,511,627,776 draws"),
+        (lambda: rd.simulation_laplace(1.0, (2**20, 2**20), rng=0), "`size` .* 1,099,511,627,776 draws"),
+        (lambda: rd.distance_deviation_quantiles(AREA, sigma_deg=0.1, n_pairs=2**40), "`n_pairs` .* pairs of points"),
+        (lambda: rd.points_in_area(AREA, 2**40), "`n` .* 1,099,511,627,776 points"),
+        (lambda: rd.voter_list("florida", 2**40), "`n` .* 1,099,511,627,776 records"),
+        (lambda: rd.simulate_ratings(2**40, 2, 2), "`n_users` .* draw fewer"),
+        (lambda: rd.private_kmeans([[0.5]], 2**20, bounds=(0, 1), epsilon=1), "`n_clusters` .* ask for fewer centres"),
+        (lambda: rd.implant(GRAPH, [0], k=2**20, d0=1, d1=2), "`k` .* a pattern of 1,048,576 nodes"),
+        (
+            lambda: rd.embed_distances([50, 51], [8, 9], n_reference_sets=2**20, reference_set_size=2**10, area=AREA),
+            "`n_reference_sets` .* 1,048,576 sets of 1,024 places",
+        ),
+        (
+            lambda: rd.tolerance_intervals(
+                *([50, 51], [8, 9]), alpha=0.5, n_reference_sets=1, reference_set_size=1, area=AREA, n_simulations=2**40
+            ),
+            "`n_simulations` .* 1,099,511,627,776 distances a pair",
+        ),
         (lambda: rd.PanPrivateDensity(2**50, epsilon=1), "`universe` .* hash the items"),
         (lambda: grid.run({"x": [1]}, print, repetitions=2**40), "`repetitions` .* 1,099,511,627,776 trials"),
     ],

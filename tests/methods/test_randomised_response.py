@@ -108,3 +108,16 @@ def test_keeps_the_index_and_warns_under_a_seed():
 def test_bad_input(kws, error, message):
     with pytest.raises(error, match=message):
         randomised_response(**{"answers": [True]} | kws)
+
+
+@pytest.mark.parametrize("epsilon", [1000, 10**6, 2**70])
+def test_an_epsilon_that_allows_everything_ends_and_hides_nothing(epsilon):
+    answers = ["a", "b", "c"] * 20
+    response = randomised_response(answers, epsilon=epsilon, categories=["a", "b", "c"])
+    assert response.responses.tolist() == answers
+    assert response.epsilon == epsilon
+
+
+def test_answers_of_several_kinds_stay_what_they_are():
+    response = randomised_response([1, "a", 1], truth_probability=1, categories=[1, "a"])
+    assert response.responses.tolist() == [1, "a", 1]

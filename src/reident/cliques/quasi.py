@@ -21,13 +21,15 @@ __all__ = ["quasi_clique"]
 # Growing starts from at most so many maximum cliques.
 _STARTS = 8
 
+_MOST_ROUNDS = 1_000_000
+
 
 @checked
 def quasi_clique(
     graph: CompatibilityGraph,
     *,
     gamma: Annotated[float, Real(0, 1, unit="share of neighbours", open_low=True)],
-    n_rounds: Annotated[int, Whole(0, unit="rounds")] = 50,
+    n_rounds: Annotated[int, Whole(0, _MOST_ROUNDS, unit="rounds")] = 50,
     time_limit_s: Annotated[float | None, Real(0, unit="s", open_low=True)] = TIME_LIMIT_S,
     node_limit: Annotated[int | None, Whole(1, unit="nodes")] = None,
     progress: bool = True,
@@ -46,7 +48,8 @@ def quasi_clique(
     gamma : float
         Each match must be compatible with at least this share of the other matches; in (0, 1].
     n_rounds : int
-        How often to drop some members of the best set and grow it again, from each of a few maximum cliques.
+        How often to drop some members of the best set and grow it again, from each of a few maximum cliques; at most a
+        million times.
     time_limit_s, node_limit, progress
         Limits of the clique search that starts it, see `max_clique`.
     rng : Generator, int or None
@@ -77,7 +80,7 @@ def quasi_clique(
     if not isinstance(graph, CompatibilityGraph):
         raise ParameterError(f"`graph` must be a compatibility graph, got {type(graph).__name__}")
     gamma = check_real(gamma, "gamma", low=0, high=1, open_low=True)
-    n_rounds = check_integer(n_rounds, "n_rounds", low=0)
+    n_rounds = check_integer(n_rounds, "n_rounds", low=0, high=_MOST_ROUNDS, why="each grows a set anew")
     generator = check_rng(rng)
     if graph.n_vertices == 0:
         return Clique((), True, 0, 0, time.perf_counter() - began)

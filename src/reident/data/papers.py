@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from reident._check import check_choice
+from reident._check import check_choice, is_key
 from reident.data._paths import data_folder
 from reident.errors import ParameterError
 
@@ -70,12 +70,10 @@ def published(stem: str, table: str) -> pd.DataFrame:
         If there is no such stem or table; the message lists the tables there are.
     """
     check_choice(stem, "stem", list(PAPERS))
-    folder = data_folder() / "published"
-    path = folder / f"{stem}_{table}.csv"
-    if not path.is_file():
-        tables = sorted(file.stem.removeprefix(f"{stem}_") for file in folder.glob(f"{stem}_*.csv"))
-        raise ParameterError(f"`table` must be one of {tables} for {stem}, got {table!r}")
-    return pd.read_csv(path)
+    tables = {file.stem.removeprefix(f"{stem}_"): file for file in (data_folder() / "published").glob(f"{stem}_*.csv")}
+    if not is_key(table) or table not in tables:
+        raise ParameterError(f"`table` must be one of {sorted(tables)} for {stem}, got {table!r}")
+    return pd.read_csv(tables[table])
 
 
 def claims(study: str) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_choice, check_integer, check_mapping, check_real
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.data.datasets import load_adult, load_body_measures
@@ -159,6 +160,7 @@ def voter_list(
     spread = check_real(spread, "spread", low=0)
     n = check_integer(assumed["n"] if n is None else n, "n", low=1)
     alike = _alike(clustered)
+    afford(300 * n, "n", f"{n:,} records", "draw fewer")
     rng = check_rng(rng)
     first, last, n_codes = assumed["zip_codes"]
     codes = np.sort(rng.choice(np.arange(first, last + 1), n_codes, replace=False))

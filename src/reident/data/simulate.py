@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_area, check_columns, check_integer, check_real, check_table, check_vector
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.errors import ParameterError
@@ -62,6 +63,7 @@ def points_in_area(area: Any, n: int, *, rng: RNGLike = None) -> tuple[FloatArra
     """
     polygon = check_area(area)
     n = check_integer(n, "n", low=0)
+    afford(100 * n, "n", f"{n:,} points", "draw fewer at once")
     rng = check_rng(rng)
     west, south, east, north = polygon.bounds
     low, high = np.sin(np.radians([south, north]))

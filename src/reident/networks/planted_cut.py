@@ -14,9 +14,11 @@ from reident._types import BoolArray, RNGLike
 from reident.errors import ParameterError, SearchLimitWarning
 from reident.networks.graph import Network, as_network
 from reident.networks.planted_subgraph import (
+    MOST_REDRAWS,
     Plan,
     Recovery,
     check_nodes,
+    check_redraws,
     connected_order,
     is_rigid,
     plant,
@@ -62,7 +64,8 @@ def edge_connected_groups(graph: Any, k: Annotated[int, Whole(1, unit="edges")])
     [[0, 1, 2], [3, 4, 5]]
     """
     network = as_network(graph)
-    groups = _groups(network, check_integer(k, "k", low=1))
+    # No group is held together by as many edges as there are nodes.
+    groups = _groups(network, min(check_integer(k, "k", low=1), max(network.n_nodes, 1)))
     return [[network.nodes[row] for row in group] for group in groups if len(group) > 1]
 
 
@@ -77,7 +80,11 @@ def _groups(network: Network, k: int) -> list[list[int]]:
 
 
 def implant_by_cut(
-    graph: Any, targets: Iterable[Hashable], *, redraws: Annotated[int, Whole(0)] = 1000, rng: RNGLike = None
+    graph: Any,
+    targets: Iterable[Hashable],
+    *,
+    redraws: Annotated[int, Whole(0, MOST_REDRAWS)] = 1000,
+    rng: RNGLike = None,
 ) -> Plan:
     """Plant a dense group that hangs on the network by one edge a target.
 
@@ -92,7 +99,7 @@ def implant_by_cut(
         Whom to find: b distinct nodes of the graph. 3 b + 3 nodes are planted.
     redraws : int
         How often to draw H = G(3 b + 3, 1/2) anew while b edges take it apart or it has an automorphism that keeps the
-        degrees. For one target few draws do; after the last one the plan says whether it `is_rigid`.
+        degrees. For one target few draws do; after the last one the plan says whether it `is_rigid`. 100,000 at most.
     rng : Generator, int or None
         The randomness.
 
@@ -113,7 +120,7 @@ def implant_by_cut(
     """
     network = as_network(graph)
     generator = check_rng(rng)
-    check_integer(redraws, "redraws", low=0)
+    check_redraws(redraws)
     wanted = check_nodes(network, targets, "targets")
     b = len(wanted)
     k = 3 * b + 3

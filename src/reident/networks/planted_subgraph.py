@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer, check_listed
+from reident._check import check_integer, check_names
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError, SearchLimitWarning
@@ -19,6 +20,9 @@ from reident.networks.graph import Network, as_network, network_from_edges
 from reident.options import Whole
 
 __all__ = ["Plan", "Recovery", "coalition", "implant", "recover"]
+
+#: How often a pattern is drawn at most: a draw takes up to a millisecond.
+MOST_REDRAWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +107,7 @@ def implant(
     k: Annotated[int, Whole(1, unit="nodes")] = 7,
     d0: Annotated[int, Whole(0, unit="edges")] = 10,
     d1: Annotated[int, Whole(1, unit="edges")] = 20,
-    redraws: Annotated[int, Whole(0)] = 100,
+    redraws: Annotated[int, Whole(0, MOST_REDRAWS)] = 100,
     rng: RNGLike = None,
 ) -> Plan:
     """Plant `k` new nodes whose pattern of links gives the targets away after naive anonymisation.
@@ -122,7 +126,7 @@ def implant(
         How often to draw H anew while it has an automorphism that keeps the degrees, or a planted node that others
         replace easily (fewer than two inner edges, or a target with the same links). The thesis assumes the first away;
         an attacker can check both. For small k no draw may do: after the last one the plan says whether it `is_rigid`.
-        0 is the thesis's construction.
+        0 is the thesis's construction, 100,000 the most.
     rng : Generator, int or None
         The randomness.
 
@@ -144,9 +148,10 @@ def implant(
     network = as_network(graph)
     generator = check_rng(rng)
     k = check_integer(k, "k", low=2, why="one node makes no pattern")
+    afford(64 * k * k, "k", f"a pattern of {k:,} nodes", "plant fewer")
     d0 = check_integer(d0, "d0", low=0)
     d1 = check_integer(d1, "d1", low=d0, high=network.n_nodes, why="a node links to as many others at most")
-    check_integer(redraws, "redraws", low=0)
+    check_redraws(redraws)
     wanted = check_nodes(network, targets, "targets")
     outside = generator.integers(d0, d1 + 1, k)
     links = _choose_links(len(wanted), outside, generator)
@@ -188,8 +193,12 @@ def plant(
     return network_from_edges(*ends, n + k, nodes), names
 
 
+def check_redraws(redraws: Any) -> int:
+    return check_integer(redraws, "redraws", low=0, high=MOST_REDRAWS, why="for few planted nodes no draw may do")
+
+
 def check_nodes(network: Network, nodes: Iterable[Hashable], name: str) -> list[int]:
-    listed = check_listed(nodes, name)
+    listed = check_names(nodes, name)
     if not listed:
         raise ParameterError(f"`{name}` must name at least one node, got none")
     for target in listed:
@@ -415,6 +424,7 @@ def recover(
         (node_limit, "node_limit", 1),
     ):
         check_integer(value, name, low=low)
+    afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
     found, misfit, n_tree, is_complete = find_planted(
         network.indptr,

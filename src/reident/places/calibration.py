@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._check import check_distance_matrix, check_embedding, check_integer
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.options import Whole
@@ -76,6 +77,8 @@ def calibrate_distances(
     release = check_distance_matrix(d_release, "d_release")
     lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
     n_simulations = check_integer(n_simulations, "n_simulations", low=1)
+    needed = 24 * n_simulations * lat_deg.size**2  # six numbers for each half of the square
+    afford(needed, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
     simulation = Simulation(unit_vectors(lat_deg, lon_deg), AreaSampler(area), shape)
     n = lat_deg.size
     simulated = simulation.rows(n_simulations, 0, n - 1, check_rng(rng)).ravel()

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import check_flag, check_integer
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, FloatArray, IntArray, RNGLike
 from reident.kernels.places import registration as kernel
@@ -112,6 +113,7 @@ def registration_attack(
     began = time.perf_counter()
     table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
     n_pairs = check_integer(n_pairs, "n_pairs", low=1)
+    afford(200 * n_pairs, "n_pairs", f"{n_pairs:,} pairs", "draw fewer")
     each_record = check_flag(each_record, "each_record")
     generator = check_rng(rng)
     sd = lay.check_sd(sd_km, len(table))

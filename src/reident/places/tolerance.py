@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from reident._check import check_choice, check_integer, check_listed, check_real
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.data.simulate import points_in_area
@@ -217,6 +218,7 @@ def distance_deviation_quantiles(
     """
     sigma_deg = check_real(sigma_deg, "sigma_deg", low=0)
     n_pairs = check_integer(n_pairs, "n_pairs", low=2, why="a variance needs two pairs")
+    afford(400 * n_pairs, "n_pairs", f"{n_pairs:,} pairs of points", "draw fewer")
     rng = check_rng(rng)
     lat, lon = points_in_area(area, 2 * n_pairs, rng=rng)
     masked = perturb_coordinates(lat, lon, sigma_deg=sigma_deg, rng=rng)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._check import check_embedding, check_flag, check_integer, check_real
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.kernels.places import lipschitz, sphere
@@ -146,6 +147,8 @@ def simulate_intervals(
     lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
     n_simulations = check_integer(n_simulations, "n_simulations", low=2)
     alphas = [check_real(alpha, "alphas", low=0, high=1, open_low=True, open_high=True) for alpha in alphas]
+    # At least the pairs of one record are simulated at once.
+    afford(8 * n_simulations * lat_deg.size, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
     sampler = AreaSampler(area)
     # Blocks of pairs replay the simulations from these.
     seeds = check_rng(rng).integers(2**63, size=2)

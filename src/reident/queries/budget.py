@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NoReturn
 import pandas as pd
 
 from reident._check import check_epsilon, check_integer
+from reident._cost import afford
 from reident._lock import hold
 from reident.errors import DataError, ParameterError
 
@@ -160,7 +161,8 @@ class Budget:
 
     def shares(self, n: int) -> list[Fraction]:
         """Return what remains in `n` equal shares, not yet spent: for a sequence of known length."""
-        check_integer(n, "n", low=1)
+        n = check_integer(n, "n", low=1)
+        afford(8 * n, "n", f"{n:,} shares", "ask for fewer")
         left = self.remaining
         if not left:
             raise ParameterError(f"`n` shares need something that remains of the budget, got 0 of {_short(self.total)}")

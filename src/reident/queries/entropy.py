@@ -106,8 +106,10 @@ class _Computed(Probability):
             value, error = self._evaluate(context), Fraction(1, 10 ** (precision - 4))
             if value.adjusted() < 4 - precision:  # as a fraction it could have as many digits as epsilon is large
                 value, error = Decimal(0), 2 * error
+            # Inside (0, 1), whose ends an irrational number may lie nearer to than any digit tells.
             low, high = (
-                math.floor(max(Fraction(value) + error * sign, Fraction(0)) * (1 << n_bits)) for sign in (-1, 1)
+                min(math.floor(max(Fraction(value) + error * sign, Fraction(0)) * (1 << n_bits)), (1 << n_bits) - 1)
+                for sign in (-1, 1)
             )
             if low == high:
                 return low

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import check_array, check_bounds, check_choice, check_epsilon, check_flag, check_integer
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError, PrivacyWarning
@@ -24,6 +25,9 @@ __all__ = ["PrivateKMeans", "cluster_queries", "private_kmeans", "spread_centres
 
 #: Grid steps along an edge of the unit cube: points are rounded to a millionth of their bounds.
 STEPS = 2**20
+
+#: Points a centre of the cloud from which the first centres are spread.
+_CLOUD = 128
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,8 @@ def private_kmeans(
     check_choice(empty, "empty", ("split", "keep"))
     check_flag(centred, "centred")
     cube, low, width, n_clipped = _to_cube(points, bounds)
+    rows = max(len(cube), _CLOUD * n_clusters)
+    afford(8 * rows * n_clusters, "n_clusters", f"{n_clusters:,} distances of each point", "ask for fewer centres")
     source = entropy_source(rng)
     public = check_rng(rng)
     centres = _start(start, n_clusters, low, width, public)
@@ -160,10 +166,7 @@ def private_kmeans(
 
 def _to_cube(points: Any, bounds: Any) -> tuple[IntArray, FloatArray, FloatArray, int]:
     """Return the points as grid steps of the unit cube, the bounds' low ends and widths, and how many were clipped."""
-    try:
-        listed = np.array(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"`points` must hold numbers only: {error}") from None
+    listed = check_array(points, "points")
     if listed.ndim == 1:
         listed = listed[:, None]
     if listed.ndim != 2 or listed.shape[1] < 1:
@@ -251,7 +254,7 @@ def spread_centres(n_clusters: int, d: int, *, rng: RNGLike = None) -> FloatArra
     stands for about the same volume, and none lies at the border or beside another.
     """
     generator = check_rng(rng)
-    cloud = generator.random((max(512, 128 * n_clusters), d))
+    cloud = generator.random((max(512, _CLOUD * n_clusters), d))
     centres = cloud[:1]
     distance = ((cloud - centres[0]) ** 2).sum(axis=1)
     while len(centres) < n_clusters:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._check import check_integer, check_real
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import ParameterError
@@ -88,7 +89,8 @@ def discrete_laplace(
         raise ParameterError(f"`scale` must be a number or one-dimensional, got shape {scales.shape}")
     if size is None:
         size = scales.size if scales.ndim else 1
-    check_integer(size, "size", low=0)
+    size = check_integer(size, "size", low=0)
+    afford(100 * size, "size", f"{size:,} draws", "draw fewer at once")
     if scales.ndim and scales.size != size:
         raise ParameterError(f"`scale` must have `size` ({size}) entries, got {scales.size}")
     source = entropy_source(rng)
@@ -104,7 +106,7 @@ def discrete_laplace(
 def _numbers(scale: ArrayLike) -> FloatArray:
     try:
         return np.asarray(scale, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(f"`scale` must hold numbers only: {error}") from None
 
 
@@ -222,6 +224,7 @@ def simulation_laplace(scale: ArrayLike, size: int | tuple[int, ...] | None = No
     scales = _numbers(scale)
     if not (np.isfinite(scales) & (scales > 0)).all():
         raise ParameterError(f"`scale` must be positive and finite, got {scale!r}")
-    for length in () if size is None else np.atleast_1d(np.asarray(size, dtype=object)):
-        check_integer(length, "size", low=0)
+    shape = scales.shape if size is None else np.atleast_1d(np.asarray(size, dtype=object))
+    many = math.prod(check_integer(length, "size", low=0) for length in shape)
+    afford(16 * many, "size", f"{many:,} draws", "draw fewer at once")
     return np.asarray(check_rng(rng).laplace(0.0, scales, size), dtype=np.float64)

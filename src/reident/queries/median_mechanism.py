@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_array, check_epsilon, check_integer
+from reident._check import MOST, check_array, check_epsilon, check_integer
 from reident._types import IntArray, RNGLike
 from reident.errors import DataError, ParameterError
 from reident.queries.budget import Budget, spend
@@ -91,7 +91,10 @@ class MedianMechanism:
         budget: Budget | None = None,
         rng: RNGLike = None,
     ) -> None:
-        self._databases: IntArray = check_array(databases, "databases", np.int64) * check_integer(unit, "unit", low=1)
+        tables: IntArray = check_array(databases, "databases", np.int64)
+        most = max(1, int(tables.max(initial=0)), -int(tables.min(initial=0)))
+        why = f"counts are held in 64 bits, and `databases` go up to {most}"
+        self._databases = tables * check_integer(unit, "unit", low=1, high=MOST // most, why=why)
         self._data: IntArray = check_array(data, "data", np.int64)
         if self._databases.ndim != 2 or self._data.shape != self._databases.shape[1:]:
             raise DataError(

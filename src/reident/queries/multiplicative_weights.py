@@ -17,6 +17,8 @@ from reident.queries.laplace import grid_noise
 
 __all__ = ["WeightedTable", "multiplicative_weights"]
 
+_MOST_SWEEPS = 10_000
+
 
 @dataclass(frozen=True)
 class WeightedTable:
@@ -66,7 +68,7 @@ def multiplicative_weights(
     rounds : int
         How many queries are measured, at most one round a query. A data-independent choice: few at small epsilon.
     sweeps : int
-        How often the measurements are gone through in each round.
+        How often the measurements are gone through in each round, 10,000 times at most.
     budget : Budget, optional
         Spent at once.
     rng : optional
@@ -94,7 +96,7 @@ def multiplicative_weights(
         raise DataError("`counts` must be counts with a positive sum, and `queries` must hold 0 or 1")
     exact = check_epsilon(epsilon)
     rounds = check_integer(rounds, "rounds", low=1, high=len(asked), why="each round measures another query")
-    check_integer(sweeps, "sweeps", low=1)
+    check_integer(sweeps, "sweeps", low=1, high=_MOST_SWEEPS, why="each goes through all measurements so far")
     source = entropy_source(rng)
     spend(budget, exact, f"{rounds} rounds of multiplicative weights")
     total = float(true.sum())

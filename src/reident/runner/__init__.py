@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reident._check import check_choice, check_integer
+from reident._check import check_choice, check_integer, check_seed
 from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
 from reident.runner._attempts import RECORD, told, working
@@ -240,7 +240,7 @@ def study_runs(
     check_choice(profile, "profile", ("smoke", "quick", "full"))
     jobs = check_integer(jobs, "jobs", low=1)
     if seed is not None:
-        seed = check_integer(seed, "seed", low=0, why="a seed has no sign")
+        seed = check_seed(seed)
     others = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
     of_studies = {study.notebook: study for study in available_studies()}
     asked = [of_studies[name].name if name in of_studies else name for name in names]

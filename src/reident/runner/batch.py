@@ -24,7 +24,7 @@ from typing import Any
 
 import yaml
 
-from reident._check import check_integer
+from reident._check import check_integer, check_seed
 from reident._rng import trial_seed
 from reident._yaml import read_yaml
 from reident.data._paths import notebooks_folder
@@ -62,7 +62,7 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
         raise ParameterError(f"`parameters` must give a value for each name, got {fixed!r}")
     settings = expand(asked["grid"]) if asked.get("grid") else [{}]
     repetitions = check_integer(asked.get("repetitions", 1), "repetitions", low=1)
-    seed = check_integer(asked.get("seed", 0), "seed", low=0)
+    seed = check_seed(asked.get("seed", 0))
     pages = asked.get("pages", True)
     if not isinstance(pages, bool):
         raise ParameterError(f"`pages` must be true or false, got {pages!r}")

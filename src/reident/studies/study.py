@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident._check import check_choice, check_integer
+from reident._check import check_choice, check_seed
 from reident._lock import scratch
 from reident.data._paths import notebooks_folder
 from reident.data.papers import Paper
@@ -150,7 +150,7 @@ class Study:
         from reident.sweep import grid
 
         plan = self.plan(profile, **parameters)
-        seed = check_integer(self.seed if seed is None else seed, "seed", low=0, why="a seed has no sign")
+        seed = check_seed(self.seed if seed is None else seed)
         sweeps = self.sweeps(plan, seed)
         with ExitStack() as stack:
             # Without a folder the trials of the forecast are kept for this run only.

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_integer
+from reident._check import check_integer, check_seed
 from reident._cost import afford
 from reident._lock import occupied
 from reident._rng import stable_hash
@@ -127,7 +127,7 @@ def _plan(
     digest: str,
     together: Iterable[str],
 ) -> list[Trial]:
-    seed = check_integer(seed, "seed", low=0, why="a seed has no sign")
+    seed = check_seed(seed)
     if not isinstance(stem, str) or not stem:
         raise ParameterError(f"`stem` must be a name, got {stem!r}")
     names = {name for setting in settings for name in setting}

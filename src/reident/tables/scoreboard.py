@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_columns, check_instance, check_integer, check_listed, check_table
+from reident._cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError
@@ -190,6 +191,8 @@ def simulate_ratings(n_users: int, n_items: int, n_ratings: int, *, rng: RNGLike
     check_integer(
         n_ratings, "n_ratings", low=1, high=n_users * n_items // 2, why="half of all users rate an item at most"
     )
+    for count, name, each in ((n_users, "n_users", 24), (n_items, "n_items", 40), (n_ratings, "n_ratings", 40)):
+        afford(each * count, name, f"{count:,} of them", "draw fewer")
     generator = check_rng(rng)
     popularity = generator.pareto(1.2, n_items) + 0.2
     # What the most popular items cannot hold spreads over the others.

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_integer, check_listed, check_mapping, check_real, check_table
+from reident._check import (
+    check_columns,
+    check_listed,
+    check_mapping,
+    check_real,
+    check_seed,
+    check_table,
+)
 from reident._types import BoolArray, IntArray
 from reident.errors import DataError, ParameterError
 from reident.methods import find
@@ -246,7 +253,7 @@ def attack_panel(
     [[0.67, 1.0, 6, 'above the limit']]
     """
     limit = check_real(limit, "limit", low=0, high=1)
-    seed = check_integer(seed, "seed", low=0)
+    seed = check_seed(seed)
     attacks = check_attacks(attacks)
     said = read_release(release, "release", lat, lon, id)
     from reident.workbench.files import without_apostrophes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real
+from reident._check import check_choice, check_columns, check_mapping, check_real, check_seed
 from reident.errors import DataError, ParameterError
 from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import as_network, by_name
@@ -69,7 +69,7 @@ def prepare(
     from reident.workbench.files import with_places
 
     limit = check_real(limit, "limit", low=0, high=1)
-    check_integer(seed, "seed", low=0)
+    check_seed(seed)
     data = with_places(data, lat, lon)
     listed = check_columns(data, quasi, "quasi", table_name="data", min_columns=0)
     noisy = check_columns(data, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
