@@ -160,7 +160,7 @@ def test_a_rounded_matrix_of_other_distances_is_hardly_explained():
 
 def test_what_is_no_release_is_refused():
     for wrong, message in [
-        ("abc", "`release` must hold distances"),
+        ("abc", "`release` must hold numbers only"),
         (np.ones((3, 4)), "`release` must be square, got shape"),
         (np.array([[0, np.nan], [1, 0]]), "got nan on one side only of (0, 1)"),
     ]:

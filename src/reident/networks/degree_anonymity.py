@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_flag, check_integer
+from reident._check import check_array, check_flag, check_integer
 from reident._rng import check_rng
 from reident._types import IntArray, RNGLike
 from reident.errors import DataError, ParameterError, SearchLimitWarning
@@ -123,7 +123,7 @@ def anonymise_degrees(degrees: Any, k: int, *, deletions: bool = False, even: bo
 
 
 def _check_degrees(degrees: Any) -> IntArray:
-    values = np.asarray(degrees)
+    values = check_array(degrees, "degrees", None)
     if values.ndim != 1 or values.size == 0:
         raise DataError(f"`degrees` must be a non-empty vector, got shape {values.shape}")
     if not np.issubdtype(values.dtype, np.integer):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reident._check import is_row
 from reident._types import IntArray
 from reident.errors import DataError
 from reident.networks._reading import read_raw
@@ -51,8 +52,10 @@ class Network:
     nodes: Sequence[Hashable]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.indptr, np.ndarray) or not isinstance(self.indices, np.ndarray):
+        if any(not isinstance(one, np.ndarray) or one.ndim != 1 for one in (self.indptr, self.indices)):
             raise DataError("`indptr` and `indices` must be arrays of whole numbers, as `as_network` makes them")
+        if not is_row(self.nodes):
+            raise DataError(f"`nodes` must be a list of names, got {self.nodes!r}")
         if len(self.indptr) != len(self.nodes) + 1:
             raise DataError(
                 f"`indptr` must have one entry more than `nodes` ({len(self.nodes)}), got {len(self.indptr)}"

@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 
-from reident._check import check_listed, check_mapping
+from reident._check import check_listed, check_mapping, check_names, is_key
 from reident._types import RNGLike
 from reident.errors import DataError
 from reident.networks.graph import Network, as_network
@@ -64,10 +65,10 @@ def passive_attack(
     """
     left, right = as_network(release, "release"), as_network(known, "known")
     given = dict(check_mapping(seeds, "seeds", optional=True))
+    taken = set(check_names(given.values(), "seeds"))
     starts = [given] if given else []
     for method in check_listed(methods, "methods"):
         found = find_seeds(left, right, method=method, rng=rng).mapping
-        taken = set(given.values())
         starts.append(found)
         if given and found:
             starts.append(given | {u: v for u, v in found.items() if u not in given and v not in taken})
@@ -94,14 +95,15 @@ def mapped_edges(release: Any, known: Any, mapping: Mapping[Hashable, Hashable])
 
     Raises
     ------
-    DataError
-        If a pair names a node that its network lacks.
+    DataError, ParameterError
+        If a pair names a node that its network lacks, or `mapping` is no mapping.
     """
     from reident.kernels.networks.similarity import are_joined
 
     left, right = as_network(release, "release"), as_network(known, "known")
     partner = np.full(right.n_nodes, -1, np.int64)
-    for node, own in mapping.items():
+    pairs = mapping.to_dict() if isinstance(mapping, pd.Series) else check_mapping(mapping, "mapping")
+    for node, own in pairs.items():
         partner[_row(right, own, "known")] = _row(left, node, "release")
     u, v = (partner[ends] for ends in right.edges())
     both = (u >= 0) & (v >= 0)
@@ -109,6 +111,6 @@ def mapped_edges(release: Any, known: Any, mapping: Mapping[Hashable, Hashable])
 
 
 def _row(network: Network, node: Hashable, name: str) -> int:
-    if node not in network.positions:
+    if not is_key(node) or node not in network.positions:
         raise DataError(f"`mapping` must join nodes of the two networks, got {node!r}, which `{name}` lacks")
     return network.positions[node]

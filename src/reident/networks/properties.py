@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_choice, check_integer, check_listed, check_mapping
+from reident._check import check_choice, check_integer, check_mapping, check_names
 from reident._rng import check_rng
 from reident._types import IntArray, RNGLike
 from reident.errors import DataError, SearchLimitWarning
@@ -473,7 +473,7 @@ def mapping_quality(
     DataError, ParameterError
         If one of them is no mapping, or `ignore` no list.
     """
-    left_out = set(check_listed(ignore, "ignore"))
+    left_out = set(check_names(ignore, "ignore"))
     check_mapping(mapping, "mapping")
     check_mapping(truth, "truth")
     true = {node: partner for node, partner in truth.items() if node not in left_out}
@@ -532,7 +532,7 @@ def detectability(graph: Any, planted: Iterable[Hashable], *, level: float = 0.9
 
     Raises
     ------
-    DataError
+    DataError, ParameterError
         If a planted node is not in the graph, or all nodes are planted.
     """
     from reident.kernels.networks.network import triangles
@@ -552,7 +552,7 @@ def detectability(graph: Any, planted: Iterable[Hashable], *, level: float = 0.9
 
 def _places(network: DirectedNetwork, planted: Iterable[Hashable]) -> np.ndarray:
     suspects = np.zeros(network.n_nodes, np.bool_)
-    for node in check_listed(planted, "planted"):
+    for node in check_names(planted, "planted"):
         if node not in network.positions:
             raise DataError(f"`planted` must name nodes of the graph, got {node!r}")
         suspects[network.positions[node]] = True

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from reident._check import check_listed
+from reident._check import check_names
 from reident._rng import check_rng
 from reident._types import RNGLike
 from reident.errors import DataError, ParameterError
@@ -54,7 +54,7 @@ def semi_passive(
     network = as_network(graph)
     before = coalition(network, members)
     rows = [network.positions[member] for member in before.nodes]
-    listed = check_listed(targets, "targets")
+    listed = check_names(targets, "targets")
     if not listed or len(set(listed)) < len(listed):
         raise ParameterError(f"`targets` must name at least one node, each once, got {listed!r}")
     owners: dict[int, frozenset[int]] = {}

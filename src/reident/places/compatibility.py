@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from reident._check import check_distance_matrix, check_integer, encode_labels
+from reident._check import check_column, check_distance_matrix, check_integer, encode_labels
 from reident._cost import afford
 from reident._types import FloatArray, IntArray
 from reident.cliques.adjacency import Adjacency
@@ -187,10 +187,8 @@ def encode_label_arrays(labels_release: ArrayLike, labels_known: ArrayLike) -> t
     """Code labels as 0..n_labels-1 where both files have them, in order of first appearance, else -1."""
     frames = []
     for labels, name in ((labels_release, "labels_release"), (labels_known, "labels_known")):
-        if np.ndim(labels) != 1:
-            raise DataError(f"`{name}` must be one-dimensional, got shape {np.shape(labels)}")
         column = labels.to_numpy() if isinstance(labels, pd.Series) else labels
-        frames.append(pd.Series(column).to_frame("label"))
+        frames.append(check_column(column, name).to_frame("label"))
     codes = encode_labels(frames, ["label"], ["labels_release", "labels_known"])
     return shared_codes(codes[0], codes[1])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from reident._check import check_names
 from reident.errors import DataError
 
 __all__ = ["LinkageQuality", "linkage_quality"]
@@ -52,7 +53,7 @@ def linkage_quality(links: Any, truth: Any) -> LinkageQuality:
 
     Raises
     ------
-    DataError
+    DataError, ParameterError
         If `links` or `truth` cannot be read as pairs, or an id is missing.
 
     Notes
@@ -95,4 +96,4 @@ def _pairs(links: Any, name: str) -> set[tuple[Hashable, Hashable]]:
             raise DataError(f"`{name}` must hold pairs (release, known), got {pair!r}")
         if any(pd.isna(one) is True for one in pair):
             raise DataError(f"`{name}` must not have missing ids, got {pair!r}")
-    return set(listed)
+    return set(check_names(listed, name))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident._check import check_distance_matrix, check_real
+from reident._check import check_array, check_distance_matrix, check_real
 from reident._types import BoolArray, FloatArray, IntArray
 from reident.errors import DataError
 from reident.kernels.places import reference_sets as kernel
@@ -209,10 +209,9 @@ def check_release(release: Any) -> FloatArray:
     """Return the released distances, nan where there is none, from a matrix or what holds one."""
     distances = release[1] if isinstance(release, tuple) and len(release) == 2 else release
     distances = getattr(distances, "distances_km", distances)
-    try:
-        matrix = np.array(distances, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"`release` must hold distances: {error}") from None
+    matrix = check_array(distances, "release").copy()
+    if not matrix.size:
+        raise DataError("`release` must have the distances of at least one record, got none")
     missing = np.isnan(matrix)
     if not missing.any():
         return check_distance_matrix(matrix, "release")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from reident._check import check_choice, check_epsilon, check_flag, check_integer
+from reident._check import check_array, check_choice, check_epsilon, check_flag, check_integer
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError
 from reident.queries.budget import Budget, spend
@@ -128,7 +128,7 @@ def _degrees(graph: Any) -> IntArray:
         listed: Any = [degree for _, degree in graph.degree()]
     else:
         listed = graph
-    degrees = np.asarray(listed)
+    degrees = check_array(listed, "graph", None)
     if degrees.ndim != 1 or not degrees.size:
         raise DataError(f"`graph` must be a graph with nodes or a vector of degrees, got shape {degrees.shape}")
     if degrees.dtype.kind not in "iu" or degrees.min() < 0 or degrees.max() > degrees.size - 1:

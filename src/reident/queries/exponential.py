@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_epsilon, check_flag, check_real, check_vector
+from reident._check import call_given, check_epsilon, check_flag, check_in_order, check_real, check_vector
 from reident._types import FloatArray, RNGLike
 from reident.errors import DataError, ParameterError
 from reident.queries.budget import Budget, spend
@@ -101,6 +101,7 @@ def exponential_mechanism(
     """
     exact = check_epsilon(epsilon)
     check_real(sensitivity, "sensitivity", low=0, open_low=True)
+    candidates = check_in_order(candidates, "candidates")
     values = _scores(candidates, scores)
     rate = exact / Fraction(float(sensitivity)) / (1 if check_flag(monotone, "monotone") else 2)
     source = entropy_source(rng)
@@ -150,7 +151,9 @@ def choice_probabilities(
 def _scores(candidates: Sequence[Any], scores: Callable[[Any], float] | ArrayLike) -> FloatArray:
     if not len(candidates):
         raise ParameterError("`candidates` must have at least one candidate, got none")
-    listed = [scores(candidate) for candidate in candidates] if callable(scores) else scores
+    listed = (
+        call_given(lambda: [scores(candidate) for candidate in candidates], "scores") if callable(scores) else scores
+    )
     return check_vector(listed, "scores", length=len(candidates))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reident._check import check_array
 from reident._types import BoolArray, IntArray
 from reident.errors import DataError
 from reident.queries.information import min_entropy
@@ -75,8 +76,8 @@ def impossibility_game(joint: Any) -> ImpossibilityGame:
     >>> game.with_sanitiser, round(game.without, 2), game.baseline
     (1.0, 0.26, 0.25)
     """
-    p = np.asarray(joint, np.float64)
-    if p.ndim != 2 or (p < 0).any() or p.sum() > 1 + 1e-9 or p.sum() <= 0:
+    p = check_array(joint, "joint")
+    if p.ndim != 2 or not (p >= 0).all() or p.sum() > 1 + 1e-9 or p.sum() <= 0:
         raise DataError("`joint` must be a table of probabilities, utility vectors by breaches, that sum to at most 1")
     n, m = (int(size).bit_length() - 1 for size in p.shape)
     if p.shape != (2**n, 2**m) or not 1 <= m <= n:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident._check import check_array, check_choice, check_epsilon, check_integer, check_real
+from reident._check import check_array, check_choice, check_epsilon, check_integer, check_names, check_real
 from reident._cost import afford
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError
@@ -283,7 +283,7 @@ def _universe(universe: Any) -> tuple[tuple[Hashable, ...] | int, pd.Index | Non
         size = check_integer(universe, "universe", low=1)
         afford(9 * size, "universe", f"a memory of {size:,} bits", "hash the items into fewer")
         return size, None, size
-    items = tuple(universe)
+    items = tuple(check_names(universe, "universe"))
     index = pd.Index(items)
     if not len(index) or not index.is_unique:
         raise ParameterError(f"`universe` must be at least one item, each once, got {len(index)} with repetitions")

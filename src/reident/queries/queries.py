@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -22,6 +22,7 @@ from reident._check import (
     check_integer,
     check_real,
     check_vector,
+    how_many,
 )
 from reident._types import IntArray, RNGLike
 from reident.errors import DataError, PrivacyWarning
@@ -184,8 +185,9 @@ def _count(data: Any, predicate: Callable[[Any], Any] | None) -> int:
         return check_integer(data, "data", low=0)
     if predicate is not None:
         check_callable(predicate, "predicate")
-        rows = (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else iter(data)
-        return sum(bool(predicate(row)) for row in rows)
+        if not isinstance(data, Iterable):
+            raise DataError(f"`data` must be a table, a list or a count, got {data!r}")
+        return how_many(predicate, (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else data)
     if isinstance(data, pd.DataFrame):
         return len(data)
     values = check_array(data, "data", None)

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import (
+    call_given,
     check_callable,
     check_columns,
     check_integer,
@@ -18,6 +19,8 @@ from reident._check import (
     check_real,
     check_table,
     check_vector,
+    how_many,
+    is_key,
 )
 from reident._cost import afford
 from reident._rng import check_rng
@@ -88,7 +91,7 @@ def query_set_attack(
     check_table(table, "table")
     check_callable(predicate, "predicate")
     check_integer(min_set_size, "min_set_size", low=1)
-    if (table.index == target).sum() != 1:
+    if not is_key(target) or target not in table.index or (table.index == target).sum() != 1:
         raise ParameterError(f"`target` must be one label of the table's index, got {target!r}")
     others = table.loc[table.index != target]
     if len(others) < min_set_size:
@@ -96,10 +99,7 @@ def query_set_attack(
             f"`min_set_size` must be at most {len(others)}, all records but the target, got {min_set_size}: "
             "the system refuses both questions"
         )
-    try:
-        answers = [sum(bool(predicate(row)) for _, row in asked.iterrows()) for asked in (table, others)]
-    except (TypeError, ValueError) as error:
-        raise DataError(f"`predicate` must answer yes or no for each record: {error}") from None
+    answers = [how_many(predicate, (row for _, row in asked.iterrows())) for asked in (table, others)]
     queries = pd.DataFrame(
         {
             "question": ["how many have the property", "how many, not the target, have it"],
@@ -353,10 +353,10 @@ def averaging_attack(query: Callable[[], Any], n_repeats: Annotated[int, Whole(1
     check_callable(query, "query")
     check_integer(n_repeats, "n_repeats", low=1)
     afford(200 * n_repeats, "n_repeats", f"{n_repeats:,} answers", "a few thousand tell the same")
-    answers = [query() for _ in range(n_repeats)]
+    answers = call_given(lambda: [query() for _ in range(n_repeats)], "query")
     try:
         values = np.array([float(answer) for answer in answers])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"`query` must answer with numbers: {error}") from None
     estimates = np.cumsum(values) / np.arange(1, n_repeats + 1)
     spent = sum(float(getattr(answer, "epsilon", 0.0)) for answer in answers)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from reident._check import check_array, check_epsilon, check_listed, check_real
+from reident._check import check_column, check_epsilon, check_names, check_real
 from reident._types import RNGLike
 from reident.errors import DataError, ParameterError
 from reident.queries.entropy import (
@@ -155,7 +155,7 @@ def randomised_response(
     >>> round(response.epsilon, 3)
     1.099
     """
-    values = answers if isinstance(answers, pd.Series) else pd.Series(_flat(answers))
+    values = answers if isinstance(answers, pd.Series) else check_column(answers, "answers")
     if not len(values):
         raise DataError("`answers` must have at least one answer, got none")
     listed = _categories(values, categories)
@@ -171,23 +171,12 @@ def randomised_response(
     return RandomisedResponse(reported, tuple(listed), truth, loss, rng is None)
 
 
-def _flat(answers: Any) -> np.ndarray:
-    values = check_array(answers, "answers", None)
-    if values.ndim != 1:
-        raise DataError(f"`answers` must be one-dimensional, got shape {values.shape}")
-    return values
-
-
 def _categories(values: pd.Series, categories: Sequence[Hashable] | None) -> pd.Index:
     if categories is None:
         if values.dtype != np.bool_:
             raise ParameterError("`categories` must be declared unless the answers are Boolean, got None")
         return pd.Index([False, True])
-    try:
-        listed = pd.Index(check_listed(categories, "categories"))
-        listed.is_unique  # noqa: B018 (what has no hash is found here)
-    except TypeError:
-        raise ParameterError(f"`categories` must hold answers, got {categories!r}") from None
+    listed = pd.Index(check_names(categories, "categories"))
     if len(listed) < 2 or not listed.is_unique or listed.hasnans:
         raise ParameterError(f"`categories` must be at least two distinct answers, got {list(categories)!r}")
     return listed

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_bounds, check_real, check_vector
+from reident._check import check_array, check_bounds, check_real, check_vector
 from reident._types import FloatArray, IntArray
 from reident.errors import DataError
 from reident.options import Real
@@ -107,12 +107,12 @@ def differencing_attack(
     public = None if width is None else check_real(width, "width", low=0, open_low=True)
     low, high = check_bounds(bounds)
     before = check_vector(original, "original")
-    after = np.asarray(release, dtype=np.float64)
+    after = check_array(release, "release")
     ids = check_classes(classes, before.size)
     if after.shape != before.shape or not np.isfinite(after[ids >= 0]).all():
         raise DataError(f"`release` must have {before.size} entries, finite in classes, got shape {after.shape}")
-    chosen = np.atleast_1d(np.asarray(targets))
-    if chosen.dtype.kind not in "iu" or chosen.min(initial=0) < 0 or chosen.max(initial=0) >= before.size:
+    chosen = np.atleast_1d(check_array(targets, "targets", None))
+    if chosen.dtype.kind not in "iu" or chosen.ndim != 1 or not ((chosen >= 0) & (chosen < before.size)).all():
         raise DataError(f"`targets` must be positions of records, 0 to {before.size - 1}, got {targets!r}")
     if (ids[chosen] < 0).any():
         raise DataError(f"`targets` must be in a class, got {chosen[ids[chosen] < 0][0]}, which is suppressed")

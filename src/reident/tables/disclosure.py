@@ -302,7 +302,7 @@ def t_closeness(
     (0.5, 0.333)
     """
     check_choice(distance, "distance", ("equal", "ordered", "hierarchical"))
-    known = check_mapping(hierarchies or {}, "hierarchies")
+    known = check_mapping(hierarchies, "hierarchies", optional=True)
     ordered = distance == "ordered"
     farthest = 0.0
     for runs, column in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=ordered):

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_callable, check_integer, check_listed, check_mapping, check_real, check_vector
+from reident._check import (
+    call_given,
+    check_callable,
+    check_integer,
+    check_listed,
+    check_mapping,
+    check_names,
+    check_real,
+    check_vector,
+)
 from reident._types import IntArray
 from reident.errors import DataError, ParameterError
 
@@ -164,6 +173,7 @@ class Hierarchy:
         """Return a column generalised to a level. Level 0 returns it as it is."""
         if not isinstance(column, pd.Series):
             raise DataError(f"`column` must be a pandas Series, got {type(column).__name__}")
+        check_integer(level, "level", low=0, high=self.n_levels - 1)
         codes, values = pd.factorize(column, use_na_sentinel=False)
         rows = self.rows_of(pd.Index(values), str(column.name))
         if level == 0:
@@ -230,10 +240,11 @@ class Hierarchy:
         >>> Hierarchy.from_function([1981, 1985, 1992], [lambda year: f"{year // 10}0s", lambda year: "*"])
         Hierarchy(3 values, 3 levels of 3 > 2 > 1 labels)
         """
-        for place, function in enumerate(check_listed(functions, "functions")):
+        levels = check_listed(functions, "functions")
+        for place, function in enumerate(levels):
             check_callable(function, f"functions[{place}]")
         known = _distinct(values)
-        return cls([[value, *(function(value) for function in functions)] for value in known])
+        return cls(call_given(lambda: [[value, *(label(value) for label in levels)] for value in known], "functions"))
 
     @classmethod
     def from_mapping(cls, *mappings: Mapping[Any, Any], top: str | None = "*") -> Hierarchy:
@@ -337,6 +348,7 @@ class Hierarchy:
         known = _distinct(values)
         numbers = check_vector(known, "values")
         check_real(origin, "origin")
+        widths = check_listed(widths, "widths")
         for narrow, wide in zip([None, *widths], widths, strict=False):
             if not (isinstance(wide, int | float) and math.isfinite(wide) and wide > 0):
                 raise ParameterError(f"`widths` must be numbers above 0, got {wide!r}")
@@ -353,7 +365,7 @@ class Hierarchy:
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    listed = check_listed(values, "values")
+    listed = check_names(values, "values")
     if not listed:
         raise DataError("`values` must have at least one value, got none")
     index = pd.Index(pd.unique(pd.Series(listed)))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_vector
+from reident._check import check_array, check_vector
 from reident._types import FloatArray, IntArray
 from reident.errors import DataError
 
@@ -23,15 +23,16 @@ class ClassValues(NamedTuple):
 
 def check_classes(classes: ArrayLike, length: int) -> IntArray:
     """Return class numbers from 0 without gaps; -1 marks a record in no class."""
-    ids = np.asarray(classes)
+    ids = check_array(classes, "classes", None)
     if ids.dtype.kind not in "iu" or ids.ndim != 1:
         raise DataError(f"`classes` must be whole numbers in one dimension, got {ids.dtype} of shape {ids.shape}")
     if ids.size != length:
         raise DataError(f"`classes` must have {length} entries, one a record, got {ids.size}")
+    ids = ids.astype(np.int64)
     kept = ids[ids >= 0]
     if ids.min(initial=-1) < -1 or not kept.size or (np.bincount(kept) == 0).any():
         raise DataError("`classes` must be numbered 0, 1, ... without gaps, with at least one class; -1 for no class")
-    return ids.astype(np.int64)
+    return ids
 
 
 def class_values(values: ArrayLike, classes: IntArray, name: str = "values") -> ClassValues:

@@ -272,7 +272,7 @@ def least_ncp(
 def _check_hierarchies(
     hierarchies: Mapping[str, Hierarchy] | None, quasi: list[str], *, needed: bool
 ) -> Mapping[str, Hierarchy]:
-    known = dict(check_mapping(hierarchies or {}, "hierarchies"))
+    known = dict(check_mapping(hierarchies, "hierarchies", optional=True))
     lacking = [column for column in quasi if column not in known]
     if needed and lacking:
         raise ParameterError(f"`hierarchies` must have one for every quasi-identifier, got none for {lacking!r}")

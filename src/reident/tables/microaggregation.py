@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_integer, check_numeric, check_table
+from reident._check import check_array, check_columns, check_integer, check_listed, check_numeric, check_table
 from reident._types import FloatArray, IntArray
 from reident.errors import ParameterError
 from reident.kernels.tables.mdav import mdav_clusters, pair_clusters
@@ -146,7 +146,7 @@ def _groups_and_sizes(
 ) -> tuple[list[list[str]], list[int]]:
     if isinstance(groups, str) and groups not in table.columns:
         return _named_protection(table, groups, k)
-    raw: list[object] = [groups] if isinstance(groups, str) else list(groups)
+    raw: list[object] = [groups] if isinstance(groups, str) else check_listed(groups, "groups")
     if not raw:
         raise ParameterError("`groups` must hold at least one group of columns, got none")
     if all(isinstance(group, Hashable) and not isinstance(group, tuple) for group in raw):
@@ -166,7 +166,7 @@ def _groups_and_sizes(
         seen.update(group)
     if k is None:
         raise ParameterError(f"`k` must be given unless `groups` is one of {', '.join(NAMED_PROTECTIONS)}")
-    each = [k] * len(listed) if np.ndim(k) == 0 else list(k)  # type: ignore[arg-type]
+    each = [k] * len(listed) if check_array(k, "k", None).ndim == 0 else list(k)  # type: ignore[arg-type]
     if len(each) != len(listed):
         raise ParameterError(f"`k` must be one number or one a group ({len(listed)}), got {len(each)} numbers")
     n = len(table)

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_instance, check_integer, check_listed, check_path, check_real, check_table, check_text
+from reident._check import (
+    check_instance,
+    check_listed,
+    check_path,
+    check_real,
+    check_seed,
+    check_several,
+    check_table,
+    check_text,
+)
 from reident.errors import ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
@@ -144,7 +153,9 @@ def check(
     tolerate = (0.0 if recipe is None else recipe.tolerate) if tolerate is None else tolerate
     limit = check_real(limit, "limit", low=0, high=1, why=_percent(limit))
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
-    check_integer(seed, "seed", low=0)
+    check_seed(seed)
+    quasi, sensitive = check_several(quasi, "quasi"), check_several(sensitive, "sensitive") or None
+    names, release_names = check_several(names, "names"), check_several(release_names, "release_names")
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
     roles["release_names"] = release_names
@@ -203,7 +214,7 @@ def check(
     if not is_graph(original) and path is not None:
         findings = _audit(path, data, named, release_names)
     if not is_graph(original):
-        who, listed = pd.DataFrame(data), [sensitive] if isinstance(sensitive, str) else sensitive or ()
+        who, listed = pd.DataFrame(data), sensitive or ()
         keys = _identifiers(who, recipe, {*known.quasi, *listed, *named.values(), household, weight})
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     unread, unknown = _unread(known, said)

@@ -138,7 +138,8 @@ def price(
     if not names:
         raise ParameterError("`quasi` must name a column of the release or the place be released, got neither")
     every = len(names) <= ALL
-    size = min(len(names) if every else _size(len(names)), check_integer(max_size or len(names), "max_size", low=1))
+    most = len(names) if max_size is None else check_integer(max_size, "max_size", low=1)
+    size = min(len(names) if every else _size(len(names)), most)
     value = _values(release, knowledge, limit, int(generator.integers(2**31)))
     tried = [one for k in range(1, size + 1) for one in itertools.combinations(names, k)]
     tried += [] if size == len(names) else [tuple(names)]

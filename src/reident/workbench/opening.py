@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident._check import check_columns, check_listed, check_path, check_text
+from reident._check import check_columns, check_listed, check_path, check_several, check_text
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.errors import DataError, ParameterError
 from reident.places.points import check_crs
@@ -149,7 +149,7 @@ def open_file(
             check_text(cell, "missing", optional=False)
     if not isinstance(decimal, str | None) or decimal not in (None, ".", ","):
         raise ParameterError(f"`decimal` must be one of '.', ',', got {decimal!r}")
-    named = [names] if isinstance(names, str) else [*check_listed(names, "names")]
+    named = check_several(names, "names")
     for name in named:
         check_text(name, "names", optional=False)
     source: dict[str, Any] = {"kind": kind[1:]}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_listed, check_mapping, is_key
+from reident._check import check_mapping, check_several
 from reident._types import BoolArray
 from reident.errors import DataError, ParameterError
 from reident.methods.release import LAT, LON, Release
@@ -178,8 +178,10 @@ class Calls:
         #: Columns of releases that are computed from what is known, by their names.
         self.computed: dict[Any, Computed] = {}
         self._original, self._called = original, check_mapping(called, "called", optional=True)
-        self._quasi, self._others = (_several(roles[name], name) for name in ("quasi", "sensitive"))
-        single = {name: [] if roles[name] is None else _several([roles[name]], name) for name in ("lat", "lon", "id")}
+        self._quasi, self._others = (check_several(roles[name], name) for name in ("quasi", "sensitive"))
+        single = {
+            name: [] if roles[name] is None else check_several([roles[name]], name) for name in ("lat", "lon", "id")
+        }
         self._others += [*single["id"], *filter(None, [roles.get("household")])]
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
@@ -318,13 +320,6 @@ def _with_gaps(release: Any, original: Any) -> tuple[Any, list[str]]:
             said = ", ".join(sorted(set(column[absent])))
             told.append(f"{name}: {said} in the release was read as missing ({int(absent.sum())} records).")
     return found, sorted(told)
-
-
-def _several(names: Any, name: str) -> list[str]:
-    listed = [names] if isinstance(names, str) else [] if names is None else check_listed(names, name)
-    if not all(is_key(one) for one in listed):
-        raise ParameterError(f"`{name}` must name columns, got {listed!r}")
-    return listed
 
 
 def read_any(release: Any, named: Mapping[str, Any], calls: Calls) -> Release:

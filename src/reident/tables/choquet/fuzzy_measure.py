@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_integer, check_listed, check_mapping, check_real, check_vector, is_key
+from reident._check import check_array, check_integer, check_listed, check_mapping, check_real, check_vector, is_key
 from reident._types import FloatArray
-from reident.errors import DataError, ParameterError
+from reident.errors import ParameterError
 from reident.kernels.tables.choquet import choquet_integral, zeta_transform
 
 __all__ = ["FuzzyMeasure"]
@@ -131,10 +131,7 @@ class FuzzyMeasure:
 
     def choquet(self, matrix: ArrayLike) -> FloatArray:
         """Return the Choquet integral of each row of non-negative values, shape (m, n), as an array of shape (m,)."""
-        try:
-            rows = np.ascontiguousarray(matrix, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"`matrix` must hold numbers only: {error}") from None
+        rows = np.ascontiguousarray(check_array(matrix, "matrix"))
         if rows.ndim == 1:
             rows = rows[None, :]
         n = len(self.variables)
