@@ -9,6 +9,7 @@ exclude the rest.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -105,42 +106,53 @@ class _Extremes:
     """The smallest and largest values of the linear functions of x that are asked for, over polytopes one by one.
 
     Every x that solves one programme is a value of all functions: where an end that no x can pass is reached, nothing
-    is left to solve. Larger sets are made small first, smaller ones large: a measure is monotone. One oracle serves all
-    polytopes: sets of blocks that link as many differ in few, and rows once found are found for good.
+    is left to solve. Larger sets are made small first, smaller ones large: a measure is monotone. And every programme
+    names the blocks whose rows prove its value: where they are all linked again, no x passes it again. Sets of blocks
+    that link as many differ in few, so that most programmes of later sets need not be solved.
     """
 
     def __init__(self, problem: LearningProblem, names: Sequence[str]) -> None:
-        self.problem = problem
         self.functionals, self.least, self.greatest = _functionals(problem, names)
         self.low, self.high = np.full(len(self.least), np.inf), np.full(len(self.least), -np.inf)
         self.oracle = MarginOracle(problem, np.inf, _ignore)
+        n_sets = 2 ** (problem.n_columns.bit_length() - 1) - 1 if problem.model == "choquet" else 0
+        by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
+        others = range(n_sets, len(self.low))
+        self.order = [(row, 1) for row in [*by_size[::-1], *others]] + [(row, -1) for row in [*by_size, *others]]
+        self.proofs: defaultdict[tuple[int, int], list[list[int]]] = defaultdict(list)
 
     def widen(self, linked: BoolArray, spare: int) -> None:
         """Take in the polytopes of these blocks, of which up to `spare` more may be given up."""
-        n_sets = 2 ** (self.problem.n_columns.bit_length() - 1) - 1 if self.problem.model == "choquet" else 0
-        order = np.arange(len(self.low))
-        by_size = np.argsort([int(mask).bit_count() for mask in range(1, n_sets + 1)], kind="stable")
-        for row in [*by_size[::-1], *order[n_sets:]]:
-            if self.low[row] > self.least[row] + _ROUNDING:
-                self._least(linked, self.functionals[row], spare, self.least[row], set())
-        for row in [*by_size, *order[n_sets:]]:
-            if self.high[row] < self.greatest[row] - _ROUNDING:
-                self._least(linked, -self.functionals[row], spare, -self.greatest[row], set())
+        for row, sign in self.order:
+            if not self._ended(row, sign):
+                self._least(linked, row, sign, spare, set())
 
-    def _least(self, linked: BoolArray, objective: FloatArray, spare: int, end: float, seen: set[bytes]) -> None:
-        """Find the least value; to get below it, one of the blocks whose rows hold it up must be given up."""
+    def _ended(self, row: int, sign: int) -> bool:
+        if sign > 0:
+            return bool(self.low[row] <= self.least[row] + _ROUNDING)
+        return bool(self.high[row] >= self.greatest[row] - _ROUNDING)
+
+    def _least(self, linked: BoolArray, row: int, sign: int, spare: int, seen: set[bytes]) -> None:
+        """Find the least value of a function times `sign`.
+
+        To get below it, one of the blocks whose rows hold it up must be given up.
+        """
         seen.add(linked.tobytes())
-        x, holding = self.oracle.extreme(linked, objective)
-        values = self.functionals @ x
-        np.minimum(self.low, values, out=self.low)
-        np.maximum(self.high, values, out=self.high)
-        if not spare or x @ objective <= end + _ROUNDING:
-            return
-        for block in holding:
+        proofs = self.proofs[row, sign]
+        holding = next((blocks for blocks in proofs if linked[blocks].all()), None)
+        if holding is None:
+            x, holding = self.oracle.extreme(linked, sign * self.functionals[row])
+            values = self.functionals @ x
+            np.minimum(self.low, values, out=self.low)
+            np.maximum(self.high, values, out=self.high)
+            if self._ended(row, sign):
+                return
+            proofs.append(holding)
+        for block in holding if spare else ():
             fewer = linked.copy()
             fewer[block] = False
             if fewer.tobytes() not in seen:
-                self._least(fewer, objective, spare - 1, end, seen)
+                self._least(fewer, row, sign, spare - 1, seen)
 
 
 def _other_sets(
