@@ -11,6 +11,8 @@ from naive_linkage import files, standardise
 from reident import DataError, ParameterError, SearchLimitWarning, attribute_leakage, learn_linkage, link_records
 from reident.tables.choquet._learning_problem import as_square, as_triangle, tidy_solution
 
+pytestmark = pytest.mark.whole
+
 
 def forms(release, original):
     """d' M d of every pair, in the three entries of M: a released record's row minus that of its true partner."""
