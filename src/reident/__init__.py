@@ -45,17 +45,20 @@ _MODULES = {
     "networks.ranking": "AUC auc",
     "networks.edge_disclosure": "EdgeDisclosure edge_disclosure",
     "networks.properties": (
-        "Detectability MappingQuality NetworkProperties PathLengths average_path_length clustering_coefficient "
-        "degree_sequence density detectability diameter edge_overlap mapping_quality network_properties path_lengths "
-        "power_law_exponent"
+        "NetworkProperties PathLengths average_path_length clustering_coefficient degree_sequence density diameter "
+        "network_properties path_lengths power_law_exponent"
     ),
+    "networks.kept": "edge_overlap",
+    "networks.mapping_quality": "MappingQuality mapping_quality",
+    "networks.detectability": "Detectability detectability",
     "networks.propagation": "Propagation propagate",
     "networks.semi_passive": "semi_passive",
     "networks.passive": "mapped_edges passive_attack",
     "networks.seeds": "Seeds find_seeds",
     "networks.spectral": "SpectralMatch spectral_match",
     "networks.link_prediction": "drop_unlikely_edges likely_links link_scores random_non_edges score_threshold",
-    "networks.planted_subgraph": "Plan Recovery coalition implant recover",
+    "networks.planted_subgraph": "Plan coalition implant",
+    "networks.planted_recovery": "Recovery recover",
     "networks.planted_cut": "edge_connected_groups implant_by_cut recover_by_cut",
     "places.coordinate_noise": "perturb_coordinates",
     "places.distance_noise": "perturb_distances",

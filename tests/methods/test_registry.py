@@ -137,6 +137,7 @@ _NO_METHOD = {
         "privacy_loss_bound recursive_c relative_error expected_relative_error noise_entropy_loss "
         "confidence_suppression"
     ),
+    "judge what an attack on a network found": "auc detectability mapping_quality",
     "steps of methods that are registered, or what they are called by": (
         "great_circle_cross_km read_graph write_graph max_clique "
         "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
@@ -147,7 +148,7 @@ _NO_METHOD = {
     ),
     "measures of a table or network itself: what a map shows of them are their changes": (
         "k_anonymity l_diversity t_closeness reidentification_risk individual_risk special_uniques population_uniques "
-        "attribute_leakage"
+        "attribute_leakage average_path_length degree_sequence diameter network_properties"
     ),
 }
 

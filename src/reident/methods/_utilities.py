@@ -37,8 +37,8 @@ def _table(form: str, name: str, label: str, source: str, module: str = "tables.
     return _utility("table", form, name, label, source, module)
 
 
-def _network(name: str, label: str, source: str, module: str = "networks.kept") -> Entry:
-    return _utility("network", "network", name, label, source, module)
+def _network(name: str, label: str, source: str) -> Entry:
+    return _utility("network", "network", name, label, source, "networks.kept")
 
 
 def _query(name: str, label: str, source: str) -> Entry:
@@ -88,7 +88,7 @@ UTILITIES: tuple[Entry, ...] = (
     _table("share", "entropy_kept", "bits that labels say (share)", "Gionis and Tassa (2009)"),
     _table("label", "discernibility_kept", "records told apart (share of pairs)", "Bayardo and Agrawal (2005)"),
     _table("label", "classes_kept", "classes kept (share)", "LeFevre et al. (2006)"),
-    _network("edge_overlap", "edges in common (share)", "Vanhoef (2012), chapter 9", "networks.properties"),
+    _network("edge_overlap", "edges in common (share)", "Vanhoef (2012), chapter 9"),
     _network("edges_kept", "edges kept (share)", "Vanhoef (2012), chapter 9"),
     _network("degrees_kept", "distribution of degrees kept (share)", _PROPERTIES),
     _network("node_degrees_kept", "correlation of degrees", _PROPERTIES),

@@ -203,7 +203,7 @@ def _planted(
     said: str, rng: np.random.Generator,
 ) -> Outcome:  # fmt: skip
     """Change the network before its release, make that anew, and find the targets in it."""
-    from reident.networks.planted_subgraph import recover
+    from reident.networks.planted_recovery import recover
 
     if knowledge.again is None:
         raise NotApplicable("the network is changed before a release, and its method is not known")
@@ -243,8 +243,8 @@ def coalition(
     Backstrom et al. (2007); Vanhoef (2012), section 8.9. Judged are the neighbours
     that the coalitions could tell apart.
     """
+    from reident.networks.planted_recovery import recover
     from reident.networks.planted_subgraph import coalition as pool
-    from reident.networks.planted_subgraph import recover
 
     theirs, mine = both_networks(release, knowledge)
     named, released = _by_label(mine, knowledge.known.index), by_row(theirs)

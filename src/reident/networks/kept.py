@@ -23,6 +23,7 @@ __all__ = [
     "degrees_kept",
     "density_kept",
     "diameter_kept",
+    "edge_overlap",
     "edges_kept",
     "exponent_kept",
     "hubs_kept",
@@ -43,6 +44,34 @@ def _ratio(first: float, second: float) -> float:
     if math.isnan(first) or math.isnan(second) or first == second:
         return float(first == second or (math.isnan(first) and math.isnan(second)))
     return 0.0 if math.inf in (first, second) else min(first, second) / max(first, second)
+
+
+def edge_overlap(original: Any, release: Any) -> float:
+    """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
+
+    1 for the same network (also for two without edges); the utility that needs no chosen analysis.
+
+    Parameters
+    ----------
+    original, release : whatever `as_network` takes
+        Two networks on the same nodes; not modified.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError
+        If the two do not have the same nodes.
+    """
+    from reident.kernels.networks.network import count_shared
+
+    first, second = _both(original, release)
+    shared = int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+    either = first.n_edges + second.n_edges - shared
+    return shared / either if either else 1.0
 
 
 def edges_kept(original: Any, release: Any) -> float:

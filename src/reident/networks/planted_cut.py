@@ -13,16 +13,15 @@ from reident._rng import check_rng
 from reident._types import BoolArray, RNGLike
 from reident.errors import ParameterError, SearchLimitWarning
 from reident.networks.graph import Network, as_network
+from reident.networks.planted_recovery import Recovery, what_was_found
 from reident.networks.planted_subgraph import (
     MOST_REDRAWS,
     Plan,
-    Recovery,
     check_nodes,
     check_redraws,
     connected_order,
     is_rigid,
     plant,
-    what_was_found,
 )
 from reident.options import Whole
 

@@ -1,36 +1,29 @@
-"""Metric. What a network is like and what a release still tells of it: the properties of vanhoef2012, 7.3."""
+"""Metric. What a network is like: the properties of vanhoef2012, 7.3."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_choice, check_integer, check_mapping, check_names
+from reident._check import check_choice, check_integer
 from reident._rng import check_rng
 from reident._types import IntArray, RNGLike
-from reident.errors import DataError, SearchLimitWarning
-from reident.networks.graph import DirectedNetwork, Network, as_directed_network, as_network, relabelled
-from reident.networks.ranking import AUC, auc
+from reident.errors import SearchLimitWarning
+from reident.networks.graph import Network, as_network
 from reident.options import Choice, Whole
 
 __all__ = [
-    "Detectability",
-    "MappingQuality",
     "NetworkProperties",
     "PathLengths",
     "average_path_length",
     "clustering_coefficient",
     "degree_sequence",
     "density",
-    "detectability",
     "diameter",
-    "edge_overlap",
-    "mapping_quality",
     "network_properties",
     "path_lengths",
     "power_law_exponent",
@@ -393,169 +386,3 @@ def network_properties(
         share_connected=paths.share_connected,
         power_law_exponent=power_law_exponent(network, x_min=x_min),
     )
-
-
-def edge_overlap(original: Any, release: Any) -> float:
-    """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
-
-    1 for the same network (also for two without edges); the utility that needs no chosen analysis.
-
-    Parameters
-    ----------
-    original, release : whatever `as_network` takes
-        Two networks on the same nodes; not modified.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Raises
-    ------
-    DataError
-        If the two do not have the same nodes.
-    """
-    from reident.kernels.networks.network import count_shared
-
-    first, second = as_network(original, "original"), as_network(release, "release")
-    if set(first.nodes) != set(second.nodes):
-        raise DataError("`original` and `release` must have the same nodes: rename the release back first")
-    second = relabelled(second, first)
-    shared = int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
-    either = first.n_edges + second.n_edges - shared
-    return shared / either if either else 1.0
-
-
-@dataclass(frozen=True)
-class MappingQuality:
-    """How well a mapping of nodes agrees with the truth.
-
-    Attributes
-    ----------
-    recall, precision, unmatched : float
-        Correct over all true pairs; correct over all mapped nodes whose partner is known or absent (nan for none
-        mapped); share of the true pairs whose node was left unmapped.
-    n_true, n_mapped, n_correct : int
-        The counts behind them.
-    """
-
-    recall: float
-    precision: float
-    unmatched: float
-    n_true: int
-    n_mapped: int
-    n_correct: int
-
-
-def mapping_quality(
-    mapping: Mapping[Hashable, Hashable],
-    truth: Mapping[Hashable, Hashable],
-    *,
-    ignore: Iterable[Hashable] = (),
-) -> MappingQuality:
-    """Compare a mapping with the truth.
-
-    Parameters
-    ----------
-    mapping, truth : mapping
-        Node -> node, in the same direction. A mapped node that `truth` does not name has no partner: mapping it is an
-        error.
-    ignore : iterable
-        Nodes that do not count, for example the seeds that an attacker already knew.
-
-    Returns
-    -------
-    MappingQuality
-        Precision, recall, and the share without a partner.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If one of them is no mapping, or `ignore` no list.
-    """
-    left_out = set(check_names(ignore, "ignore"))
-    check_mapping(mapping, "mapping")
-    check_mapping(truth, "truth")
-    true = {node: partner for node, partner in truth.items() if node not in left_out}
-    mapped = {node: partner for node, partner in mapping.items() if node not in left_out}
-    correct = sum(1 for node, partner in mapped.items() if node in true and true[node] == partner)
-    missed = sum(1 for node in true if node not in mapped)
-    return MappingQuality(
-        recall=correct / len(true) if true else math.nan,
-        precision=correct / len(mapped) if mapped else math.nan,
-        unmatched=missed / len(true) if true else math.nan,
-        n_true=len(true),
-        n_mapped=len(mapped),
-        n_correct=correct,
-    )
-
-
-@dataclass(frozen=True)
-class Detectability:
-    """How well simple measures tell planted nodes from the others (8.8): areas under the ROC curve.
-
-    The detector knows nothing of the planted nodes. .5 is chance; an area near 0 gives them away as well as one near 1,
-    from the other end of the list (`AUC.either_way`): which end, depends on the network.
-
-    Attributes
-    ----------
-    degree : AUC
-        The larger a degree, the more suspect.
-    clustering : AUC
-        The lower a node's local clustering (7.3's term), the more suspect: planted nodes pick their friends at random,
-        but befriend one another.
-    one_sided : AUC
-        The larger the share of a node's links that are not returned, the more suspect; .5 in undirected networks.
-    """
-
-    degree: AUC
-    clustering: AUC
-    one_sided: AUC
-
-
-def detectability(graph: Any, planted: Iterable[Hashable], *, level: float = 0.95) -> Detectability:
-    """Measure how planted nodes stand out to the data's owner.
-
-    Parameters
-    ----------
-    graph : whatever `as_directed_network` takes
-        The network with the planted nodes; directed or undirected.
-    planted : iterable of nodes
-        The nodes that an attacker made.
-    level : float
-        Coverage of the intervals.
-
-    Returns
-    -------
-    Detectability
-        How well degree and clustering tell planted nodes from the others, with intervals.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a planted node is not in the graph, or all nodes are planted.
-    """
-    from reident.kernels.networks.network import triangles
-
-    directed = as_directed_network(graph)
-    network = directed.undirected()
-    suspects = _places(directed, planted)
-    degrees = network.degrees.astype(np.float64)
-    pairs = degrees * (degrees - 1) / 2
-    local = np.divide(triangles(network.indptr, network.indices), pairs, out=np.zeros_like(pairs), where=pairs > 0)
-    out, back = np.diff(directed.out_indptr), np.diff(directed.in_indptr)
-    returned = out + back - network.degrees
-    one_sided = np.divide(out - returned, out, out=np.zeros(len(out)), where=out > 0)
-    scores = (degrees, -local, one_sided)
-    return Detectability(*(auc(score[suspects], score[~suspects], level=level) for score in scores))
-
-
-def _places(network: DirectedNetwork, planted: Iterable[Hashable]) -> np.ndarray:
-    suspects = np.zeros(network.n_nodes, np.bool_)
-    for node in check_names(planted, "planted"):
-        if node not in network.positions:
-            raise DataError(f"`planted` must name nodes of the graph, got {node!r}")
-        suspects[network.positions[node]] = True
-    if suspects.all() or not suspects.any():
-        raise DataError(f"`planted` must name some nodes and not all {network.n_nodes}, got {int(suspects.sum())}")
-    return suspects

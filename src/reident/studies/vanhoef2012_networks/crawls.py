@@ -17,9 +17,9 @@ from reident._types import IntArray
 from reident.data.simulate import random_degrees, sample_network
 from reident.errors import DataError, SearchLimitWarning
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
+from reident.networks.mapping_quality import mapping_quality
 from reident.networks.naive import naive_anonymise
 from reident.networks.propagation import propagate
-from reident.networks.properties import mapping_quality
 from reident.networks.seeds import find_seeds
 from reident.studies.vanhoef2012_networks.graphs import graph
 

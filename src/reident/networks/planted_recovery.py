@@ -1,0 +1,175 @@
+"""Attack. Planted nodes are found in a release, and their targets with them (vanhoef2012, 8.5.3)."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident._check import check_integer
+from reident._cost import afford
+from reident._types import IntArray
+from reident.errors import ParameterError, SearchLimitWarning
+from reident.networks.graph import Network, as_network
+from reident.networks.planted_subgraph import Plan
+from reident.options import Whole
+
+__all__ = ["Recovery", "recover"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """What the attacker finds in the release.
+
+    Attributes
+    ----------
+    mapping : mapping
+        Target -> node of the release; empty unless one placement of the planted nodes fits better than all others. A
+        target is left out if several nodes of the release fit it, or none.
+    planted : mapping
+        Planted node -> node of the release; empty unless unique.
+    placements : tuple of tuples
+        The placements that fit best, as released nodes (at most the search's limit).
+    is_unique : bool
+        Whether there is exactly one such placement and the search was complete.
+    n_tree : int
+        Nodes of the search tree.
+    degrees : mapping
+        Target -> its degree in the release: learned.
+    edges : tuple of pairs
+        Pairs of targets that are joined in the release: learned.
+    misfit : int
+        Of these placements: the sum of the deviations of degree, and one for each inner pair that differs. 0: exact.
+    """
+
+    mapping: Mapping[Hashable, Hashable]
+    planted: Mapping[Hashable, Hashable]
+    placements: tuple[tuple[Hashable, ...], ...] = field(repr=False)
+    is_unique: bool
+    n_tree: int
+    degrees: Mapping[Hashable, int] = field(repr=False)
+    edges: tuple[tuple[Hashable, Hashable], ...] = field(repr=False)
+    misfit: int
+
+
+def recover(
+    released: Any,
+    plan: Plan,
+    *,
+    degree_slack: Annotated[int, Whole(0, unit="edges")] = 0,
+    edge_slack: Annotated[int, Whole(0, unit="edges")] = 0,
+    max_found: Annotated[int, Whole(1)] = 100,
+    node_limit: Annotated[int, Whole(1, unit="nodes")] = 10_000_000,
+) -> Recovery:
+    """Find the planted nodes in a release by the search tree, and the targets by their links to them.
+
+    Parameters
+    ----------
+    released : whatever `as_network` takes
+        The released network, under any names.
+    plan : Plan
+        From `implant` or `coalition`.
+    degree_slack, edge_slack : int
+        By how much a degree may differ, and how many inner pairs may differ in all: for releases whose edges were
+        changed. Both 0 is the thesis's search. With slack more than one placement may do: the one that fits best
+        counts.
+    max_found, node_limit : int
+        The search stops after so many exact placements or nodes of the tree.
+
+    Returns
+    -------
+    Recovery
+        With an empty mapping unless exactly one placement fits best. Unique does not mean right where the release was
+        changed.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the network cannot be read, or an option breaks its rule.
+
+    Warns
+    -----
+    SearchLimitWarning
+        If the search stopped at `node_limit`.
+
+    Notes
+    -----
+    vanhoef2012, 8.5.3, with the degree test on Delta' (its first paragraph prints Delta: erratum 14). Time is a little
+    more than the size of the tree, which is about the number of nodes with the degree of x_1.
+    """
+    from reident.kernels.networks.planted import find_planted
+
+    network = as_network(released, "released")
+    if not isinstance(plan, Plan):
+        raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
+    for value, name, low in (
+        (degree_slack, "degree_slack", 0),
+        (edge_slack, "edge_slack", 0),
+        (max_found, "max_found", 2),
+        (node_limit, "node_limit", 1),
+    ):
+        check_integer(value, name, low=low)
+    afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
+    starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
+    found, misfit, n_tree, is_complete = find_planted(
+        network.indptr,
+        network.indices,
+        starts,
+        np.asarray(plan.degrees, np.int64),
+        np.asarray(plan.parent, np.int64),
+        plan.joined,
+        degree_slack,
+        edge_slack,
+        max_found,
+        node_limit,
+    )
+    if not is_complete and len(found) < max_found:
+        warnings.warn(
+            f"the search tree reached {node_limit} nodes: `is_unique` is not known",
+            SearchLimitWarning,
+            stacklevel=2,
+        )
+    return what_was_found(network, plan, found, int(n_tree), int(misfit), is_complete=bool(is_complete))
+
+
+def what_was_found(
+    network: Network, plan: Plan, found: IntArray, n_tree: int, misfit: int, *, is_complete: bool
+) -> Recovery:
+    """Tell the targets, and what the attacker learns of them, by the placements of the planted nodes."""
+    unique = is_complete and len(found) == 1
+    targets = _find_targets(network, found[0], plan) if unique else {}
+    released_name = network.nodes.__getitem__
+    edges = [
+        (a, b)
+        for (a, u), (b, v) in itertools.combinations(targets.items(), 2)
+        if v in network.indices[network.indptr[u] : network.indptr[u + 1]]
+    ]
+    return Recovery(
+        mapping={target: released_name(row) for target, row in targets.items()},
+        planted=dict(zip(plan.nodes, map(released_name, found[0].tolist()), strict=True)) if unique else {},
+        placements=tuple(tuple(map(released_name, row.tolist())) for row in found),
+        is_unique=unique,
+        n_tree=n_tree,
+        degrees={target: int(network.degrees[row]) for target, row in targets.items()},
+        edges=tuple(edges),
+        misfit=misfit,
+    )
+
+
+def _find_targets(network: Network, placement: IntArray, plan: Plan) -> dict[Hashable, int]:
+    """Return the nodes whose links to the placement are a target's and nobody else's."""
+    sets: dict[int, set[int]] = {}
+    for position, row in enumerate(placement.tolist()):
+        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
+            sets.setdefault(friend, set()).add(position)
+    inside = set(placement.tolist())
+    owners: dict[frozenset[int], list[int]] = {}
+    for friend, own in sets.items():
+        if friend not in inside:
+            owners.setdefault(frozenset(own), []).append(friend)
+    found = ((target, owners.get(own, [])) for target, own in plan.links.items())
+    return {target: fitting[0] for target, fitting in found if len(fitting) == 1}
