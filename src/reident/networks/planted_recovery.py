@@ -62,7 +62,7 @@ def recover(
     *,
     degree_slack: Annotated[int, Whole(0, unit="edges")] = 0,
     edge_slack: Annotated[int, Whole(0, unit="edges")] = 0,
-    max_found: Annotated[int, Whole(1)] = 100,
+    max_found: Annotated[int, Whole(2)] = 100,
     node_limit: Annotated[int, Whole(1, unit="nodes")] = 10_000_000,
 ) -> Recovery:
     """Find the planted nodes in a release by the search tree, and the targets by their links to them.
