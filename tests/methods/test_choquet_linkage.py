@@ -215,6 +215,7 @@ def test_richer_models_link_no_fewer(seed, n, p, k):
     assert ratios == sorted(ratios)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 def test_climbing_links_no_fewer_than_the_simple_mean_and_no_more_than_is_possible(model):
     reached = []
@@ -243,6 +244,7 @@ def test_ratio_is_that_of_linking(model):
     assert 0 <= link_records(*other, distance=learned).ratio <= 1
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 def test_many_records_are_bounded_in_parts(monkeypatch, model):
     closed = 0

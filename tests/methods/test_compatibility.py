@@ -46,6 +46,7 @@ def test_agrees_with_the_definition(data, low, width):
 
 
 # Labels of some ten records, and of more than a word has bits.
+@pytest.mark.whole
 @pytest.mark.parametrize(("n", "n_labels"), [(60, 6), (70, 1)])
 def test_both_forms_hold_the_same_edges(monkeypatch, n, n_labels):
     rng = np.random.default_rng(3)
