@@ -55,16 +55,17 @@ def test_the_runner_can_look_on(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_work_with_a_forecast_is_relayed_as_a_share_of_it(tmp_path, monkeypatch):
+def test_work_with_a_forecast_is_relayed_with_the_time_of_all_of_it(tmp_path, monkeypatch):
     clock = [10.0]
     monkeypatch.setenv(RELAY, str(tmp_path / "progress.json"))
     monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(_progress, "_EXPECTED", [])
     _progress.expect(began=0.0, seconds=30.0)
-    for now, share in ((20.0, 0.5), (400.0, 0.99)):
+    for now, left in ((20.0, 20.0), (400.0, 0.0)):
         clock[0] = now
         with Progress("one of many sweeps", 2):
-            assert json.loads((tmp_path / "progress.json").read_text())["share"] == pytest.approx(share)
+            state = json.loads((tmp_path / "progress.json").read_text())
+            assert (state["all_gone_s"], state["all_left_s"]) == (now, left)
 
 
 def test_a_display_never_stops_the_work(tmp_path, monkeypatch):

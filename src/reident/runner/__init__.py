@@ -59,12 +59,15 @@ class NotebookRun:
         Plain JSON values that replace defaults. A notebook with a parameter `out` gets its folder there.
     page : bool
         Whether to render a page without code.
+    minutes : float
+        How long it takes beside others that run with it, for the time left.
     """
 
     name: str
     notebook: Path
     parameters: dict[str, Any] = field(default_factory=dict)
     page: bool = True
+    minutes: float = 1.0
 
 
 def run_notebooks(
@@ -139,7 +142,7 @@ def _run_missing(
     missing = [spec for spec in specs if records[spec["name"]] is None]
     tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
     if tasks:
-        with Board(label, [spec["name"] for spec in missing], out, enabled=progress) as board:
+        with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
             for outcome in _execute(tasks, min(at_once, len(tasks)), scheduler):
                 name = outcome.task.params["name"]
                 record = outcome.measures if outcome.error is None else _lost(outcome, name)
@@ -199,6 +202,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
                 "title": title,
                 "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
+                "minutes": run.minutes,
                 "scheduler": scheduler,
             }
         )
@@ -248,15 +252,16 @@ def study_runs(
     studies = select_studies([name for name in asked if name not in plain]) if not names or asked != plain else []
     by_time = sorted(studies, key=lambda study: study.quick_minutes)
     studies = by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
-    chosen = [(name, others[name]) for name in plain]
-    chosen += [(study.name, study.notebook_path) for study in studies]
+    chosen = [(name, others[name], 1.0) for name in plain]
+    chosen += [(study.name, study.notebook_path, study.quick_minutes) for study in studies]
     at_once = max(1, min(jobs, len(chosen)))
     inside = jobs if profile == "full" else max(1, jobs // at_once)
     wanted = {"profile": profile, "jobs": inside} | ({} if seed is None else {"seed": seed})
     runs = []
-    for name, notebook in chosen:
+    for name, notebook, minutes in chosen:
         defaults = notebook_defaults(notebook)
-        runs.append(NotebookRun(name, notebook, {key: value for key, value in wanted.items() if key in defaults}))
+        parameters = {key: value for key, value in wanted.items() if key in defaults}
+        runs.append(NotebookRun(name, notebook, parameters, minutes=minutes))
     return runs, at_once
 
 

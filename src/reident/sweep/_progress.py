@@ -76,7 +76,10 @@ class Progress:
         self._draw()
 
     def partial(self, share: float, lines: dict[str, str]) -> None:
-        """Take into account items that are partly done, `share` in all, and a line about each of them."""
+        """Take into account items that are partly done: `share` of an item in all, with a line about each of them.
+
+        `share` is negative where those that are done were the smaller ones.
+        """
         self._share, self._lines = share, lines
         self._draw()
 
@@ -93,7 +96,9 @@ class Progress:
         fresh = self.done - self._before + self._share
         if self.done >= self.total:
             return 0.0
-        return (time.monotonic() - self._started) / fresh * (self.total - self.done - self._share) if fresh else None
+        if fresh <= 0:
+            return None
+        return (time.monotonic() - self._started) / fresh * (self.total - self.done - self._share)
 
     def text(self) -> str:
         """Say the state in one line."""
@@ -162,8 +167,8 @@ class Progress:
         state = {"label": self.label, "done": self.done, "total": self.total, "unit": self.unit, "left_s": self.left_s}
         if _EXPECTED:
             began, end = _EXPECTED
-            # What takes longer than expected is nearly finished until it is.
-            state["share"] = min(0.99, (time.monotonic() - began) / max(end - began, 1e-9))
+            now = time.monotonic()
+            state |= {"all_gone_s": now - began, "all_left_s": max(0.0, end - now)}
         target = Path(str(self._relay))
         try:
             temporary = target.with_suffix(".tmp")
