@@ -187,7 +187,7 @@ def test_processes_share_a_ledger_on_disk(tmp_path):
     for worker in workers:
         worker.start()
     _spends_on(pickle.loads(pickle.dumps(budget)), granted)
-    assert sum(granted.get() for _ in range(3)) == 50
+    assert sum(granted.get(timeout=60) for _ in range(3)) == 50
     for worker in workers:
         worker.join()
     again = Budget("1", file=tmp_path / "ledger.jsonl")

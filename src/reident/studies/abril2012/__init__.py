@@ -92,7 +92,7 @@ class Profile:
 
 #: Full has 20 draws, and 300 s for each proof on all 1,080 records.
 PROFILES = {
-    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 0.5, 1, ("census", "adult"), 60, 3, [20], 0.5, 0.2, 0.2),
+    "smoke": Profile(["M4-33", "M7-999"], 2, 1, 0.5, 1, ("census",), 60, 3, [20], 0.5, 0.2, 0.2),
     "quick": Profile(FILES, 2, 1, 3.0, 1, ("census", "adult"), 400, 10, [20, 30], 3.0, 0.5, 1.0),
     "full": Profile(
         FILES,

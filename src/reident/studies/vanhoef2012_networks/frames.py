@@ -165,8 +165,9 @@ def _crawls(plan: Profile, real: list[str]) -> dict[str, Sweep]:
         for size in (3, 4, 5, 6)
         for share in (1.0, 0.99, 0.95)
     ]
+    matched = min(400, plan.crawl_size // 4)
     twice = [
-        {"size": plan.crawl_size, "opened": opened, "own": 0.9, "changed": changed, "n_matched": 400, "theta": 0.3}
+        {"size": plan.crawl_size, "opened": opened, "own": 0.9, "changed": changed, "n_matched": matched, "theta": 0.3}
         for opened in (0.3, 0.6)
         for changed in (0.02, 0.1, 0.3)
     ]
