@@ -1,5 +1,6 @@
 """What kroll2016 states, and what the study needs to state it honestly."""
 
+import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -134,6 +135,10 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
         if "england" in name or name == "figure-2-utility":
             words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
             assert any("SIMULATED" in text for text in words), name
+    names = FIGURES["figure-1-one-coordinate"](results).axes[0].texts
+    boxes = [name.get_window_extent() for name in names]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
     drawn = results.comparison["got"] == "drawn"  # the hospitals, where their list is not at hand
     assert drawn.any()
     assert set(results.comparison.loc[drawn, "verdict"]) == {"not comparable"}

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import offset_copy
 from scipy.stats import gaussian_kde
 
 from reident.data.datasets import load_boundary
+from reident.plotting._labels import Label, place_labels
 from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
@@ -50,18 +50,17 @@ def figure_1(results: Results) -> Figure:
     _outline(ax, "united_kingdom")
     p, others = points.iloc[0], points.iloc[1:]
     nearest = others["distance_km"].idxmin()
+    labels = [Label([(p["lon_deg"], p["lat_deg"])], "p", "black", bold=True)]
     for row in others.itertuples():
         chosen = row.Index == nearest
+        colour = COLOURS[3] if chosen else COLOURS[0]
         ax.plot([p["lon_deg"], row.lon_deg], [p["lat_deg"], row.lat_deg], color=COLOURS[3] if chosen else "0.6",
                 linewidth=1.8 if chosen else 1.0, linestyle="-" if chosen else "--", zorder=2)  # fmt: skip
-        ax.plot(row.lon_deg, row.lat_deg, "o", color=COLOURS[3] if chosen else COLOURS[0], zorder=3)
-        place = offset_copy(ax.transData, figure, 6, 4, units="points")
-        ax.text(row.lon_deg, row.lat_deg, f"{row.role}: {row.distance_km:.1f} km", fontsize=8, transform=place,
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1}, zorder=4)  # fmt: skip
+        ax.plot(row.lon_deg, row.lat_deg, "o", color=colour, zorder=3)
+        labels.append(Label([(row.lon_deg, row.lat_deg)], f"{row.role}: {row.distance_km:.1f} km", colour))
     ax.plot(p["lon_deg"], p["lat_deg"], "s", color="black", markersize=8, zorder=5)
-    place = offset_copy(ax.transData, figure, -6, -14, units="points")
-    ax.text(p["lon_deg"], p["lat_deg"], "p", fontsize=10, transform=place, zorder=5)
     ax.set_title(f"f(p) = {p['distance_km']:.1f} km, the distance\nto the nearest of three reference points")
+    place_labels(ax, labels, size=8)
     return figure
 
 
