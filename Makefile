@@ -19,8 +19,8 @@ help:
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"
-	@echo "make docs        build the site, offline, with the executed notebooks that $(OUT) holds"
-	@echo "make lectures    write the notebooks executed in $(OUT) as Markdown into docs/lectures"
+	@echo "make docs        build the site, offline: tour and case studies executed, studies where $(OUT) holds them"
+	@echo "make lectures    write tour, case studies and the studies executed in $(OUT) as Markdown into docs/lectures"
 	@echo "make clean       remove the environment, results and caches"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -57,13 +57,18 @@ lab: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks --out $(OUT)/benchmarks
 
+# What is no study: a tour, two results of our own, a file of one's own, three case studies.
+TOLD := 00-tour 07-distances-are-a-map 07-isgp-sets 11-assess-your-release 20-health-registry 21-survey 22-friendship-network
+
 docs: $(STAMP)
+	$(BIN)/reident reproduce $(TOLD) --jobs $(JOBS) --out $(OUT)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
 	$(BIN)/python docs/generate.py docs/_generated --results $(OUT)
 	$(BIN)/python -m sphinx -q -b html docs site
 	@echo "site: site/index.html"
 
 lectures: $(STAMP)
+	$(BIN)/reident reproduce $(TOLD) --jobs $(JOBS) --out $(OUT)
 	$(BIN)/python docs/lectures.py --results $(OUT)
 
 clean:

@@ -6,9 +6,11 @@ A lecture begins with a mark of the cells that ran: where the notebook has chang
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,25 +23,37 @@ FOLDER = ROOT / "docs" / "lectures"
 #: Lines of an output that are shown.
 _LINES = 24
 
+#: What an output has that needs a kernel.
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+
 
 def write(results: Path, folder: Path = FOLDER) -> list[Path]:
-    """Write a lecture for every study with an executed notebook in `results`; return the paths."""
+    """Write a lecture for every executed notebook in `results`; return the paths.
+
+    A study shows its committed figures; what another notebook draws is kept beside its lecture.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    of_studies = {study.notebook: study for study in STUDIES.values()}
     written = []
-    for study in STUDIES.values():
-        run = results / study.name / "notebook.ipynb"
-        if run.is_file():
-            written.append(folder / f"{study.notebook}.md")
-            record = json.loads((results / study.name / "record.json").read_text(encoding="utf-8"))
-            cells = json.loads(run.read_text(encoding="utf-8"))["cells"]
-            parts = [
-                f"<!-- cells {mark(run)} -->",
-                f"*Executed at profile `{record['parameters'].get('profile', '')}`; figures are the committed ones, "
-                "[with their captions](../../figures/README.md).*",
-                *lecture(cells, study.stem),
-            ]
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        study = of_studies.get(path.stem)
+        run = results / (study.name if study else path.stem)
+        if (run / "notebook.ipynb").is_file():
+            written.append(folder / f"{path.stem}.md")
+            cells = json.loads((run / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+            parts = [f"<!-- cells {mark(run / 'notebook.ipynb')} -->", _how(run, committed=study is not None)]
+            shutil.rmtree(folder / path.stem, ignore_errors=True)
+            parts += lecture(cells, study.stem if study else "", folder / path.stem)
             written[-1].write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     return written
+
+
+def _how(run: Path, *, committed: bool) -> str:
+    """Say how a notebook was executed, and where its figures are from."""
+    profile = json.loads((run / "record.json").read_text(encoding="utf-8"))["parameters"].get("profile")
+    said = f"Executed at profile `{profile}`" if profile else "Executed as it is"
+    figures = "; figures are the committed ones, [with their captions](../../figures/README.md)" if committed else ""
+    return f"*{said}{figures}.*"
 
 
 def mark(notebook: Path) -> str:
@@ -65,20 +79,29 @@ def _in_order(name: str) -> list[tuple[int, str]]:
     return [(int(part or 0), other) for part, other in re.findall(r"(\d*)(\D*)", name)]
 
 
-def lecture(cells: list[dict[str, Any]], stem: str) -> Iterator[str]:
-    """Yield text, code and what it gave; a figure of the study is the committed one."""
+def lecture(cells: list[dict[str, Any]], stem: str, pictures: Path) -> Iterator[str]:
+    """Yield text, code and what it gave.
+
+    A figure of the study `stem` is the committed one; without a study, pictures are written into a folder.
+    """
+    drawn_so_far = 0
     for cell in cells:
         source = "".join(cell["source"]).strip()
         if cell["cell_type"] == "markdown":
-            yield source
+            yield re.sub(r"(\]\([\w-]+)\.ipynb", r"\1.md", source)
         elif not injected(cell):
-            named = drawn(source, stem)
+            named = drawn(source, stem) if stem else []
             yield from (f'<a id="{name}"></a>' for name in named)
             yield f"```python\n{source}\n```"
             yield from (f"![{name.replace('-', ' ')}](../../figures/{stem}/{name}.png)" for name in named)
-            for output in cell["outputs"]:
-                told = "".join(output.get("data", {}).get("text/plain", ""))
-                if told and not told.startswith("<Figure"):
+            for data in (output.get("data", {}) for output in cell["outputs"]):
+                if "image/png" in data and not stem:
+                    drawn_so_far += 1
+                    pictures.mkdir(exist_ok=True)
+                    (pictures / f"{drawn_so_far}.png").write_bytes(base64.b64decode(data["image/png"]))
+                    yield f"![picture {drawn_so_far}]({pictures.name}/{drawn_so_far}.png)"
+                told = "".join(data.get("text/plain", ""))
+                if told and not told.startswith("<") and _WIDGET not in data:
                     lines = told.split("\n")
                     more = [f"... ({len(lines) - _LINES} more lines)"] if len(lines) > _LINES else []
                     yield "\n".join(["```text", *lines[:_LINES], *more, "```"])
