@@ -46,6 +46,14 @@ def _ratio(first: float, second: float) -> float:
     return 0.0 if math.inf in (first, second) else min(first, second) / max(first, second)
 
 
+def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
+    """Return both networks and how many edges they have in common."""
+    from reident.kernels.networks.network import count_shared
+
+    first, second = _both(original, release)
+    return first, second, int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+
+
 def edge_overlap(original: Any, release: Any) -> float:
     """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
 
@@ -66,10 +74,7 @@ def edge_overlap(original: Any, release: Any) -> float:
     DataError
         If the two do not have the same nodes.
     """
-    from reident.kernels.networks.network import count_shared
-
-    first, second = _both(original, release)
-    shared = int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+    first, second, shared = _shared(original, release)
     either = first.n_edges + second.n_edges - shared
     return shared / either if either else 1.0
 
@@ -92,10 +97,7 @@ def edges_kept(original: Any, release: Any) -> float:
     DataError
         If the two do not have the same nodes.
     """
-    from reident.kernels.networks.network import count_shared
-
-    first, second = _both(original, release)
-    shared = int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+    first, _, shared = _shared(original, release)
     return shared / first.n_edges if first.n_edges else 1.0
 
 
