@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(str(error))
     if asked.repetitions < 1:
         parser.error("--repetitions must be at least 1")
-    rows = benchmarks.run(asked.name, repetitions=asked.repetitions)
+    rows = benchmarks.run(asked.name, repetitions=asked.repetitions, apart=True)
     facts = benchmarks.machine()
     path = benchmarks.write(rows, asked.out, facts)
     print(benchmarks.table(rows, facts))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,6 +77,18 @@ def seconds(call: Callable[[], Any], repeats: int = 3, clock: Callable[[], float
     """Return the median seconds of a call, after one that compiles."""
     call()
     return float(np.median([timed(call, clock)[0] for _ in range(repeats)]))
+
+
+def peak_gib() -> float:
+    """Return the most memory that this process ever held, GiB."""
+    # Not getrusage where there is another way: its peak is handed down from the process that started this one.
+    status = Path("/proc/self/status")
+    found = re.search(r"VmHWM:\s+(\d+)", status.read_text(encoding="utf-8")) if status.is_file() else None
+    if found:
+        return int(found[1]) / 2**20
+    import resource  # there is none on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (30 if sys.platform == "darwin" else 20)
 
 
 def show_number(value: float) -> str:

@@ -9,8 +9,10 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -54,23 +56,33 @@ def groups(names: Sequence[str] = ()) -> dict[str, Callable[[], list[Row]]]:
     return chosen
 
 
-def run(names: Sequence[str] = (), *, repetitions: int = 1, progress: bool = True) -> pd.DataFrame:
+def run(names: Sequence[str] = (), *, repetitions: int = 1, progress: bool = True, apart: bool = False) -> pd.DataFrame:
     """Run groups of benchmarks and return their rows; each number is the median over the repetitions.
 
-    A group that fails gives a row that says so, and the others go on.
+    A group that fails gives a row that says so, and the others go on. With `apart` each runs in a process of its own,
+    so that the memory that it tells is its own.
     """
     found: list[dict[str, Any]] = []
-    for name, group in groups(names).items():
+    for name in groups(names):
         began = time.monotonic()
         for _ in range(repetitions):
             try:
-                rows = group()
+                rows = _apart(name) if apart else _rows_of(name)
             except Exception as error:
                 rows = [Row(name, None, stopped="failed", note=f"{type(error).__name__}: {error}"[:200])]
             found += [{"module": name.partition(".")[0], **asdict(row), "ratio": row.ratio} for row in rows]
         if progress:
             print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return _summary(pd.DataFrame(found))
+
+
+def _rows_of(name: str) -> list[Row]:
+    return groups([name])[name]()
+
+
+def _apart(name: str) -> list[Row]:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        return alone.submit(_rows_of, name).result()
 
 
 def _summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -187,7 +199,15 @@ def markdown(rows: pd.DataFrame, facts: dict[str, Any]) -> str:
 
 
 def freeze(rows: pd.DataFrame, facts: dict[str, Any], folder: Path = FROZEN.parent) -> Path:
-    """Keep a table, its machine and its page in a folder of the documentation; returns the page's path."""
+    """Keep a table, its machine and its page in a folder of the documentation; returns the page's path.
+
+    What was kept there of the same machine and other modules or tasks stays: a part can be timed anew.
+    """
+    kept = folder / FROZEN.name
+    if kept.is_file() and same_machine(facts, machine(kept)):
+        key = ["module", "task", "rival"]
+        both = pd.concat([read(kept), rows]).drop_duplicates(key, keep="last")
+        rows = both.sort_values("module", kind="stable", ignore_index=True)
     write(rows, folder, facts)
     page = folder.with_suffix(".md")
     page.write_text(markdown(rows, facts), encoding="utf-8")

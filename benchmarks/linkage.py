@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import _rivals
-from benchmarks._rows import Row, seconds, timed, within
+from benchmarks._rows import Row, peak_gib, seconds, timed, within
 from reident import link_records, microaggregate
 from reident.studies.abril2012 import FILES, MODELS
 from reident.studies.abril2012.trials import available_data, learn, table, whole_trial
@@ -41,25 +37,15 @@ def _small() -> list[Row]:
 
 
 def _large() -> list[Row]:
-    # A process of its own: the peak of this one would be that of whatever ran before.
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-        linked, clustered, peak = alone.submit(_hundred_thousand).result()
-    return [
-        Row("link 100,000 x 100,000 records of 4 numbers", linked, note=f"peak memory of the process {peak:.0f} MiB"),
-        within("MDAV, 100,000 x 4, k = 5", clustered, 3),
-    ]
-
-
-def _hundred_thousand() -> tuple[float, float, float]:
     release, known = _files(100_000)
     link_records(release.iloc[:50], known.iloc[:50])
     linked, _ = timed(lambda: link_records(release, known))
-    # Not getrusage: its peak is handed down from the process that started this one.
-    status = Path("/proc/self/status")
-    found = re.search(r"VmHWM:\s+(\d+)", status.read_text()) if status.is_file() else None
-    peak = int(found[1]) / 1024 if found else float("nan")
+    note = f"peak of the process {peak_gib():.1f} GiB"
     clustered, _ = timed(lambda: microaggregate(known, [list("abcd")], 5))
-    return linked, clustered, peak
+    return [
+        Row("link 100,000 x 100,000 records of 4 numbers", linked, note=note),
+        within("MDAV, 100,000 x 4, k = 5", clustered, 3),
+    ]
 
 
 def _learn_all(records: pd.DataFrame) -> dict[str, LearnedLinkage]:

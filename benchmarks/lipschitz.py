@@ -106,8 +106,9 @@ def _registration() -> list[Row]:
 
 #: Located by a process of its own, which tells its seconds and the most memory, bytes, that it ever held.
 _LOCATE = """
-import resource, sys, time
+import time
 import pandas as pd
+from benchmarks._rows import peak_gib
 from benchmarks.lipschitz import drawn_people, people_km
 from reident import multilateration_attack
 everybody = drawn_people(10_000)
@@ -117,8 +118,7 @@ few = everybody.iloc[:1000]
 multilateration_attack((few[["label"]], released[1][:1000, :1000]), links[links["release"] < 1000], few, rng=1)
 began = time.process_time()
 multilateration_attack(released, links, everybody, rng=1)
-most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(time.process_time() - began, most)
+print(time.process_time() - began, peak_gib() * 2**30)
 """
 #: Bytes that it may hold, the matrix of 0.8 GB among them.
 _ALLOWED_BYTES = 4e9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import resource
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 import reident
-from benchmarks._rows import Row, seconds, timed, within
+from benchmarks._rows import Row, peak_gib, seconds, timed, within
 from reident.data.simulate import preferential_attachment, sample_network
 
 
@@ -95,7 +94,7 @@ def _spread(n: int, m: int, share: float, allowed_s: float) -> Row:
         reident.propagate(tiny, tiny, {node: node for node in range(20)})
         spent, found = timed(lambda: reident.propagate(network, known, seeds))
     quality = reident.mapping_quality(found.mapping, {node: node for node in network.nodes}, ignore=seeds)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    memory = peak_gib()
     note = (
         f"{len(seeds)} seeds, {share:.0%} of the edges: recall {quality.recall:.3f}, precision {quality.precision:.3f}"
     )

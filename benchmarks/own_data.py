@@ -1,6 +1,6 @@
 """Own data at size: the German patient file of the tests, opened, assessed, protected and checked; a census table.
 
-Each task runs in a process of its own: its processor seconds, with those of its workers, and its peak memory.
+Each task runs in a process of its own: its processor seconds, with those of its workers, and its own peak memory.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from pathlib import Path
 
 from benchmarks._rows import ALLOWED, Row
 
-_TESTS = str(Path(__file__).resolve().parent.parent / "tests")
+_FOLDERS = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("", "tests")]
 
 #: What is common: the files, a recipe, and what is told at the end.
 _HEAD = """
 import dataclasses, json, resource, sys, time
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {folders!r}
 import numpy as np, pandas as pd, reident as rd
+from benchmarks._rows import peak_gib
 from office import office
 from reident.workbench.recipe import recipe_of
 
@@ -59,8 +60,7 @@ def table_only(table):
 given = {given}
 began = spent()
 said = {task}(given)
-peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1e6
-print(json.dumps([spent() - began, peak, said]))
+print(json.dumps([spent() - began, peak_gib() * 2**30 / 1e9, said]))
 """
 
 #: Task, what it is given, what runs, seconds allowed, and gigabytes wanted.
@@ -79,7 +79,7 @@ def sizes() -> list[Row]:
 
 def _row(name: str, given: str, task: str, allowed_s: float, allowed_gb: float) -> Row:
     with tempfile.TemporaryDirectory() as folder:
-        code = _HEAD.format(tests=_TESTS, folder=folder, given=given, task=task)
+        code = _HEAD.format(folders=_FOLDERS, folder=folder, given=given, task=task)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if done.returncode:
         return Row(name, None, note=f"failed: {done.stderr.strip().splitlines()[-1:]}"[:120])

@@ -10,7 +10,6 @@ Seconds are of the processor: ours and the rivals' run in one thread, and a busy
 from __future__ import annotations
 
 import importlib.util
-import resource
 import time
 import warnings
 from functools import partial
@@ -86,7 +85,7 @@ def _many(n: int, allowed_s: float) -> list[Row]:
 
 
 def _memory() -> str:
-    return f"peak of the process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB"
+    return f"peak of the process {_rows.peak_gib():.1f} GiB"
 
 
 def _mondrian() -> list[Row]:

@@ -1,15 +1,17 @@
 """The table of benchmarks: found, selected, medians, goals, the written table, the figure. Times are never asserted."""
 
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import benchmarks
-from benchmarks import Row, _rivals, _run
+from benchmarks import Row, _rivals, _rows, _run
 from benchmarks.__main__ import main
 
 
@@ -37,6 +39,7 @@ def fake(monkeypatch):
     module.GROUPS = {"link": link, "bounds": bounds, "broken": broken}
     monkeypatch.setitem(sys.modules, "benchmarks.fake", module)
     monkeypatch.setattr(_run, "modules", lambda: ["fake"])
+    monkeypatch.setattr(_run, "_apart", _run._rows_of)  # another process has no such module
 
 
 def test_medians_of_several_repetitions_are_shown_and_written(fake, capsys, tmp_path):
@@ -84,6 +87,30 @@ def test_what_became_slower_is_pointed_out_and_a_release_is_kept(fake, tmp_path,
     )
     assert main(["fake.bounds", "--out", str(tmp_path), "--against", str(tmp_path / "kept" / "benchmarks.csv")]) == 0
     assert "slower than" not in capsys.readouterr().out
+
+
+def test_a_part_timed_anew_joins_what_was_kept_of_the_same_machine(fake, tmp_path):
+    bounds, facts = benchmarks.run(["fake.bounds"], progress=False), benchmarks.machine()
+    _run.freeze(bounds, facts, tmp_path / "kept")
+    again = bounds[bounds["task"] == "missed"].assign(ours_s=0.5, ratio=2.0, met=True)
+    _run.freeze(again, facts, tmp_path / "kept")
+    kept = benchmarks.read(tmp_path / "kept" / "benchmarks.csv").set_index("task")
+    assert sorted(kept.index) == sorted(bounds["task"])
+    assert kept.loc["missed", "ours_s"] == 0.5
+    _run.freeze(again, {**facts, "processor": "another"}, tmp_path / "kept")
+    assert benchmarks.read(tmp_path / "kept" / "benchmarks.csv")["task"].tolist() == ["missed"]
+
+
+def test_memory_is_that_of_the_process_alone():
+    held = np.ones(2**25)  # a quarter of a gibibyte that another group may have left in the process that starts others
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['peak_gib']())"
+    told = subprocess.run([sys.executable, "-c", code, _rows.__file__], capture_output=True, check=True)
+    assert 0.01 < float(told.stdout) < held.nbytes / 2**30
+
+
+def test_each_group_runs_in_a_process_of_its_own(tmp_path, capsys):
+    assert main(["lipschitz.small", "--out", str(tmp_path)]) == 0
+    assert {"lipschitz: embed 500 places, d=500, k=30"} <= {row[:40] for row in capsys.readouterr().out.splitlines()}
 
 
 def test_a_group_that_fails_is_a_row_and_the_others_go_on(fake, tmp_path, capsys):

@@ -34,6 +34,8 @@ def test_help_names_the_commands():
 
 def test_version():
     assert reident_command("--version").stdout == f"reident {reident.__version__}\n"
+    told = subprocess.run([sys.executable, "-m", "reident", "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout == f"reident {reident.__version__}\n"
 
 
 def test_list_shows_studies_notebooks_and_figures():

@@ -22,7 +22,7 @@ LAYERS = [
     {"plotting", "rumap"},
     {"studies", "workbench"},
     {"runner"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
