@@ -161,6 +161,16 @@ def san(n: int, size: int, density: float, rng: np.random.Generator) -> nx.Graph
     return nx.from_numpy_array(~missing)
 
 
+def brock(n: int, size: int, density: float, rng: np.random.Generator) -> nx.Graph:
+    """Graph of a clique whose members have fewer other edges, so that their degrees are those of all others."""
+    hidden = np.zeros(n, dtype=bool)
+    hidden[rng.choice(n, size, replace=False)] = True
+    likely = np.full((n, n), density)
+    likely[hidden[:, None] ^ hidden] = (density * (n - 1) - (size - 1)) / (n - size)
+    likely[np.ix_(hidden, hidden)] = 1.0
+    return nx.from_numpy_array(np.triu(rng.random((n, n)) < likely, 1))
+
+
 def _families() -> list[Row]:
     """Search graphs drawn as those of the challenge with 400 and 700 vertices were."""
     rng = np.random.default_rng(0)
@@ -172,6 +182,8 @@ def _families() -> list[Row]:
             "as san400_0.9_1": san(400, 100, 0.9, rng),
             "as p_hat700-1": p_hat(700, 0.0, 0.5, rng),
             "as p_hat700-2": p_hat(700, 0.0, 1.0, rng),
+            "as sanr400_0.7": nx.gnp_random_graph(400, 0.7, seed=0),
+            "as brock400_4": brock(400, 33, 0.75, rng),
         }
     )
 

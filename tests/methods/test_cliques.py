@@ -35,6 +35,7 @@ from reident.cliques import search_graph
         "lists, vertex by vertex",
         "lists, in parts",
         "not reduced",
+        "cut",
     ]
 )
 def route(request, monkeypatch):
@@ -48,6 +49,10 @@ def route(request, monkeypatch):
         monkeypatch.setattr(search_graph, "_MANY_VERTICES", 0)
         monkeypatch.setattr(search_graph, "_MANY_EDGES", 0)
         monkeypatch.setattr(search_graph, "_SHARE", 2)
+    if "cut" in request.param:  # after each node, with no clique to begin with
+        monkeypatch.setattr(clique_search, "_SHORT", 0)
+        monkeypatch.setattr(clique_search, "_UNCUT", 0)
+        monkeypatch.setattr(clique_search.CliqueSearch, "_first_climb", lambda search: None)
     monkeypatch.setattr(clique_search, "_DENSE", -1.0 if request.param == "not reduced" else 1.0)
     return request.param
 
@@ -173,6 +178,18 @@ def test_node_limit_gives_a_true_bound():
     assert cut.n_nodes == 1
     assert len(cut) <= size <= cut.upper_bound < 60
     assert all(graph.has_edge(*pair) for pair in combinations(cut.vertices, 2))
+
+
+def test_any_node_limit_gives_a_true_bound(route):
+    graph = nx.gnp_random_graph(40, 0.7, seed=3)
+    size = igraph.Graph(40, list(graph.edges)).clique_number()
+    for limit in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SearchLimitWarning)
+            cut = max_clique(graph, node_limit=limit, rng=0)
+        assert cut.n_nodes <= limit
+        assert len(cut) <= size <= cut.upper_bound
+        assert cut.is_optimal == (len(cut) == cut.upper_bound)
 
 
 def test_time_limit(route):

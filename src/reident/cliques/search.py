@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from reident._line import Line
 from reident._types import IntArray
 from reident.cliques.adjacency import Adjacency
-from reident.cliques.search_graph import SLICE, BitsGraph, prepare
+from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques.bitset import permute_rows
 from reident.kernels.cliques.clique_climb import climb
 
 # Up to this order a graph is one branch and bound; above it, one for each vertex.
 _WHOLE = 1500
+# What takes longer than this share of a slice is cut up at its root: smaller graphs, each in an order of its own, end
+# sooner. Of so few vertices, or cut so often already, it goes on as it is.
+_SHORT = 1 / 32
+_UNCUT = 64
+_CUTS = 16
 # Above this density no edge is hoped to be removed beforehand, and local search walks on the whole graph.
 _DENSE = 0.1
 # Of a sparse graph, one more neighbourhood in vain is climbed for so many edges.
@@ -101,8 +106,8 @@ class CliqueSearch(Search):
             if not self._dense:
                 self._graph = self._graph.reduced(self.best.size + (not self._ties), self._check_limits)
             if self.best.size < self._bound:
-                for members, last, rest in self._subproblems(more=1):
-                    self._branch(members, last, rest)
+                for members, tail, rest in self._subproblems(more=1):
+                    self._branch(self._graph, members, tail, rest)
         except LimitReached:
             self.open_bound = min(self.open_bound, self._bound, max(self._graph.colours(), self.best.size))
             return self.open_bound <= self.best.size
@@ -116,8 +121,8 @@ class CliqueSearch(Search):
             return [np.array([v]) for v in range(min(self._n_vertices, limit))], self._n_vertices <= limit
         found: list[IntArray] = []
         try:
-            for members, last, _ in self._subproblems(more=0):
-                if not self._list_cliques(members, last, limit, found):
+            for members, tail, _ in self._subproblems(more=0):
+                if not self._list_cliques(members, tail, limit, found):
                     return found, False
         except LimitReached:
             return found, False
@@ -137,16 +142,16 @@ class CliqueSearch(Search):
 
     # -- subproblems -------------------------------------------------------------------------------------------------
 
-    def _subproblems(self, *, more: int) -> Iterator[tuple[IntArray, int, int]]:
+    def _subproblems(self, *, more: int) -> Iterator[tuple[IntArray, IntArray, int]]:
         """Yield what may hold a clique of best + `more` members.
 
-        That is a set of vertices, the vertex that is adjacent to all of them (or -1), and a bound on the cliques of
+        That is a set of vertices, the vertex that is adjacent to all of them (or none), and a bound on the cliques of
         all later subproblems.
         """
         graph = self._graph
         # Where the best is as large as any can be, its like are everywhere: cutting the graph up would only cost.
         if graph.n <= _WHOLE or (self.best.size >= self._most and isinstance(graph, BitsGraph)):
-            yield np.arange(graph.n), -1, 0
+            yield np.arange(graph.n), graph.order[:0], 0
             return
         reach = graph.prefix_sizes() + 1
         # The largest clique that may still come, from each vertex on.
@@ -158,12 +163,14 @@ class CliqueSearch(Search):
             self._slices += 1
             for i in low + np.flatnonzero(left):
                 if left[i - low] + 1 >= self.best.size + more:
-                    yield graph.prefix(int(i)), int(i), int(to_come[i + 1])
+                    yield graph.prefix(int(i)), graph.order[[i]], int(to_come[i + 1])
 
-    def _prepare(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64], int]:
+    def _prepare(
+        self, graph: BitsGraph | ListsGraph, members: IntArray, need: int
+    ) -> tuple[IntArray, NDArray[np.uint64], int]:
         """Return the members fit for a clique of `need`, in search order, their graph, and a bound on its cliques."""
         self._check_clock()
-        kept, rows = self._graph.subgraph(members, need)
+        kept, rows = graph.subgraph(members, need)
         if kept.size < max(need, 1):
             return kept, rows, 0
         order = kernels.min_width_order(rows)
@@ -172,33 +179,42 @@ class CliqueSearch(Search):
         rows = permute_rows(rows, order, rank)
         everything = np.zeros(rows.shape[1], dtype=np.uint64)
         kernels.fill_row(everything, order.size)
-        return self._graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
+        return graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
 
-    def _branch(self, members: IntArray, last: int, rest: int) -> None:
-        """Search a subproblem for cliques larger than the best."""
-        tail = self._graph.order[[last]] if last >= 0 else self._graph.order[:0]
-        names, rows, colours = self._prepare(members, self.best.size + 1 - tail.size)
+    def _branch(self, graph: BitsGraph | ListsGraph, members: IntArray, tail: IntArray, rest: int) -> None:
+        """Search a subproblem for cliques that with `tail`, adjacent to all of it, exceed the best."""
+        names, rows, colours = self._prepare(graph, members, self.best.size + 1 - tail.size)
         if colours + tail.size <= self.best.size:
             return
         self.open_bound = max(rest, colours + tail.size)
         self._check_limits()
         tree = _Tree(rows, colours, self.best.size + 1 - tail.size)
         found = np.zeros((1, colours + 1), dtype=np.int64)
-        while not self._advance(tree, found, every=False):
-            self._take(names, found, tree, tail)
+        finished = self._advance(tree, found, every=False, share=_SHORT)
+        self._take(names, found, tree, tail)
+        if not finished and names.size > _UNCUT and tail.size < _CUTS:
+            whole = BitsGraph(rows, names)
+            for inner, v, to_come in tree.cut():
+                self._climb_on()
+                self._branch(whole, inner, np.append(tail, names[v]), max(rest, to_come + tail.size))
+                tree.raise_target(self.best.size + 1 - tail.size)
+            return
+        while not finished:
             self._climb_on()
             tree.raise_target(self.best.size + 1 - tail.size)
             self.open_bound = max(rest, tree.bound() + tail.size)
             self._check_limits()
-        self._take(names, found, tree, tail)
+            finished = self._advance(tree, found, every=False)
+            self._take(names, found, tree, tail)
 
     def _take(self, names: IntArray, found: IntArray, tree: _Tree, tail: IntArray) -> None:
         size = int(tree.state[kernels.FOUND])
         if size + tail.size > self.best.size:
             self.best = np.append(names[found[0, :size]], tail)
 
-    def _advance(self, tree: _Tree, found: IntArray, *, every: bool) -> bool:
-        budget = tree.budget if self.node_limit is None else min(tree.budget, self.node_limit - self.n_nodes)
+    def _advance(self, tree: _Tree, found: IntArray, *, every: bool, share: float = 1.0) -> bool:
+        budget = max(1, int(tree.budget * share))
+        budget = budget if self.node_limit is None else min(budget, self.node_limit - self.n_nodes)
         before = int(tree.state[kernels.NODES])
         finished = tree.advance(found, every, budget)
         visited = int(tree.state[kernels.NODES]) - before
@@ -206,11 +222,10 @@ class CliqueSearch(Search):
         self._slices += visited / tree.budget
         return finished
 
-    def _list_cliques(self, members: IntArray, last: int, limit: int, found: list[IntArray]) -> bool:
+    def _list_cliques(self, members: IntArray, tail: IntArray, limit: int, found: list[IntArray]) -> bool:
         """Append a subproblem's cliques of the best's size; return False if there are more than `limit` in all."""
-        tail = self._graph.order[[last]] if last >= 0 else self._graph.order[:0]
         need = self.best.size - tail.size
-        names, rows, colours = self._prepare(members, need)
+        names, rows, colours = self._prepare(self._graph, members, need)
         if colours < need:
             return True
         tree = _Tree(rows, colours, need)
@@ -314,4 +329,30 @@ class _Tree:
         open_members = self._members[0].copy()
         if self.state[kernels.DEPTH] > 0:
             kernels.set_bits(open_members, self._chosen[:1])
-        return int(kernels.count_colours(self.rows, open_members))
+        return self._colours(open_members)
+
+    def _colours(self, members: NDArray[np.uint64]) -> int:
+        return int(kernels.count_colours(self.rows, members))
+
+    def cut(self) -> Iterator[tuple[IntArray, int, int]]:
+        """Yield what is not searched yet as sets of vertices, each with one that is adjacent to all of it and a bound.
+
+        The bound is that on the cliques of all later sets.
+        """
+        members, branch, at = self._members[0], self._branch[0], self.state
+        if at[kernels.DEPTH] > 0:
+            v = int(self._chosen[0])
+            yield kernels.listed(members & self.rows[v]), v, self._colours(members)
+        need = int(self._needs[0])
+        while True:
+            if at[kernels.TARGET] > need:
+                need = int(at[kernels.TARGET])
+                kernels.branching_set(self.rows, members, need, self._classes, self._locked, branch)
+            if not branch.any():
+                return
+            v = int(kernels.listed(branch)[-1])
+            row = np.zeros_like(branch)
+            kernels.set_bits(row, np.array([v]))
+            branch &= ~row
+            members &= ~row
+            yield kernels.listed(members & self.rows[v]), v, self._colours(members)
