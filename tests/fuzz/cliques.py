@@ -112,6 +112,26 @@ def tree(dense, target, *, every, budget):
     return [tuple(sorted(row[:target])) for row in found[:count].tolist()] if every else found[0, :count].tolist()
 
 
+def cut_comp(dense):
+    """Cut a graph at the root and list, by definition, the largest cliques of its parts."""
+    bits = packed(dense)
+    n, words = bits.shape
+    size = len(naive.max_cliques(n, edge_set(dense))[0])
+    members, branch, classes = (np.zeros((n + 2, words), np.uint64) for _ in range(3))
+    given = members, branch, np.zeros(n + 2, np.int64), classes, np.zeros(n + 2, bool)
+    clique.start(bits, max(size - 1, 1), np.zeros(5, np.int64), members, branch, *given[2:])
+    found = []
+    while (v := clique.next_branch(bits, 0, size, *given)) >= 0:
+        part = clique.listed(members[0] & bits[v])
+        inner = naive.max_cliques(part.size, edge_set(dense[np.ix_(part, part)])) if part.size else [()]
+        found += [tuple(sorted([v, *part[list(one)].tolist()])) for one in inner if len(one) == size - 1]
+    return sorted(found)
+
+
+def cut_ref(dense):
+    return sorted(naive.max_cliques(len(dense), edge_set(dense)))
+
+
 def edge_set(dense):
     return {(a, b) for a, b in combinations(range(len(dense)), 2) if dense[a, b]}
 
@@ -353,6 +373,7 @@ CASES = [
         lambda d, members: clique.count_colours(packed(d), packed_set(members, len(d))), colours,
     ),
     Case(("clique.advance", "clique.start"), draw_search, search_comp, search_ref),
+    Case(("clique.next_branch",), lambda rng: (graph(rng),), cut_comp, cut_ref),
     Case(("clique_published.start", "clique_published.advance"), draw_search, published_comp, published_ref),
     Case(("clique_climb.climb",), draw_climb, climb_comp, lambda *_: (True, True, True)),
     Case(

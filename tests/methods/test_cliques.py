@@ -181,9 +181,9 @@ def test_node_limit_gives_a_true_bound():
 
 
 def test_any_node_limit_gives_a_true_bound(route):
-    graph = nx.gnp_random_graph(40, 0.7, seed=3)
-    size = igraph.Graph(40, list(graph.edges)).clique_number()
-    for limit in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144):
+    graph = nx.gnp_random_graph(24, 0.7, seed=3)
+    size = igraph.Graph(24, list(graph.edges)).clique_number()
+    for limit in (1, 2, 3, 5, 8, 13, 21):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SearchLimitWarning)
             cut = max_clique(graph, node_limit=limit, rng=0)

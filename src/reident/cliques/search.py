@@ -339,20 +339,13 @@ class _Tree:
 
         The bound is that on the cliques of all later sets.
         """
-        members, branch, at = self._members[0], self._branch[0], self.state
-        if at[kernels.DEPTH] > 0:
-            v = int(self._chosen[0])
+        members = self._members[0]
+        v = int(self._chosen[0]) if self.state[kernels.DEPTH] > 0 else self._next()
+        while v >= 0:
             yield kernels.listed(members & self.rows[v]), v, self._colours(members)
-        need = int(self._needs[0])
-        while True:
-            if at[kernels.TARGET] > need:
-                need = int(at[kernels.TARGET])
-                kernels.branching_set(self.rows, members, need, self._classes, self._locked, branch)
-            if not branch.any():
-                return
-            v = int(kernels.listed(branch)[-1])
-            row = np.zeros_like(branch)
-            kernels.set_bits(row, np.array([v]))
-            branch &= ~row
-            members &= ~row
-            yield kernels.listed(members & self.rows[v]), v, self._colours(members)
+            v = self._next()
+
+    def _next(self) -> int:
+        """Take the next vertex to branch on off the root's sets."""
+        given = self._members, self._branch, self._needs, self._classes, self._locked
+        return int(kernels.next_branch(self.rows, 0, int(self.state[kernels.TARGET]), *given))

@@ -187,6 +187,22 @@ def branching_set(rows, members, need, classes, locked, branch):
 
 
 @jit
+def next_branch(rows, depth, target, members, branch, needs, classes, locked):
+    """Take the next vertex to branch on off the sets of a depth, for cliques of `target` members; -1: there is none."""
+    if target - depth > needs[depth]:
+        # The target rose since this node was bounded.
+        branching_set(rows, members[depth], target - depth, classes, locked, branch[depth])
+        needs[depth] = target - depth
+    for w in range(branch.shape[1] - 1, -1, -1):
+        if branch[depth, w] != ZERO:
+            v = (w << 6) + highest_bit(branch[depth, w])
+            branch[depth, w] &= ~bit(v)
+            members[depth, w] &= ~bit(v)
+            return v
+    return -1
+
+
+@jit
 def start(rows, target, state, members, branch, needs, classes, locked):
     """Set a branch and bound to its root."""
     n = rows.shape[0]
@@ -216,20 +232,10 @@ def advance(rows, state, members, branch, needs, chosen, classes, locked, best, 
     while depth >= 0 and nodes < node_budget:
         if state[FULL]:
             break
-        if target - depth > needs[depth]:
-            # The target rose since this node was bounded.
-            branching_set(rows, members[depth], target - depth, classes, locked, branch[depth])
-            needs[depth] = target - depth
-        v = -1
-        for w in range(words - 1, -1, -1):
-            if branch[depth, w] != ZERO:
-                v = (w << 6) + highest_bit(branch[depth, w])
-                break
+        v = next_branch(rows, depth, target, members, branch, needs, classes, locked)
         if v < 0:
             depth -= 1
             continue
-        branch[depth, v >> 6] &= ~bit(v)
-        members[depth, v >> 6] &= ~bit(v)
         chosen[depth] = v
         nodes += 1
         size = depth + 1
