@@ -19,6 +19,8 @@ from reident.workbench.desk import Desk
 from reident.workbench.preparing import arguments_of
 from reident.workbench.recipe import read_recipe, recipe_of
 
+pytestmark = pytest.mark.whole
+
 
 def _shown(report):
     """Return what the map of a report draws."""

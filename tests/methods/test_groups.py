@@ -10,6 +10,8 @@ import pytest
 import reident as rd
 from reident.errors import DataError, ParameterError
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture(scope="module")
 def files():

@@ -13,6 +13,8 @@ from reident.workbench.making import Roles, Step
 from reident.workbench.microdata import microdata
 from reident.workbench.planning import plan
 
+pytestmark = pytest.mark.whole
+
 
 def written(folder, table):
     table.to_csv(folder / "haushalte.csv", sep=";", index=False, encoding="latin-1")

@@ -11,6 +11,8 @@ import pytest
 import reident as rd
 from reident.workbench.recipe import recipe_of
 
+pytestmark = pytest.mark.whole
+
 
 def people(first=523_417, step=37):
     rng = np.random.default_rng(3)

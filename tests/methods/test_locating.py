@@ -224,6 +224,7 @@ def test_no_motion_is_plain_where_places_lie_next_to_each_other():
     assert registration._enough(sparse, 1.0, apart, codes[::37], 1.0) < 1
 
 
+@pytest.mark.whole
 def test_unrelated_files_are_not_certified():
     certified = 0
     for seed in range(12):

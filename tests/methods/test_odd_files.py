@@ -20,6 +20,8 @@ from reident.workbench.microdata import microdata
 from reident.workbench.recipe import Recipe
 from reident.workbench.searching import search_release
 
+pytestmark = pytest.mark.whole
+
 
 def people(n=80, seed=3):
     rng = np.random.default_rng(seed)

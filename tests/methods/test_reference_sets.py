@@ -54,7 +54,9 @@ def test_six_records_by_hand():
     assert not found.is_complete()
 
 
-@pytest.mark.parametrize(("n", "d", "k"), [(30, 4, 2), (60, 8, 4), pytest.param(120, 20, 10, marks=pytest.mark.whole)])
+@pytest.mark.parametrize(
+    ("n", "d", "k"), [(30, 4, 2), *(pytest.param(*far, marks=pytest.mark.whole) for far in [(60, 8, 4), (120, 20, 10)])]
+)
 def test_no_value_is_ever_wrong(n, d, k):
     for seed in range(3):
         released, coordinates = embedding(n, d, k, seed)
@@ -90,6 +92,7 @@ def test_records_at_one_place_get_one_value_and_join_nothing():
     np.testing.assert_array_equal(found.values_km[[3, 3, 8]], found.values_km[60:])
 
 
+@pytest.mark.whole
 def test_missing_distances_cost_values_but_make_none_wrong():
     released, coordinates = embedding(80, 6, 3, 2)
     whole = recover_coordinates(released)
@@ -100,6 +103,7 @@ def test_missing_distances_cost_values_but_make_none_wrong():
     assert 0 < np.isfinite(found.values_km).sum() <= np.isfinite(whole.values_km).sum()
 
 
+@pytest.mark.whole
 def test_a_matrix_of_other_distances_gives_nothing():
     lat, lon = points_in_area(AREA, 80, rng=3)
     true = great_circle_km(lat, lon)

@@ -16,6 +16,8 @@ from reident.workbench.judging import Bench
 from reident.workbench.making import Roles, Step
 from reident.workbench.searching import search_release
 
+pytestmark = pytest.mark.whole
+
 #: A process that is killed outright before the third candidate of its own.
 KILLED = """
 import os, signal, sys, pytest, test_search as t

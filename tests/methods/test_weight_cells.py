@@ -47,6 +47,7 @@ def test_cells_and_conflicts_agree(seed, n, p, resampled):
     assert bound == best.least == found.given_up
 
 
+@pytest.mark.whole
 def test_a_search_that_is_stopped_has_a_bound_below_the_optimum(monkeypatch):
     problem = problem_of(40, 4, 1)
     costs = np.ones(problem.blocks.size, np.int64)

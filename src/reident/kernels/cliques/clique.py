@@ -69,11 +69,11 @@ def count_colours(rows, members):
 
 
 @jit
-def _common(row, other, words):
-    """Return how many members two rows share, counting no further than two, and the first of them."""
+def _common(row, one, other, words):
+    """Return how many members three rows share, counting no further than two, and the first of them."""
     first = -1
     for w in range(words):
-        word = row[w] & other[w]
+        word = row[w] & one[w] & other[w]
         if word != ZERO:
             if first >= 0 or word & (word - ONE) != ZERO:
                 return 2, first
@@ -89,7 +89,7 @@ def _recolour(rows, v, classes, locked, n_classes):
     for k in range(n_classes):
         if locked[k]:
             continue
-        shared, u = _common(classes[k], row, words)
+        shared, u = _common(classes[k], row, row, words)
         if shared == 0:
             classes[k, v >> 6] |= bit(v)
             return True
@@ -98,7 +98,7 @@ def _recolour(rows, v, classes, locked, n_classes):
         for m in range(n_classes):
             if m == k or locked[m]:
                 continue
-            again, _ = _common(classes[m], rows[u], words)
+            again, _ = _common(classes[m], rows[u], rows[u], words)
             if again == 0:
                 classes[m, u >> 6] |= bit(u)
                 classes[k, u >> 6] &= ~bit(u)
@@ -109,34 +109,46 @@ def _recolour(rows, v, classes, locked, n_classes):
 
 @jit
 def _conflict(rows, v, classes, locked, n_classes):
-    """Find and lock two classes that with {v} hold at most two members of any clique."""
+    """Find and lock two or three classes that with {v} hold at most as many members of any clique as they are.
+
+    Of a class in which v has one neighbour no other can stand beside v; so a second class may be left with none or one
+    to choose, and a third with none.
+    """
     words = classes.shape[1]
-    row = rows[v]
     for k in range(n_classes):
         if locked[k]:
+            continue
+        left, u = _common(classes[k], rows[v], rows[v], words)
+        if left != 1:
             continue
         for m in range(n_classes):
             if m == k or locked[m]:
                 continue
-            joined = False
-            for w in range(words):
-                word = classes[k, w] & row[w]
-                while word != ZERO:
-                    u = (w << 6) + lowest_bit(word)
-                    word &= word - ONE
-                    for x in range(words):
-                        if classes[m, x] & row[x] & rows[u, x] != ZERO:
-                            joined = True
-                            break
-                    if joined:
+            left, t = _common(classes[m], rows[v], rows[u], words)
+            if left == 2:
+                continue
+            third = -1
+            if left == 1:
+                for o in range(n_classes):
+                    if o != k and o != m and not locked[o] and _disjoint(classes[o], rows[v], rows[u], rows[t], words):
+                        third = o
                         break
-                if joined:
-                    break
-            if not joined:
-                locked[k] = True
-                locked[m] = True
-                return True
+                if third < 0:
+                    continue
+                locked[third] = True
+            locked[k] = True
+            locked[m] = True
+            return True
     return False
+
+
+@jit
+def _disjoint(row, one, other, another, words):
+    """Tell whether four rows share no member."""
+    for w in range(words):
+        if row[w] & one[w] & other[w] & another[w] != ZERO:
+            return False
+    return True
 
 
 @jit
