@@ -1,5 +1,6 @@
 """The page of all committed figures is current, and every figure on it can be drawn again."""
 
+import re
 from functools import partial, wraps
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from reident.runner._ledger import committed_ledgers, markdown
 from reident.runner.gallery import PAGE, collect, gallery, write_gallery
 from reident.runner.hero import draw_hero, hero_caption
 from reident.runner.notes import note
+from reident.studies import vanhoef2012_networks
 from reident.studies.captions import title
 from reident.studies.catalogue import available_studies
 from reident.studies.study import Results
@@ -39,6 +41,15 @@ def draws(results, *, k=1):
 
     More of it.
     """
+
+
+def test_no_committed_figure_names_a_thing_as_the_code_does():
+    graphs = set(vanhoef2012_networks.REAL) | {"american75", "les_miserables"}
+    tables = {"census", "tarragona", "eia", "adult", "florida", "michigan", "ola", "england", "germany"}
+    for path in FIGURES.rglob("*.svg"):
+        told = " ".join(re.findall(r">([^<>]+)</text>", path.read_text(encoding="utf-8")))
+        assert not set(re.findall(r"\w+", told)) & (graphs | tables), path
+        assert not re.findall(r"\b[a-z]+_[a-z]+", told), path
 
 
 def test_a_caption_is_the_first_paragraph_and_what_is_set():

@@ -169,15 +169,10 @@ def save_figure(
     paths = [folder / f"{name}.{kind}" for kind in formats]
     unset = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None, "ModDate": None}}
     with mpl.rc_context({**_RC, "pdf.fonttype": 42, "svg.fonttype": "path" if letters else "none"}):
-        layout = whole.get_layout_engine()
         for kind, path in zip(formats, paths, strict=True):
             whole.savefig(path, metadata=unset[kind], dpi=dpi if kind == "png" else "figure")
             if kind == "svg":
                 path.write_text(_with_steady_names(path.read_text("utf-8")), "utf-8")
-            if layout is not None:  # laid out once, for all formats alike; it takes as long as the rest
-                whole.set_layout_engine("none")
-        if layout is not None:
-            whole.set_layout_engine(layout)
     return paths
 
 

@@ -24,6 +24,7 @@ __all__ = ["FIGURES"]
 
 _CMAP = colormaps["Blues"]
 
+_TABLES = {"census": "Census", "tarragona": "Tarragona", "eia": "EIA", "adult": "Adult"}
 _NAMES = {
     "mean": "simple mean",
     "weighted_mean": "weighted mean, learned",
@@ -288,7 +289,7 @@ def ru_maskings(results: Results) -> Figure:
     for row, table in zip(axes, tables, strict=True):
         for ax, risk in zip(row, ATTACKS, strict=True):
             _draw_maskings(ax, frame[(frame["table"] == table) & (frame["risk_by"] == risk)])
-        name = "simulated" if table == "census" and not _is_census(results) else table
+        name = "simulated" if table == "census" and not _is_census(results) else _TABLES.get(table, table)
         row[0].set_ylabel(f"{name}\nlinked share")
     for ax, attack in zip(axes[0], ATTACKS.values(), strict=True):
         ax.set_title(attack.replace(", ", ",\n", 1), fontsize=8)

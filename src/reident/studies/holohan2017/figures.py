@@ -348,7 +348,8 @@ def _lattice(results: Results) -> Figure:
     quasi = [name for name in frame.columns if name not in ("total_level", "satisfies", "k_minimal", "chosen", "k")]
     chosen = frame.loc[frame["chosen"], quasi].iloc[0]
     plot_lattice(frame, quasi, node=[int(level) for level in chosen], ax=ax)
-    ax.set_title(f"Adult, k = {frame['k'].iloc[0]}, at most 5 % suppressed: levels of {', '.join(quasi)}", fontsize=8)
+    levels = ", ".join(quasi).replace("_", " ")
+    ax.set_title(f"Adult, k = {frame['k'].iloc[0]}, at most 5 % suppressed: levels of {levels}", fontsize=8)
     return figure
 
 
@@ -407,8 +408,14 @@ def _modes(results: Results) -> Figure:
 
 def _ru_map(results: Results) -> Figure:
     """Draw the risk-utility map over k and epsilon, by method and data set."""
+    names = {"ola": "OLA", **{name: name.title() for name in ("mondrian", *_TITLES)}}
+    frame = results.frames["ru"]
+    told = {
+        column: frame[column].str.replace(rf"\b({'|'.join(names)})\b", lambda found: names[found[0]], regex=True)
+        for column in ("method", "analysis")
+    }
     return plot_ru_panels(
-        results.frames["ru"],
+        frame.assign(**told),
         risk_limit=0.05,
         title=f"Heights, weights and voter lists simulated; class range: {_NOT_DP}",
     )

@@ -22,6 +22,8 @@ __all__ = ["FIGURES"]
 # The precision above which the paper calls the risk too high.
 _RISK_LIMIT = 0.25
 
+# Distances that all lie in so small a share of the axis are told, not drawn.
+_SPIKE = 0.02
 _NAMES = {"england": "hospitals in England", "germany": "persons in Germany"}
 
 
@@ -77,6 +79,13 @@ def city_pairs(results: Results) -> Figure:
     for row, (title, column), distance in zip(axes, pairs.items(), true, strict=True):
         shortest, longest = float(cities[column].min()) * 0.97, float(distance)
         for ax, d in zip(row, (20, 100, 500), strict=True):
+            ax.set_title(f"{title}, d = {d}")
+            here = cities.loc[(cities["n_reference_sets"] == d) & cities["reference_set_size"].isin((1, 3, 5)), column]
+            if longest - here.min() < _SPIKE * (longest - shortest):
+                ax.set_axis_off()
+                said = f"all released distances\nlie between {here.min():.2f} km\nand the true {longest:.2f} km"
+                ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", va="center")
+                continue
             for i, k in enumerate((1, 3, 5)):
                 drawn = cities.loc[
                     (cities["n_reference_sets"] == d) & (cities["reference_set_size"] == k), column
@@ -88,7 +97,6 @@ def city_pairs(results: Results) -> Figure:
             ax.axvline(distance, color="0.4", linewidth=0.8, linestyle=":")
             ax.set_ylim(bottom=0)
             ax.set_yticks([])
-            ax.set_title(f"{title}, d = {d}")
     for ax in axes[-1]:
         ax.set_xlabel("released distance, km")
     axes[0, 0].legend(loc="upper left")
@@ -297,7 +305,8 @@ def areas(results: Results) -> Figure:
     for ax in axes[:2]:
         ax.set_xlim(left=0)
     axes[2].locator_params(axis="x", nbins=4)
-    axes[0].set_yticks(rows, [name.replace("_", " ") for name in order])
+    countries = {"england": "England", "united_kingdom": "United Kingdom"}
+    axes[0].set_yticks(rows, [countries.get(name, name.replace("_", " ")) for name in order])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     figure.suptitle(
         f"hospitals in England ({_source(results, 'england')}); mean and 95 % interval over "

@@ -255,7 +255,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = in_house_style(
         "figure-9-14-diameter": _property("diameter", "diameter", "the diameter"),
         "figure-9-15-path-length": _property("average_path_length", "average path length", "the average path length"),
         "figure-9-16-density": _property("density", "density", "the density"),
-        "figure-9-17-exponent": _property("exponent", "power-law exponent (x_min 3)", "the power-law exponent"),
+        "figure-9-17-exponent": _property("exponent", "power-law exponent ($x_{\\min}$ = 3)", "the power-law exponent"),
         "figure-9-18-clustering": _property("clustering", "clustering coefficient (7.1)", "the clustering coefficient"),
         "passive-attack": passive,
         "section-10-3-seeds-by-clique": seeds_by_clique,

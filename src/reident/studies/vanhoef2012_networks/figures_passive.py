@@ -147,8 +147,10 @@ def spectra(results: Results) -> Figure:
 
 def _map(results: Results, frame: pd.DataFrame) -> Figure:
     share = results.frames["attacks"]["known_edges"].min()
+    named = {name: graph_title(name) for name in results.frames["attacks"]["graph"].unique()}
+    told = frame["attack"].str.replace(r"^\w+(?: \(generated\))?", lambda found: named[found[0].split()[0]], regex=True)
     return plot_ru_panels(
-        frame,
+        frame.assign(attack=told),
         columns=3,
         title="k-degree anonymous releases; risk: share of people re-identified; "
         f"the attacker's copy has {share:.0%} of the links",
