@@ -204,7 +204,7 @@ def _dimacs() -> list[Row]:
     """Search the graphs of the second DIMACS challenge that lie in the user's folder of data."""
     found = sorted(Path(os.environ.get("REIDENT_DATA", "."), "dimacs").glob("*.txt.gz"))
     graphs = {path.name.removesuffix(".txt.gz"): nx.read_edgelist(path, nodetype=int) for path in found}
-    return _general(graphs, (("igraph", _igraph, None), ("networkx", _networkx, None)))
+    return _general(graphs)
 
 
 GROUPS = {

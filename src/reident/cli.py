@@ -7,8 +7,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ import typer
 import reident
 from reident._cost import MEMORY, read_size
 from reident.sweep._machine import processors
+from reident.workbench.command_options import resumable
 from reident.workbench.commands import add_commands
 
 # Everything heavy is imported inside the commands, so that --help answers at once.
@@ -107,7 +107,7 @@ def reproduce(
     """
     from reident import runner
 
-    with _resumable(out):
+    with resumable(out):
         records = runner.reproduce(
             stem or [],
             profile=profile,
@@ -138,7 +138,7 @@ def batch(
     """
     from reident.runner.batch import batch as run_batch
 
-    with _resumable(out):
+    with resumable(out):
         records = run_batch(
             sweep,
             out,
@@ -182,7 +182,7 @@ def figures(
         folder = out / study.name
         if not (folder / "study.json").is_file():
             _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
-            with _resumable(out):
+            with resumable(out):
                 study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
         results = Results.load(folder)
         target = folder / ("figures-for-print" if kind else "figures")
@@ -246,15 +246,6 @@ def _end(records: list[dict[str, Any]], out: Path) -> None:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _resumable(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        _say(f"interrupted: what had finished is in {out}, and the same command goes on from there")
-        raise typer.Exit(130) from None
 
 
 def main(run: Callable[..., Any] = app) -> None:

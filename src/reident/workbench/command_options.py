@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +30,7 @@ __all__ = [
     "network_file",
     "open_or_recipe",
     "public_inputs",
+    "resumable",
     "with_population",
 ]
 
@@ -116,3 +120,14 @@ def with_population(recipe: Any, population: float | None) -> Any:
     if not recipe.named("weight"):
         raise ParameterError(NO_WEIGHT)
     return replace(recipe, population=population)
+
+
+@contextmanager
+def resumable(out: Path) -> Iterator[None]:
+    """End work that keeps what had finished in a folder, when it is interrupted, with a sentence that says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        told = f"interrupted: what had finished is in {out}, and the same command goes on from there"
+        print(told, file=sys.stderr, flush=True)
+        raise typer.Exit(130) from None

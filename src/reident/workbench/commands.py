@@ -36,6 +36,7 @@ from reident.workbench.command_options import (
     network_file,
     open_or_recipe,
     public_inputs,
+    resumable,
     with_population,
 )
 from reident.workbench.protect_command import protect
@@ -311,7 +312,7 @@ def _workplace(out: Path) -> Iterator[Path]:
         (work / "probe").unlink()
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    with occupied(work, "out"):
+    with occupied(work, "out"), resumable(out):
         yield work
 
 
