@@ -73,6 +73,24 @@ def test_a_wrong_call_is_one_clear_line_and_code_2(tmp_path, arguments, message,
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_an_assessment_that_is_interrupted_says_that_it_goes_on(tmp_path, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    ages, sexes = [20 + 3 * i % 50 for i in range(40)], ["f", "m"] * 20
+    rows = [f"{age},{sex},{'flu' if age % 2 else 'no'}" for age, sex in zip(ages, sexes, strict=True)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex,ill", *rows]))
+    monkeypatch.chdir(tmp_path)
+    asked = ("people.csv", "--quasi", "age,sex", "--sensitive", "ill", "--profile", "smoke", "--jobs", "1", "--quiet")
+    monkeypatch.setattr(sys, "argv", ["reident", "assess", *asked])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr("reident.workbench.assessing.assess", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_a_study_is_reproduced_interrupted_resumed_and_drawn_again(tmp_path, monkeypatch):

@@ -309,7 +309,7 @@ SHORT = [
     ("a sweep", "folder deleted"),
     ("a sweep on two workers", "SIGKILL"),
     ("a sweep on two workers", "SIGINT"),
-    ("assess", "SIGINT"),
+    ("batch", "SIGTERM"),
 ]
 WHOLE = [(kind, fault) for kind in KINDS for fault in FAULTS] + [("a sweep on a scheduler", "the scheduler dies")]
 
