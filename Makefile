@@ -15,7 +15,7 @@ help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
 	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
 	@echo "make fuzz        compare every kernel with its naive twin on INPUTS=100000 inputs, with and without JIT (an hour)"
-	@echo "make faults      give garbage to every argument, kill 50 sweeps, fill disks, damage files (an hour)"
+	@echo "make faults      give garbage to every argument, kill each kind of work 50 times, fill disks, damage files (two hours)"
 	@echo "make lint        formatting, lint rules and types, as CI checks them"
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"

@@ -201,10 +201,10 @@ def markdown(rows: pd.DataFrame, facts: dict[str, Any]) -> str:
 def freeze(rows: pd.DataFrame, facts: dict[str, Any], folder: Path = FROZEN.parent) -> Path:
     """Keep a table, its machine and its page in a folder of the documentation; returns the page's path.
 
-    What was kept there of the same machine and other modules or tasks stays: a part can be timed anew.
+    What was kept there of the same release, machine and other tasks stays: a part can be timed anew.
     """
     kept = folder / FROZEN.name
-    if kept.is_file() and same_machine(facts, machine(kept)):
+    if kept.is_file() and same_machine(facts, then := machine(kept)) and facts["reident"] == then["reident"]:
         key = ["module", "task", "rival"]
         both = pd.concat([read(kept), rows]).drop_duplicates(key, keep="last")
         rows = both.sort_values("module", kind="stable", ignore_index=True)

@@ -97,8 +97,10 @@ def test_a_part_timed_anew_joins_what_was_kept_of_the_same_machine(fake, tmp_pat
     kept = benchmarks.read(tmp_path / "kept" / "benchmarks.csv").set_index("task")
     assert sorted(kept.index) == sorted(bounds["task"])
     assert kept.loc["missed", "ours_s"] == 0.5
-    _run.freeze(again, {**facts, "processor": "another"}, tmp_path / "kept")
-    assert benchmarks.read(tmp_path / "kept" / "benchmarks.csv")["task"].tolist() == ["missed"]
+    for other in ({"processor": "another"}, {"reident": "another"}):
+        _run.freeze(bounds, facts, tmp_path / "kept")
+        _run.freeze(again, {**facts, **other}, tmp_path / "kept")
+        assert benchmarks.read(tmp_path / "kept" / "benchmarks.csv")["task"].tolist() == ["missed"]
 
 
 def test_memory_is_that_of_the_process_alone():

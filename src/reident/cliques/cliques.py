@@ -142,10 +142,9 @@ def max_clique(
     conflicts of two or three colour classes, found as Li and Quan's bound by partial MaxSAT finds them: by members that
     stand alone. What takes long is cut at its root into smaller graphs; large sparse graphs are searched neighbourhood
     by neighbourhood, each reduced first by the number of common neighbours that a member of a larger clique must have.
-    The tabu search is of Wu, Hao and
-    Glover's multi-neighbourhood kind. The published search is MCQD (Konc and Janežič, 2007: colour sort, re-sorting by
-    degree on levels that took less than .025 of the steps); equal degrees keep their order, which the original leaves
-    open.
+    The tabu search is of Wu, Hao and Glover's multi-neighbourhood kind. The published search is MCQD (Konc and
+    Janežič, 2007: colour sort, re-sorting by degree on levels that took less than .025 of the steps); equal degrees
+    keep their order, which the original leaves open.
 
     Examples
     --------

@@ -408,7 +408,7 @@ def _modes(results: Results) -> Figure:
 
 def _ru_map(results: Results) -> Figure:
     """Draw the risk-utility map over k and epsilon, by method and data set."""
-    names = {"ola": "OLA", **{name: name.title() for name in ("mondrian", *_TITLES)}}
+    names = {**_METHODS, **{name: name.title() for name in _TITLES}}
     frame = results.frames["ru"]
     told = {
         column: frame[column].str.replace(rf"\b({'|'.join(names)})\b", lambda found: names[found[0]], regex=True)

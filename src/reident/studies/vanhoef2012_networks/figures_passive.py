@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reident.plotting._style import COLOURS, MARKERS, new_figure
+from reident.plotting._style import COLOURS, MARKERS, new_figure, say_instead
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_networks.figures_parts import (
@@ -94,9 +94,7 @@ def _constant(ax: Axes, part: pd.DataFrame, measure: str) -> bool:
     if high - low > 0.02:
         return False
     settings = f"{part['known_edges'].min():.0%} to {part['known_edges'].max():.0%} of the links"
-    ax.text(0.5, 0.5, f"{measure} {part[measure].mean():.2f}\nwith {settings}\nand any number of seeds",
-            ha="center", va="center", transform=ax.transAxes)  # fmt: skip
-    ax.set_axis_off()
+    say_instead(ax, f"{measure} {part[measure].mean():.2f}\nwith {settings}\nand any number of seeds")
     return True
 
 
