@@ -67,6 +67,24 @@ def ordered_ref(ids, n_classes, codes, m):
 
 # -- Mondrian --------------------------------------------------------------------------------------------------------
 
+
+def draw_cut(rng):
+    size, span = int(rng.integers(1, 60)), int(rng.choice([2, 6, 40, 10**6, 2**31 - 1]))
+    return rng.integers(0, span, size).astype(np.int32), int(rng.integers(1, 9)), bool(rng.integers(2))
+
+
+def cut_ref(values, k, relaxed):
+    """Weigh every cut between two codes."""
+    ordered, size = sorted(values.tolist()), values.size
+    if ordered[0] == ordered[-1] or size < 2 * k:
+        return -1, 0
+    if relaxed:
+        return ordered[size // 2 - 1], size // 2
+    cuts = [(code, sum(v <= code for v in ordered)) for code in sorted(set(ordered))[:-1]]
+    fair = [(abs(2 * left - size), left, code) for code, left in cuts if k <= left <= size - k]
+    return (min(fair)[2], min(fair)[1]) if fair else (-1, 0)
+
+
 RULES = [mondrian.DISTINCT, mondrian.ENTROPY, mondrian.RECURSIVE, mondrian.EQUAL_DISTANCE, mondrian.ORDERED_DISTANCE]
 
 
@@ -347,6 +365,7 @@ CASES = [
         lambda counts, rule, *rest: bool(mondrian.passes(counts, counts.sum(), rule, *rest)),
         lambda *given: bool(passes_ref(*given)),
     ),
+    Case(("mondrian.best_cut",), draw_cut, mondrian.best_cut, cut_ref),
     Case(("mondrian.mondrian",), draw_partition, mondrian_comp, mondrian_ref),
     Case(("mondrian_best.mondrian_best",), lambda rng: draw_partition(rng)[:4], best_comp, best_ref),
     Case(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import fill, put
+from reident.kernels._loops import fill, put, ranked
 from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, fetch, has_bit, list_bits, lowest_bit
 
 # Positions in the state, and what `advance` returns.
@@ -59,7 +59,7 @@ def sort_by_degree(rows, members):
             among[members[i] >> 6] |= ONE << np.uint64(members[i] & 63)
         for i in range(n):
             degrees[i] = count_shared(among, rows[members[i]])
-    put(members, members[np.argsort(-degrees, kind="mergesort")])
+    put(members, members[ranked(-degrees)])
     return n * min(n // 2, words)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import fill
+from reident.kernels._loops import fill, ranked
 
 
 @jit
@@ -143,7 +143,7 @@ def may_extend(indptr, indices, a):
             positive += 1
     if total % 2 == 1:
         return False
-    order = np.argsort(-a, kind="mergesort")[:positive]
+    order = ranked(-a)[:positive]
     outside = np.zeros(n, np.int64)
     inside = np.zeros(n, np.bool_)
     mark = np.full(n, -1, np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import put, ranked
 from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
 from reident.kernels.networks.network import has_edge
 
@@ -238,5 +239,6 @@ def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
         fill[add_v[e]] += 1
     for i in range(n):
         if touched[i]:
-            new[new_ptr[i] : new_ptr[i + 1]].sort()
+            row = new[new_ptr[i] : new_ptr[i + 1]]
+            put(row, row[ranked(row)])
     return new_ptr, new

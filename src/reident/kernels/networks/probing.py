@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import ranked
 from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
 from reident.kernels.networks.realise import realise
 
@@ -19,7 +20,7 @@ def add_noise(noisy, scheme, max_delta, rng):
         noisy[at] = min(highest, noisy[at] + 1)
         return
     if scheme == 4:
-        order = np.argsort(-noisy, kind="mergesort")
+        order = ranked(-noisy)
         at = order[rng.integers(n // 2, n)]
         noisy[at] = min(highest, noisy[at] + 1)
         return
@@ -44,7 +45,7 @@ def probe_construct(indptr, indices, base, noisy, k, both, scheme, max_delta, fr
     for turn in range(turns):
         if not fresh or turn > 0:
             add_noise(noisy, scheme, max_delta, rng)
-        order = np.argsort(-noisy, kind="mergesort")
+        order = ranked(-noisy)
         sequence, _ = anonymise_sequence(noisy[order], k, both, False, n - 1)
         if sequence.sum() % 2 == 1:
             continue

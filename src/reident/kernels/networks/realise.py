@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import ranked
 from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
 from reident.kernels.networks.network import has_edge
 
@@ -121,7 +122,7 @@ def drop_edges(indptr, indices, excess):
     v = np.empty(total // 2 + 1, np.int32)
     m = 0
     done = np.zeros(n, np.bool_)
-    order = np.argsort(-left, kind="mergesort")
+    order = ranked(-left)
     for step in range(n):
         pivot = order[step]
         if excess[pivot] == 0:
@@ -141,9 +142,9 @@ def drop_edges(indptr, indices, excess):
                 partners[count] = indices[p]
                 weights[count] = -left[indices[p]]
                 count += 1
-        ranked = np.argsort(weights, kind="mergesort")
+        chosen = ranked(weights)
         for i in range(min(count, left[pivot])):
-            other = partners[ranked[i]]
+            other = partners[chosen[i]]
             left[other] -= 1
             u[m] = pivot
             v[m] = other

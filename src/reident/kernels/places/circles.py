@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import put, ranked
 from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
@@ -114,7 +114,7 @@ def _within_reach(y, reach, references, counts, some, n_some):
         _, nearest_km = nearest_reference(y, references[i], counts[i])
         for j in range(counts[i]):
             if km_between(y, references[i, j]) <= nearest_km + 2.001 * reach:
-                some[i, n_some[i]] = references[i, j]
+                put(some[i, n_some[i]], references[i, j])
                 n_some[i] += 1
 
 
@@ -147,7 +147,8 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                 continue
             which, away_km = nearest_reference(x[y], references[i], counts[i])
             if abs(away_km - fz[i]) <= reach:
-                circles[m], radii[m] = references[i, which], fz[i]
+                put(circles[m], references[i, which])
+                radii[m] = fz[i]
                 m += 1
         top = 0
         for a in range(m):
@@ -210,12 +211,12 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
                     gap[z] = distances[z, y]
     place = np.empty(3)
     added = 0
-    for z in np.argsort(gap):
+    for z in ranked(gap):
         if located[z] or not gap[z] < np.inf or tried[z] > total - 4:
             continue
         near = nearest_located(z, distances, located, n_near)
         if place_record(z, near, distances, f, x, references, counts, tol, needed, bears, place):
-            x[z] = place
+            put(x[z], place)
             located[z] = True
             added += 1
         else:
@@ -254,14 +255,14 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
         open_ = np.zeros(n, dtype=np.bool_)
         for y in records:
             open_[y] = nearest_reference(x[y], references[i], counts[i])[1] - fi[y] > 5 * tol
-        for a in records[np.argsort(fi[records])]:
+        for a in records[ranked(fi[records])]:
             if not open_[a] or tried[i, a] > records.size - 3 or counts[i] >= references.shape[1]:
                 continue
             tried[i, a] = records.size
             unexplained = np.array([y for y in records if open_[y] and y != a] + [0])[:-1]
             km = np.array([km_between(x[a], x[y]) for y in unexplained])
             found = False
-            for which in np.argsort(km)[:12]:
+            for which in ranked(km)[:12]:
                 b = unexplained[which]
                 if not cross_circles(x[a], fi[a], x[b], fi[b], crossing):
                     continue
@@ -279,7 +280,7 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
                 if found:
                     break
             if found:
-                references[i, counts[i]] = r
+                put(references[i, counts[i]], r)
                 counts[i] += 1
                 added += 1
                 for y in records:

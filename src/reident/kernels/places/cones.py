@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import put, ranked
 from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
 
 
@@ -85,7 +85,8 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
             move(p, east, north, radius * np.cos(angle), radius * np.sin(angle))
             for y in range(m):
                 rest[y] = km_between(p, x[y]) - sign * value[y]
-            shift = np.median(rest)
+            order = ranked(rest)
+            shift = (rest[order[(m - 1) // 2]] + rest[order[m // 2]]) / 2
             cost = 0.0
             for y in range(m):
                 cost += min(abs(rest[y] - shift), width)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import put, ranked
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
 
@@ -35,7 +35,7 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
             a = unexplained[at]
             others = unexplained[at + 1 :]
             km = np.array([km_between(x[a], x[y]) for y in others])
-            for which in np.argsort(km)[:_PARTNERS]:
+            for which in ranked(km)[:_PARTNERS]:
                 b = others[which]
                 if not cross_circles(x[a], f[i, a], x[b], f[i, b], crossing):
                     continue
@@ -46,7 +46,8 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
                     for y in records:
                         near |= km_between(crossing[side], x[y]) < f[i, y] - 5 * tol
                     if not near:
-                        out[m], sets[m] = crossing[side], i
+                        put(out[m], crossing[side])
+                        sets[m] = i
                         m += 1
     return m
 

@@ -198,7 +198,8 @@ def merge_pieces(pieces, tol):
                 for x in range(n):
                     if np.isnan(pieces[i, x]):
                         pieces[i, x] = sign * pieces[j, x] + shift
-                known[i] |= known[j]
+                for word in range(known.shape[1]):
+                    known[i, word] |= known[j, word]
                 stands[j] = False
                 moving = True
     return stands

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._loops import put
 
 
 @jit
@@ -144,6 +145,12 @@ def _motion(frame_p, frame_q, mirrored, out):
 
 
 @jit
+def _copy(matrix, out):
+    for r in range(matrix.shape[0]):
+        put(out[r], matrix[r])
+
+
+@jit
 def _towards(axis, motion, s, cell):
     return (axis[0] * motion[0, s] + axis[1] * motion[1, s] + axis[2] * motion[2, s]) / cell
 
@@ -223,5 +230,5 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
                     hits = _score(points, layers, motion, axes, marked, rows, columns, cell, best, at)
                     if hits > best:
                         best = hits
-                        motions[t] = motion
+                        _copy(motion, motions[t])
                         scores[t] = hits

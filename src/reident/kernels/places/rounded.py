@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import ranked
 
 
 @jit
@@ -32,7 +33,7 @@ def crowded_windows(distances, open_, pairs, width, heights):
                 m += 1
         if m < 6:
             continue
-        ordered = np.sort(found[:m])
+        ordered = found[ranked(found[:m])]
         end = low = high = 0
         for i in range(m):
             while end < m and ordered[end] <= ordered[i] + 1.0001 * width:

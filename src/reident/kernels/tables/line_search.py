@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import ranked
 
 
 @jit
@@ -58,7 +59,7 @@ def densest(low, high, costs, left, right):
         begins[count], ends[count], cost[count] = max(low[b], left), min(high[b], right), costs[b]
         if begins[count] < ends[count]:
             count += 1
-    opening, closing = np.argsort(begins[:count]), np.argsort(ends[:count])
+    opening, closing = ranked(begins[:count]), ranked(ends[:count])
     best, held, length = left, 0, 0.0
     opened, closed, total = 0, 0, 0
     while opened < count:

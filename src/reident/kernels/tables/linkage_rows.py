@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import ranked
 from reident.kernels.tables.choquet import sort_few
 
 
@@ -52,7 +53,7 @@ def rivals(release, known, blocks):
                 squares[j, c] = gap * gap
                 sums[j] += squares[j, c]
         size = 0
-        for j in np.argsort(sums, kind="mergesort"):
+        for j in ranked(sums):
             if j == i:
                 continue
             dominated = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import put, ranked
 
 __all__ = ["mdav_clusters", "pair_clusters"]
 
@@ -118,7 +118,7 @@ def _tree(points):
             values = np.empty(count)
             for i in range(count):
                 values[i] = points[part[i], widest]
-            put(members[start : start + count], part[np.argsort(values)])
+            put(members[start : start + count], part[ranked(values)])
             half = count // 2
             starts[2 * node + 1], counts[2 * node + 1] = start, half
             starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half
@@ -280,7 +280,7 @@ def pair_clusters(points, k):
             gaps = np.empty(left.size)
             for place in range(left.size):
                 gaps[place] = _distance(points, left[place], points[centre])
-            order = np.argsort(gaps, kind="mergesort")  # ties keep the table's order
+            order = ranked(gaps)  # ties keep the table's order
             clusters[left[order[:k]]] = label
             left = left[clusters[left] < 0]
             label += 1

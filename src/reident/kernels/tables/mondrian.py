@@ -17,13 +17,20 @@ EQUAL_DISTANCE = 4
 ORDERED_DISTANCE = 5
 HIERARCHICAL_DISTANCE = 6  # of the lattice methods only
 
+# A median is looked for in so many ranges at once.
+_RANGES = 4096
+
 
 @jit
 def _tail(counts, place):
     """Sum the counts from the `place`-th largest on (1: all of them)."""
     rest = counts.copy()
     for _ in range(min(place - 1, rest.size)):
-        rest[rest.argmax()] = 0
+        top = 0
+        for v in range(rest.size):
+            if rest[v] > rest[top]:
+                top = v
+        rest[top] = 0
     return rest.sum()
 
 
@@ -60,6 +67,33 @@ def passes(counts, size, rule, ell, limit, overall):
 
 
 @jit
+def _value_at(values, rank, low, high):
+    """Return the value of a rank (from 0) among integers between `low` < `high`, by counting in narrower ranges.
+
+    Returns (value, how many lie below it, how many equal it).
+    """
+    counts = np.empty(min(_RANGES, 4 * values.size), dtype=np.int64)
+    below = same = 0
+    while low < high:
+        shift = 0
+        while (high - low) >> shift >= counts.size:
+            shift += 1
+        for b in range(counts.size):
+            counts[b] = 0
+        for value in values:
+            if low <= value <= high:
+                counts[(value - low) >> shift] += 1
+        b = 0
+        while below + counts[b] <= rank:
+            below += counts[b]
+            b += 1
+        low += b << shift
+        high = min(high, low + (1 << shift) - 1)
+        same = counts[b]
+    return low, below, same
+
+
+@jit
 def best_cut(values, k, relaxed):
     """Return the cut of a part along one attribute nearest its median, as (code, number of records left of it).
 
@@ -68,42 +102,22 @@ def best_cut(values, k, relaxed):
     go left, and the ties at `code` are divided. (-1, 0) if there is none.
     """
     size = values.size
-    low, high = values.min(), values.max()
+    low, high = np.int64(values.min()), np.int64(values.max())
     if low == high or size < 2 * k:
         return -1, 0
-    span = high - low + 1
-    if span <= 4 * size:
-        counts = np.zeros(span, dtype=np.int64)
-        for value in values:
-            counts[value - low] += 1
-        codes = np.arange(low, high + 1)
-    else:
-        ranked = np.sort(values)
-        codes = np.empty(size, dtype=np.int64)
-        counts = np.zeros(size, dtype=np.int64)
-        last = -1
-        for i in range(size):
-            if i == 0 or ranked[i] != ranked[i - 1]:
-                last += 1
-                codes[last] = ranked[i]
-            counts[last] += 1
-        codes, counts = codes[: last + 1], counts[: last + 1]
-    left = 0
-    best_code, best_left, best_gap = -1, 0, 2 * size + 1
-    for c in range(codes.size - 1):
-        left += counts[c]
-        if relaxed:
-            if left >= size // 2:
-                return codes[c], size // 2
-        elif left >= k and size - left >= k and counts[c] > 0:
-            gap = abs(2 * left - size)
-            if gap < best_gap:
-                best_code, best_left, best_gap = codes[c], left, gap
-            else:
-                break
     if relaxed:
-        return codes[codes.size - 1], size // 2
-    return best_code, best_left
+        return _value_at(values, size // 2 - 1, low, high)[0], size // 2
+    # The nearest cuts are those right below and right above the median's code.
+    middle, below, same = _value_at(values, size // 2, low, high)
+    up_to = below + same
+    if below >= k and (size - up_to < k or size - 2 * below <= 2 * up_to - size):
+        code = low
+        for value in values:
+            code = max(code, value if value < middle else low)
+        return code, below
+    if size - up_to >= k:
+        return middle, up_to
+    return -1, 0
 
 
 @jit
@@ -226,11 +240,11 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
     starts = np.empty(n // k + 2, dtype=np.int64)
     n_parts = 0
     stack = np.empty((n // k + 2, 2), dtype=np.int64)
-    stack[0] = 0, n
+    stack[0, 0], stack[0, 1] = 0, n
     depth = 1
     while depth > 0:
         depth -= 1
-        start, end = stack[depth]
+        start, end = stack[depth, 0], stack[depth, 1]
         cut = False
         if end - start >= 2 * k:
             for attribute in by_width(codes, start, end, places, n_codes):
@@ -245,8 +259,8 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
                     codes, order, sensitive, rules.size > 0, start, end, attribute, code, n_left,
                     spare_codes, spare_order, spare_sensitive,
                 )  # fmt: skip
-                stack[depth] = start + n_left, end
-                stack[depth + 1] = start, start + n_left
+                stack[depth, 0], stack[depth, 1] = start + n_left, end
+                stack[depth + 1, 0], stack[depth + 1, 1] = start, start + n_left
                 depth += 2
                 cut = True
                 break

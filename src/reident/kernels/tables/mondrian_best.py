@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import put, ranked
 
 __all__ = ["mondrian_best"]
 
@@ -51,7 +51,7 @@ def _best_cut(codes, part, k, places, scale):
     for j in range(q):
         for i in range(m):
             column[i] = codes[part[i], j]
-        order = part[np.argsort(column, kind="mergesort")]
+        order = part[ranked(column)]
         if codes[order[0], j] == codes[order[m - 1], j]:
             continue
         _losses_behind(codes, order, places, scale, False, left)
@@ -97,18 +97,18 @@ def mondrian_best(codes, places, n_codes, k):
     order = np.arange(n)
     starts = np.empty(n // k + 2, dtype=np.int64)
     stack = np.empty((n // k + 2, 2), dtype=np.int64)
-    stack[0] = 0, n
+    stack[0, 0], stack[0, 1] = 0, n
     depth, n_parts = 1, 0
     while depth > 0:
         depth -= 1
-        start, end = stack[depth]
+        start, end = stack[depth, 0], stack[depth, 1]
         n_left = 0
         if end - start >= 2 * k:
             ranked, n_left = _best_cut(codes, order[start:end].copy(), k, places, scale)
             if n_left:
                 put(order[start:end], ranked)
-                stack[depth] = start + n_left, end
-                stack[depth + 1] = start, start + n_left
+                stack[depth, 0], stack[depth, 1] = start + n_left, end
+                stack[depth + 1, 0], stack[depth + 1, 1] = start, start + n_left
                 depth += 2
         if not n_left:
             starts[n_parts] = start

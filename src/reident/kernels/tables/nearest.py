@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from reident.kernels._jit import jit, parallel_jit
-from reident.kernels._loops import put
+from reident.kernels._loops import put, ranked
 from reident.kernels.tables.choquet import choquet_one
 
 _LEAF = 12
@@ -72,7 +72,7 @@ def build_tree(points, split_weights):
             values = np.empty(last - first)
             for i in range(first, last):
                 values[i - first] = points[order[i], axis]
-            put(order[first:last], order[first:last][np.argsort(values, kind="mergesort")])
+            put(order[first:last], order[first:last][ranked(values)])
             middle = (first + last) // 2
             spans[node, 2] = nodes
             spans[nodes, 0], spans[nodes, 1] = first, middle

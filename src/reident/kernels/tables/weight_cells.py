@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import ranked
 
 #: A value nearer to 0 than this is 0: a cut through a row's zero leaves this much by rounding.
 _ZERO = 1e-12
@@ -293,7 +294,7 @@ def where_to_cut(rows, owner, place):
             shares[count] = rows[r, one] / (rows[r, one] - rows[r, other])
             weight[count] = weights[r]
             count += 1
-    order = np.argsort(shares[:count])
+    order = ranked(shares[:count])
     passed, half = 0.0, most / 2 - _ZERO
     for position in order:
         passed += weight[position]
