@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from reident.errors import DataError
 from reident.plotting import save_figure
@@ -103,12 +102,10 @@ def _provenance(study: Study, folder: Path) -> Iterator[str]:
 def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:
     for name, draw in study.drawings().items():
         if (folder / f"{name}.png").is_file():
-            yield folder / f"{name}.png", _caption(folder / f"{name}.txt", draw)
-
-
-def _caption(kept: Path, draw: Callable[..., Any]) -> str:
-    """Return the caption that was made from the results; what the figure shows if none was kept."""
-    return kept.read_text(encoding="utf-8").strip() if kept.is_file() else title(draw)
+            kept = folder / f"{name}.txt"
+            # The caption was made from the results; without one it is told what the figure shows.
+            told = kept.read_text(encoding="utf-8").strip() if kept.is_file() else title(draw, study.words)
+            yield folder / f"{name}.png", told
 
 
 def _entry(path: Path, text: str, folder: Path, cell: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from reident.studies.study import Results, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Drawn", "caption", "draw_all", "title"]
+__all__ = ["NO_DATA", "Drawn", "caption", "draw_all", "rests_on", "title"]
 
 #: Columns and parameters that say what was simulated or measured, in words (English, German).
 _WORDS = {
@@ -42,15 +43,17 @@ _WORDS = {
     "n_reference_sets": ("reference sets", "Referenzmengen"),
     "reference_set_size": ("places a set", "Orte je Menge"),
     "n_releases": ("releases", "Freigaben"),
-    "dataset": ("data sets drawn", "gezogene Datenbestände"),
+    "dataset": ("data sets", "Datenbestände"),
     "repetition": ("repetitions", "Wiederholungen"),
 }
 
-#: Of these only the number of values is told.
-_COUNTED = ("dataset", "repetition")
+_TO = ("to", "bis")
 
 #: Parameters of a run that its frames do not repeat, told where a figure rests on trials.
 _SIZES = ("n_original", "n_known", "n_common", "n_own", "n_records", "jitter_km", "gamma")
+
+#: The data of a figure that shows what is proven or computed, and no measurement.
+NO_DATA = "none"
 
 #: How the classes of data of a ledger are called (English, German); drawn data are the default.
 _DATA = {
@@ -58,7 +61,37 @@ _DATA = {
     "public stand-in": ("public data in place of the document's", "öffentliche Daten an Stelle derer des Dokuments"),
     "drawn": ("drawn data", "gezogene Daten"),
     "a part of the data": ("a part of the data", "ein Teil der Daten"),
+    NO_DATA: ("none, computed exactly", "keine, genau berechnet"),
 }
+
+
+class _Rest(NamedTuple):
+    """What a figure rests on, where that is not all of each frame that it reads."""
+
+    frames: tuple[pd.DataFrame, ...]
+    data: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+_RESTS: WeakKeyDictionary[Figure, _Rest] = WeakKeyDictionary()
+
+
+def rests_on(figure: Figure, *frames: pd.DataFrame, data: str | tuple[str, ...] = (), **settings: Any) -> Figure:
+    """Say which rows a figure shows, for its caption; return the figure.
+
+    Parameters
+    ----------
+    figure : Figure
+    *frames : DataFrame
+        The rows that are drawn; without any, all of each frame that the figure's function reads.
+    data : str or tuple of str
+        Kinds of data (`reident.studies.comparison.DATA`, or `NO_DATA`); those of the claims that name the figure if
+        nothing is given.
+    **settings
+        A value, or several, of a setting that the rows do not have; None for one that has no part in the figure.
+    """
+    _RESTS[figure] = _Rest(frames, (data,) if isinstance(data, str) else data, settings)
+    return figure
 
 
 class _Read(Mapping[str, pd.DataFrame]):
@@ -79,15 +112,21 @@ class _Read(Mapping[str, pd.DataFrame]):
 
 
 class Drawn:
-    """A figure, the results it was drawn from, and the frames of them that it read."""
+    """A figure, the results it was drawn from, and the rows of them that it shows."""
 
     def __init__(self, study: Study, results: Results, name: str) -> None:
         draw = study.drawings()[name]
         seen = _Read(results.frames)
         looked = Results(results.study, results.profile, results.seed, seen, results.comparison, results.parameters)
-        self.study, self.results, self.name, self.title = study, results, name, title(draw)
+        self.study, self.results, self.name, self.title = study, results, name, title(draw, study.words)
         self.figure: Figure = draw(looked)
         self.frames = seen.read
+        self.rest = _RESTS.get(self.figure, _Rest((), (), {}))
+
+    @property
+    def rows(self) -> list[pd.DataFrame]:
+        """What the caption tells the settings of."""
+        return list(self.rest.frames or self.frames.values())
 
 
 def draw_all(study: Study, results: Results) -> Iterator[Drawn]:
@@ -96,8 +135,11 @@ def draw_all(study: Study, results: Results) -> Iterator[Drawn]:
         yield Drawn(study, results, name)
 
 
-def title(draw: Callable[..., Any]) -> str:
-    """Return what a figure shows: the first paragraph of its function's docstring, and what is set for this figure."""
+def title(draw: Callable[..., Any], words: Mapping[str, str] | None = None) -> str:
+    """Return what a figure shows: the first paragraph of its function's docstring.
+
+    What is set for this figure alone stands there in braces, and is told in `words` where they have it.
+    """
     settings: dict[str, Any] = {}
     draw = inspect.unwrap(draw)
     while isinstance(draw, partial):
@@ -106,8 +148,8 @@ def title(draw: Callable[..., Any]) -> str:
     told = " ".join((inspect.getdoc(draw) or "").partition("\n\n")[0].split()).removeprefix("Draw ")
     if not told:
         raise DataError(f"the figure drawn by `{draw.__name__}` has no caption: its function needs a docstring")
-    chosen = ", ".join(f"{name} = {value}" for name, value in settings.items())
-    return f"{told[0].upper()}{told[1:]}" + (f" ({chosen})" if chosen else "")
+    told = told.format_map({name: (words or {}).get(str(value), value) for name, value in settings.items()})
+    return f"{told[0].upper()}{told[1:]}"
 
 
 def caption(drawn: Drawn, *, language: str = "en") -> str:
@@ -124,7 +166,9 @@ def caption(drawn: Drawn, *, language: str = "en") -> str:
 
 
 def _classes(drawn: Drawn) -> list[str]:
-    """Return the kinds of data that the claims shown by the figure were judged on; nothing is said without any."""
+    """Return the kinds of data: what the figure says, or what the claims that it shows were judged on."""
+    if drawn.rest.data:
+        return list(drawn.rest.data)
     claims = drawn.results.comparison
     if "figure" not in claims:
         return []
@@ -132,34 +176,63 @@ def _classes(drawn: Drawn) -> list[str]:
 
 
 def _settings(drawn: Drawn, german: bool) -> Iterator[str]:
-    """Yield what was varied and how often it was repeated, as the frames have it."""
-    trials = any("repetition" in frame or "n" in frame for frame in drawn.frames.values())
+    """Yield what was varied and how often it was repeated, as the rows have it."""
+    rows, own = drawn.rows, drawn.rest.settings
+    trials = any("repetition" in frame or "n" in frame for frame in rows)
     for name, words in _WORDS.items():
-        found = [frame[name] for frame in drawn.frames.values() if name in frame]
-        if found:
+        found = [frame[name] for frame in rows if name in frame]
+        if name in own:
+            given = own[name] if isinstance(own[name], (list, tuple)) else [own[name]]
+            told = _span(pd.Series(given, dtype=object).dropna(), german, drawn.study.words)
+        elif name == "repetition":
+            told = _range(_repetitions(rows), german)
+        elif name == "dataset" and found and all(map(pd.api.types.is_numeric_dtype, found)):
+            told = str(pd.concat(found).nunique())
+        elif found:
             values = pd.concat(found).dropna()
+            # Groups of one are the original.
+            told = _span(values[values != 1] if name == "k" else values, german, drawn.study.words)
         elif trials and name in _SIZES and drawn.results.parameters.get(name) is not None:
-            values = pd.Series([drawn.results.parameters[name]])
+            told = _span(pd.Series([drawn.results.parameters[name]]), german)
         else:
             continue
-        if len(values):
-            yield f"{words[german]}: {values.nunique() if name in _COUNTED else _span(values, german)}"
-    if not any("repetition" in frame for frame in drawn.frames.values()):
-        maps = [frame for frame in drawn.frames.values() if {"n", "risk", "method"} <= set(frame)]
-        runs = [frame.loc[~frame["method"].isin([ORIGINAL, NOTHING]), "n"] for frame in maps]
-        if runs:
-            yield f"{_WORDS['repetition'][german]}: {_span(pd.concat(runs), german)}"
+        if told:
+            yield f"{words[german]}: {told}"
 
 
-def _span(values: pd.Series, german: bool) -> str:
+def _repetitions(rows: list[pd.DataFrame]) -> set[int]:
+    """Return how many repetitions settings have: of trials, or of the releases that a map tells the number of."""
+    found: set[int] = set()
+    for frame in rows:
+        if "repetition" in frame:
+            cells = [name for name in _WORDS if name in frame and name != "repetition"]
+            counted = (
+                frame.groupby(cells, dropna=False)["repetition"].nunique() if cells else [frame["repetition"].nunique()]
+            )
+            found.update(counted)
+        elif {"n", "risk", "method"} <= set(frame):
+            found |= set(frame.loc[~frame["method"].isin([ORIGINAL, NOTHING]), "n"])
+    return {int(count) for count in found}
+
+
+def _range(values: set[int], german: bool) -> str:
+    """Write whole numbers as the least and the greatest of them."""
+    ends = [f"{value:,}" for value in sorted({min(values), max(values)})] if values else []
+    return f" {_TO[german]} ".join(end.replace(",", ".") if german else end for end in ends)
+
+
+def _span(values: pd.Series, german: bool, words: Mapping[str, str] | None = None) -> str:
     """Write a few values, or the first and last of many and their number."""
     kept = list(dict.fromkeys(values.astype(object)))
+    if not kept:
+        return ""
     if all(isinstance(value, (int, float, np.number)) for value in kept):
         kept = sorted(kept)
         told = [f"{value:,}" if float(value).is_integer() else f"{value:.4g}" for value in kept]
         told = [text.translate(str.maketrans(",.", ".,")) for text in told] if german else told
     else:
-        told = [str(value).replace("_", " ") for value in kept]
+        told = list(dict.fromkeys((words or {}).get(str(value), str(value).replace("_", " ")) for value in kept))
+        return ", ".join(told)
     if len(told) <= 4:
         return ", ".join(told)
-    return f"{told[0]} {'bis' if german else 'to'} {told[-1]} ({len(told)} {'Werte' if german else 'values'})"
+    return f"{told[0]} {_TO[german]} {told[-1]} ({len(told)} {'Werte' if german else 'values'})"

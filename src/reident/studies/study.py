@@ -62,6 +62,8 @@ class Study:
     conditions : tuple of str
         Parameters that are conditions of the document, not cells of its grids: with others than its own nothing can be
         compared with print.
+    words : mapping of str to str
+        How values of its settings are called where people read them.
     quick_minutes : float
         Minutes of a processor that ``quick`` takes, roughly: the shortest of several studies begins, then the longest.
     figures : tuple of str
@@ -81,6 +83,7 @@ class Study:
     result: str
     conditions: tuple[str, ...] = ()
     quick_minutes: float = 1.0
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:

@@ -66,6 +66,7 @@ STUDY = Study(
     notebook="04-holohan2017-k-epsilon",
     seed=2017,
     profiles=PROFILES,
+    words={"adult": "Adult", "florida": "Florida", "michigan": "Michigan", "ola": "OLA", "mondrian": "Mondrian"},
     conditions=("loss", "suppression_limit", "spread"),
     figures=(
         "figure-1-curse-of-dimensionality",

@@ -129,7 +129,7 @@ def _errors(results: Results) -> Figure:
 
 
 def _error_lines(results: Results, *, over: str, series: str) -> Figure:
-    """Draw the mean relative error of the noise inside classes, a line a value of the other parameter."""
+    """Draw the mean relative error of the noise inside classes against {over}, a line for each {series}."""
     summary = _summary(results, "error_realised")
     figure, panels = _panels(
         summary, heading=f"Mean relative error: points realised, lines expected by (8)\n{_NOT_DP}", share_y=True
@@ -224,7 +224,7 @@ def _confidences(results: Results) -> Figure:
 
 
 def _times(results: Results, *, method: str) -> Figure:
-    """Draw running times with height or weight as k-quasi-identifier and as epsilon-quasi-identifier, both searches."""
+    """Draw running times of {method} with height or weight as k-quasi-identifier and as epsilon-quasi-identifier."""
     ours, textbook = (
         results.frames[name].loc[lambda f: f["method"] == method] for name in ("times", "times_published")
     )

@@ -214,6 +214,7 @@ STUDY = Study(
     notebook="02-kroll2016-lipschitz-embedding",
     seed=2016,
     profiles=PROFILES,
+    words={"england": "hospitals in England", "germany": "persons in Germany"},
     conditions=("area", "search"),
     figures=(
         "figure-1-one-coordinate",

@@ -14,6 +14,7 @@ from reident.data.datasets import load_boundary
 from reident.plotting._labels import Label, place_labels
 from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure, say_instead
 from reident.plotting.rumap import plot_ru_panels
+from reident.studies.kroll2016 import STUDY
 from reident.studies.study import Results
 from reident.studies.together import confidence
 
@@ -24,7 +25,6 @@ _RISK_LIMIT = 0.25
 
 # Distances that all lie in so small a share of the axis are told, not drawn.
 _SPIKE = 0.02
-_NAMES = {"england": "hospitals in England", "germany": "persons in Germany"}
 
 
 def _source(results: Results, scenario: str) -> str:
@@ -169,7 +169,7 @@ def uses(results: Results) -> Figure:
 
 
 def files(results: Results, *, scenario: str) -> Figure:
-    """Draw both files of a scenario on the outline."""
+    """Draw both files of {scenario} on the country's outline."""
     points = results.frames["files"]
     points = points[points["scenario"] == scenario]
     figure, axes = new_figure(1, 2, size=(8.0, 4.8), sharey=True)
@@ -183,18 +183,21 @@ def files(results: Results, *, scenario: str) -> Figure:
             shown = part[part["common"] == common]
             ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
                        label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
-        ax.set_title(f"{name} file, {len(part)} {_NAMES[scenario].split()[0]}")
+        ax.set_title(f"{name} file, {len(part)} {STUDY.words[scenario].split()[0]}")
     axes[0].legend(loc="upper left", fontsize=7)
     axes[1].set_ylabel("")
-    figure.suptitle(f"{_NAMES[scenario]} ({_source(results, scenario)})", fontsize=9)
+    figure.suptitle(f"{STUDY.words[scenario]} ({_source(results, scenario)})", fontsize=9)
     return figure
 
 
 def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> Figure:
-    """Draw precision and recall of the paper's clique search against k, a line for each d; thin: a stronger one."""
+    """Draw precision and recall of the attack on {scenario}, the {frame} experiment, alpha {alpha}: a line for each d.
+
+    Bars are 95 % intervals over data sets; thin lines are a stronger clique search than the paper's.
+    """
     summary = results.frames[f"{frame}_summary"]
     summary = summary[(summary["scenario"] == scenario) & (summary["alpha"] == alpha)]
-    told = f"{_NAMES[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}"
+    told = f"{STUDY.words[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}"
     if summary.empty:
         return _not_run(told, results.profile)
     figure, axes = new_figure(1, 2, size=(9.0, 3.8), sharey=True)

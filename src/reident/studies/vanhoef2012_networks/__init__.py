@@ -167,6 +167,19 @@ PROFILES = {
     ),
 }
 
+_WORDS = {
+    "les_miserables": "Les Misérables",
+    "enron": "Enron e-mail",
+    "powergrid": "power grid",
+    "caltech36": "Caltech (Facebook)",
+    "bowdoin47": "Bowdoin (Facebook)",
+    "american75": "American University (Facebook)",
+    "communities": "communities (generated)",
+    "power_law_cluster": "power law with triangles (generated)",
+    "chung_lu": "power law without triangles (generated)",
+    "small_world": "small world (generated)",
+}
+
 STUDY = Study(
     name="vanhoef2012_networks",
     document=PAPERS["vanhoef2012"],
@@ -174,6 +187,7 @@ STUDY = Study(
     notebook="06-vanhoef2012-networks",
     seed=2012,
     profiles=PROFILES,
+    words=_WORDS,
     figures=(
         "definitions",
         "figure-8-2-active-attack",

@@ -12,28 +12,16 @@ from matplotlib.figure import Figure
 
 from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure
 from reident.rates import wilson_interval
-from reident.studies.vanhoef2012_networks import REAL
+from reident.studies.vanhoef2012_networks import REAL, STUDY
 
 __all__ = ["common_legend", "draw_against_k", "draw_rate", "draw_spread", "graph_panels", "graph_title"]
-
-_NAMES = {
-    "les_miserables": "Les Misérables",
-    "enron": "Enron e-mail",
-    "powergrid": "power grid",
-    "caltech36": "Caltech (Facebook)",
-    "bowdoin47": "Bowdoin (Facebook)",
-    "american75": "American University (Facebook)",
-    "power_law_cluster": "power law with triangles",
-    "chung_lu": "power law without triangles",
-    "small_world": "small world",
-}
 
 
 def graph_title(name: str) -> str:
     """Name a graph in words, and say where it is generated and no data."""
     known = name in (*REAL, "american75", "les_miserables")
-    told = _NAMES.get(name) or name.replace("_", " ").replace("attachment 1", "attachment, 1")
-    return told if known else f"{told} (generated)"
+    told = STUDY.words.get(name) or name.replace("_", " ").replace("attachment 1", "attachment, 1")
+    return told if known or "(generated)" in told else f"{told} (generated)"
 
 
 def draw_spread(
