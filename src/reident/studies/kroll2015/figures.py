@@ -130,7 +130,7 @@ def figure_2(results: Results) -> Figure:
         )
         for i, name in enumerate(languages)
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(languages), frameon=False, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(languages))
     return rests_on(figure, vertices, data=OWN, n_records=list(vertices.groupby("file").size()), file=None)
 
 
@@ -182,7 +182,7 @@ def figure_4(results: Results) -> Figure:
             ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
                        label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
         ax.set_title(f"{title}, {len(part)} people", fontsize=8)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     axes[1].set_ylabel("")
     figure.suptitle("people drawn from public places by population", fontsize=8)
     return rests_on(figure, points, data=PUBLIC, dataset=1, **_sizes(results))
@@ -240,7 +240,7 @@ def figure_6(results: Results) -> Figure:
     apart = float((recall.max() - recall.min()).max())
     more = f"\nrecall: at one $\\alpha$ the averages of all $\\sigma$ lie within {apart:.2f}"
     names = ("threshold $\\alpha$", "noise $\\sigma$, degrees")
-    return _measure_panels(results, "alpha", "sigma_deg", names, more)
+    return _measure_panels(results, "alpha", "sigma_deg", names, more if apart > 0 else "")
 
 
 def figure_7(results: Results) -> Figure:
@@ -275,7 +275,7 @@ def figure_7(results: Results) -> Figure:
         Line2D([], [], color=COLOURS[2], linestyle="-", marker="o", markersize=3, linewidth=0.8, label="true match"),
         Line2D([], [], color=COLOURS[3], linestyle="--", marker="x", markersize=3, linewidth=0.8, label="false match"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
     return rests_on(figure, links, data=PUBLIC, dataset=1, **_sizes(results))
 
 
@@ -306,7 +306,7 @@ def figure_8(results: Results) -> Figure:
     ax.set_xlabel("utility: 1 / variance of d - d', per km$^2$ (log scale)")
     ax.set_ylabel(f"risk: precision of the clique attack, $\\alpha$ = {alpha:g}")
     ax.set_title(f"each point a noise $\\sigma$; {averages['dataset'].nunique()} data sets")
-    ax.legend(loc="lower right")
+    figure.legend(loc="outside lower center", ncols=2)
     place_labels(ax, names, size=7.5)
     return rests_on(figure, at, data=PUBLIC, gamma=None)
 
@@ -338,10 +338,11 @@ def ties(results: Results) -> Figure:
     """Draw precision where ties decide, and over all maximum cliques, beside print; bars: 95 % interval of the mean."""
     frame, trials = results.frames["ties"], results.frames["trials"]
     alphas = sorted(frame["alpha"].unique())
-    figure, axes = new_figure(1, len(alphas), size=(max(2.4 * len(alphas), 4.8), 3.6), sharey=True, squeeze=False)
+    figure, axes = new_figure(1, len(alphas), size=(max(2.4 * len(alphas), 4.8), 3.9), sharey=True, squeeze=False)
     shown = trials[trials["alpha"].isin(alphas)]
-    step = 0.12 * float(np.diff(np.sort(frame["sigma_deg"].unique()), append=1.0).min())
-    for ax, alpha in zip(axes[0], alphas, strict=True):
+    sigmas = np.sort(frame["sigma_deg"].unique())
+    step = 0.12 * float(np.diff(sigmas).min()) if len(sigmas) > 1 else 0.0
+    for ax, alpha in zip(axes.flat, alphas, strict=True):
         part = frame[frame["alpha"] == alpha].sort_values("sigma_deg")
         ax.fill_between(part["sigma_deg"], part["precision_min"], part["precision_max"], color=COLOURS[4], alpha=0.3,
                         label="from the worst to the best maximum clique", linewidth=0)  # fmt: skip
@@ -358,9 +359,7 @@ def ties(results: Results) -> Figure:
         ax.set_xlabel("noise $\\sigma$, degrees")
         ax.set_ylim(0, 1.02)
     axes[0, 0].set_ylabel("average precision")
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=8
-    )
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
     return rests_on(figure, shown, data=PUBLIC, gamma=None)
 
 

@@ -159,6 +159,7 @@ def _draw_course(ax: Axes, utility: pd.DataFrame, column: str, low: float, high:
         at = mean.index.to_numpy() + 0.8 * (i - (len(ds) - 1) / 2)
         ax.errorbar(at, mean, yerr=np.nan_to_num(np.abs(ends - mean.to_numpy())), color=colour, linestyle=LINES[i],
                     marker=MARKERS[i], markersize=4, linewidth=1.2, elinewidth=0.7, label=f"d = {d}")  # fmt: skip
+    ax.set_xticks(sorted(means[by[1]].unique()))
 
 
 def _told_hospitals(results: Results) -> str:
@@ -340,7 +341,9 @@ def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Print
             bars = np.nan_to_num(np.abs(ends - part["mean"].to_numpy()))
             look: dict[str, Any] = {"color": colour, "linestyle": LINES[i]}
             if j:
-                ax.errorbar(size, part["mean"], yerr=bars, linewidth=0.6, elinewidth=0.4, **look)
+                ax.errorbar(
+                    size, part["mean"], yerr=bars, linewidth=0.6, elinewidth=0.4, marker=".", markersize=2, **look
+                )
                 continue
             look |= {"marker": MARKERS[i], "markersize": 4, "linewidth": 1.2}
             ax.errorbar(size, part["mean"], yerr=bars, elinewidth=0.8, capsize=2, label=f"d = {d}", **look)
@@ -349,8 +352,8 @@ def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Print
                     markerfacecolor="white", zorder=3)  # fmt: skip
     values = sorted(both["reference_set_size"].unique())
     top = min(1.0, float(np.nanmax(both[["mean", "high"]].to_numpy())))
-    if printed:
-        at = [k for k in values if printed.least <= k <= printed.most]
+    at = [k for k in values if printed.least <= k <= printed.most] if printed else []
+    if printed and at:
         star = "*" if measure == "precision" else ""
         ax.plot(at, np.full(len(at), printed.value), color="black", zorder=4, label=printed.words, linestyle=":",
                 linewidth=1.0, marker=star, markersize=8, markerfacecolor="none")  # fmt: skip
@@ -363,6 +366,7 @@ def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Print
     ax.set_xscale("log")
     ax.set_xticks(values, [f"{k}" for k in values], minor=False)
     ax.set_xticks([], minor=True)
+    ax.set_xlim(values[0] / 1.15, values[-1] * 1.15)
     ax.set_xlabel("points in a reference set, k (log scale)", fontsize=8)
     ax.set_ylabel(measure)
 
