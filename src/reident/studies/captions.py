@@ -32,6 +32,7 @@ _WORDS = {
     "n_records": ("records", "Datensätze"),
     "n_nodes": ("nodes", "Knoten"),
     "sigma_deg": ("noise, degrees", "Rauschen in Grad"),
+    "sigma_km": ("noise on distances, km", "Rauschen der Entfernungen in km"),
     "jitter_km": ("homes scattered, km", "Wohnorte gestreut, km"),
     "alpha": ("alpha", "alpha"),
     "gamma": ("gamma", "gamma"),
