@@ -229,7 +229,7 @@ def _span(values: pd.Series, german: bool, words: Mapping[str, str] | None = Non
         return ""
     if all(isinstance(value, (int, float, np.number)) for value in kept):
         kept = sorted(kept)
-        told = [f"{value:,}" if float(value).is_integer() else f"{value:.4g}" for value in kept]
+        told = [f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}" for value in kept]
         told = [text.translate(str.maketrans(",.", ".,")) for text in told] if german else told
     else:
         told = list(dict.fromkeys((words or {}).get(str(value), str(value).replace("_", " ")) for value in kept))
