@@ -35,6 +35,7 @@ _WORDS = {
     "n_people": ("people", "Personen"),
     "attacks": ("people attacked a repetition", "angegriffene Personen je Wiederholung"),
     "n_guesses": ("guesses", "Rateversuche"),
+    "resamples": ("resamples", "Ziehungen mit Zurücklegen"),
     "n_answers": ("answers", "Antworten"),
     "n_points": ("points", "Punkte"),
     "universe": ("size of the universe", "Größe des Universums"),
