@@ -304,7 +304,7 @@ def instruments(results: Results) -> Figure:
         Line2D([], [], color="0.5", marker="o", markeredgecolor="black", linestyle="", markersize=5, label="mean"),
         Line2D([], [], color="black", linestyle="--", linewidth=0.8, label="print, on the records it learned from"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=7)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
     return _sign(figure, results, frame, n_records=sorted(frame["drawn"].unique()))
 
 
@@ -354,9 +354,9 @@ def ru_maskings(results: Results) -> Figure:
         name = "simulated" if table == "census" and not _is_census(results) else _TABLES.get(table, table)
         row[0].set_ylabel(f"{name}\nlinked share")
     for ax, attack in zip(axes[0], ATTACKS.values(), strict=True):
-        ax.set_title(attack.replace(", ", ",\n", 1), fontsize=8)
+        ax.set_title(textwrap.fill(attack, 18))
     for ax in axes[-1]:
-        ax.set_xlabel("information loss (SSE / SST)")
+        ax.set_xlabel("information loss\n(SSE / SST)")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(MASKINGS))
     masked = min(PROFILES[results.profile].mask_records, _records(results))
     return _sign(figure, results, frame, more=(PUBLIC,) if set(tables) - {"census"} else (), n_records=masked)

@@ -72,13 +72,13 @@ def intersection_releases(results: Results) -> Figure:
         wide, ends = means(*what), spreads(*what)
         series = {f"{strength:g}": 100 * wide[strength] for strength in wide}
         draw_lines(ax, wide.index, series, bars={f"{name:g}": 100 * ends[name] for name in ends}, ordered=True)
-        draw_spread(ax, raw.groupby("n_releases"), color="0.5", linewidth=1, label="released as they are")
-        title = name if criterion == "k" else f"k-anonymity (k = {part['k'].min():g}) and {name}"
+        draw_spread(ax, raw.groupby("n_releases"), color="0.5", linewidth=1, label="as they are")
+        title = name if criterion == "k" else f"k = {part['k'].min():g} and {name}"
         ax.set(xlabel="independent releases", title=title, xticks=list(wide.index))
         ax.set_yscale("symlog", linthresh=0.1)
         ax.set_ylim(bottom=0)
-        ax.legend(title=criterion, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
-    axes[0].set_ylabel("occupation disclosed for certain, % of people")
+        ax.legend(title=criterion, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2)
+    axes[0].set_ylabel("occupation disclosed for certain,\n% of people")
     asked = {rule: whole(frame.loc[frame["criterion"] == rule, "strength"]) for rule in ("l", "t")}
     return rests_on(figure, frame, data=OWN, **asked)
 
@@ -183,7 +183,7 @@ def query_systems(results: Results) -> Figure:
         bars={"of the sampled": 100 * ends, "of all people": 100 * ends * of_all},
     )
     axes[1].set(xscale="log", xlabel="sampled, %", ylabel="unique and exposed, %", ylim=(0, None))
-    axes[1].set_title(f"one sample a rate, of {sampling['n'].iloc[0]:,} people:\n95 % Wilson intervals")
+    axes[1].set_title(f"one sample a rate, {sampling['n'].iloc[0]:,} people:\n95 % Wilson intervals")
     axes[1].legend()
     truth, n, loss = averaging["truth"], averaging["n_answers"], averaging["epsilon_spent"]
     kept = np.exp(-(loss / n).iloc[0])  # the ratio of neighbouring probabilities of discrete Laplace noise
@@ -192,9 +192,9 @@ def query_systems(results: Results) -> Figure:
     axes[2].plot(n, averaging["estimate"], color=COLOURS[0], marker=".", markersize=3, label="this run")
     axes[2].axhline(truth.iloc[0], color="0.3", linewidth=0.8, linestyle="--", label="true count")
     axes[2].set(xscale="log", xlabel="answers averaged", ylabel="estimated count", title="independent noise, one run")
-    axes[2].legend(loc="lower right")
+    axes[2].legend(loc="upper right", fontsize=7)
     top = axes[2].secondary_xaxis("top", functions=(lambda n: n * 0.1, lambda loss: loss / 0.1))
-    top.set_xlabel("privacy loss in all", fontsize=8)
+    top.set_xlabel("privacy loss in all", fontsize=7)
     return rests_on(figure, auditing, averaging, data=(OWN, DRAWN), n_people=sampling["n"].iloc[0])
 
 
@@ -275,20 +275,20 @@ def releases_and_queries(results: Results) -> Figure:
     axes[0].axhline(CERTAIN_NATS, color="0.5", linewidth=0.8, linestyle=":")
     axes[0].set(ylabel="gain in log odds for the truth, nats\n(worst-off twentieth; dotted: certain)", ylim=(0, None))
     axes[1].set_yscale("symlog", linthresh=0.1)
-    axes[1].set(ylabel=f"intruder {SURE:.0%} sure, and right, % of people", ylim=(0, 100))
+    axes[1].set(ylabel=f"intruder {SURE:.0%} sure, and right,\n% of people", ylim=(0, 100))
     for ax in axes[:2]:
         ax.set(xlabel="releases about the same people", xticks=range(1, last + 1))
     axes[0].set_title("what the intruder gains")
     axes[1].set_title("who is named")
     guess = results.frames["intersection"]["baseline"].mean()
     axes[2].axhline(guess, color="0.5", linewidth=0.8, linestyle=":", label="guessing the commonest occupation")
-    axes[2].set(xlabel="utility: 1 - mean error of ten marginals", ylabel="share of people guessed rightly")
+    axes[2].set(xlabel="utility: 1 - mean error\nof ten marginals", ylabel="share of people guessed rightly")
     axes[2].set_xlim(right=1.005)
-    axes[2].set_title(f"after one release, and after {last} (black dot)")
+    axes[2].set_title(f"after one release, after {last} (dot)")
     handles, labels = (
         one + two for one, two in zip(*(axes[i].get_legend_handles_labels() for i in (0, 2)), strict=True)
     )
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=7)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
     return rests_on(figure, frame, data=OWN, k=whole(ks), epsilon=whole(epsilons))
 
 

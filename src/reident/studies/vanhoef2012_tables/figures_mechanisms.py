@@ -179,10 +179,10 @@ def hyperplane(results: Results) -> Figure:
             expected[name].index, expected[name], color="0.6", linewidth=0.8, zorder=0,
             label="exact expectation" if not place else None,
         )  # fmt: skip
-    axes[1].axhline(frame["best"].iloc[0], color="0.3", linestyle="--", linewidth=0.8, label="best line")
+    axes[1].axhline(frame["best"].iloc[0], color="0.3", linestyle="--", linewidth=0.8, label="share of the best line")
     axes[1].set(xscale="log", xlabel="epsilon", ylabel="share of points classified correctly", ylim=(-0.03, 1.03))
-    for ax in axes:
-        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+    handles, labels = (one + two for one, two in zip(*(ax.get_legend_handles_labels() for ax in axes), strict=True))
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
     return rests_on(figure, frame, data=DRAWN, n_points=len(points))
 
 
