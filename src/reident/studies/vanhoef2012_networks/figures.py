@@ -212,7 +212,7 @@ def _property(name: str, label: str, source: str | None = None) -> Callable[[Res
         common_legend(figure, axes, 3)
         return rests_on_graphs(figure, releases)
 
-    told = "mean and band of 5 to 95 % of the runs, the runs themselves where they are two"
+    told = "mean and band of 5 to 95 % of the runs, single runs where fewer than three"
     draw.__doc__ = f"Draw {source or name} of the releases against k: {told}."
     return draw
 

@@ -199,7 +199,7 @@ def levels(part: pd.DataFrame, measure: str) -> str | None:
     told = [f"{_span(means.loc[one])} by {', '.join(one)}" for one in few]
     others = most[0] if len(most) == 1 else "all others" if few else "all methods"
     told.append(f"{_span(means.loc[most])} by {others}")
-    return "at every k\n" + ";\n".join(textwrap.fill(one, 26) for one in told)
+    return "at every k\n" + ";\n".join(textwrap.fill(one, 28) for one in told)
 
 
 def _span(levels: pd.DataFrame) -> str:

@@ -89,7 +89,7 @@ def seeds_by_clique(results: Results) -> Figure:
 def section_10_5(results: Results) -> Figure:
     """Draw the experiments of 10.5 on simulated crawls: mean and 5 to 95 % of the runs, the printed numbers dotted."""
     crawls, overlaps = results.frames["crawls"], results.frames["overlaps"]
-    figure, grid = new_figure(2, 3, size=(WIDTH, 6.0))
+    figure, grid = new_figure(3, 2, size=(WIDTH, 8.4))
     axes = list(grid.flat)
     axes.pop().remove()
     series = crawls["opened"].map("release: {:.0%} of the pages opened".format)
@@ -116,7 +116,9 @@ def section_10_5(results: Results) -> Figure:
         ax = axes[4 if measure == "beside" else 3]
         draw_spread(ax, overlaps.assign(series=label), "known_edges", measure, "series", at=position)
         ax.axhline(_printed(item), color=COLOURS[position], linestyle=":", linewidth=1.2)
-    overlap, known = overlaps["overlap"].iloc[0], int(overlaps["n_seeds"].iloc[0])
+    overlap = overlaps["overlap"].iloc[0]
+    # At most a third of those in both.
+    known = int(min(overlaps["n_seeds"].iloc[0], overlaps["n_common"].max() // 3))
     for ax, label in zip(axes[3:], ("share of the people in both", "share of the mistaken"), strict=True):
         ax.set(xlabel="share of links kept", ylabel=label, ylim=(-0.03, 1.05))
         ax.set_title(f"two networks, {overlap:.0%} in\ncommon, {known} people known")
