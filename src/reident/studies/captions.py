@@ -39,6 +39,8 @@ _WORDS = {
     "n_answers": ("answers", "Antworten"),
     "n_points": ("points", "Punkte"),
     "universe": ("size of the universe", "Größe des Universums"),
+    "n_planted": ("planted nodes", "eingeschleuste Knoten"),
+    "clique_size": ("people in the clique", "Personen in der Clique"),
     "sigma_deg": ("noise, degrees", "Rauschen in Grad"),
     "sigma_km": ("noise on distances, km", "Rauschen der Entfernungen in km"),
     "jitter_km": ("homes scattered, km", "Wohnorte gestreut, km"),
