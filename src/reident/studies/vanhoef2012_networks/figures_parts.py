@@ -65,7 +65,7 @@ def _n_nodes(name: str) -> int:
 
 
 def _sized(name: str) -> str:
-    told, nodes = graph_title(name), f"{_n_nodes(name)} nodes)"
+    told, nodes = graph_title(name), f"{_n_nodes(name):,} nodes)"
     return f"{told[:-1]}, {nodes}" if told.endswith(")") else f"{told} ({nodes}"
 
 
