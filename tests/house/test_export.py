@@ -108,3 +108,17 @@ def test_an_svg_is_the_same_where_the_layout_differs_by_less_than_is_written(tmp
     assert one != drawn("three", 1e-2)
     (name,) = set(re.findall(r"url\(#(\w+)\)", one))
     assert f'<clipPath id="{name}">' in one
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (2, 3), (3, 3), (2, 2)])
+def test_a_narrow_grid_has_the_panels_that_were_asked_for_and_shares_what_they_shared(shape):
+    with for_print(85):
+        figure, axes = new_figure(*shape, size=(7, 5), squeeze=False, sharey="row")
+    assert axes.shape == shape
+    assert len(figure.axes) == axes.size
+    places = {round(float(ax.get_position().x0), 6) for ax in figure.axes}
+    assert len(places) == (1 if shape[0] == 1 else 2)
+    axes[0, 0].set_ylim(3, 7)
+    assert axes[0, -1].get_ylim() == (3, 7)
+    if shape[0] > 1:
+        assert axes[1, 0].get_ylim() != (3, 7)

@@ -75,23 +75,46 @@ def _style() -> Any:
 
 
 def new_figure(
-    rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **kws: Any
+    rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, squeeze: bool = True, **kws: Any
 ) -> tuple[Figure, Any]:
     """Return a Figure in the house style, outside pyplot's global state, and its Axes (an array if several).
 
     A notebook shows it after ``%matplotlib inline``. `size` is width and height in inches; default: 4 by 3.2 a panel.
     """
     width, height = size or (4.0 * columns, 3.2 * rows)
-    inch = _PRINT.get()
+    shape, inch = (rows, columns), _PRINT.get()
+    shared = {axis: kws.get(axis, False) for axis in ("sharex", "sharey")}
     if inch is not None:
-        if inch < _NARROW and rows == 1 and columns > 1:
-            rows, columns, width, height = columns, 1, width / columns, 0.8 * height * columns
-            kws = {{"width_ratios": "height_ratios", "sharey": "sharex"}.get(key, key): kws[key] for key in kws}
-        width, height = inch, height * max(0.62, min(1.0, inch / width))
+        narrow = inch < _NARROW
+        side_by_side = min(columns, (1 if rows == 1 else 2) if narrow else columns)
+        if side_by_side < columns:
+            below = -(-rows * columns // side_by_side)
+            height *= below / rows * (0.8 if side_by_side == 1 else 1.0)
+            width *= side_by_side / columns
+            rows, columns, kws = below, side_by_side, {}
+        # Type does not shrink with the panels: where several stand side by side they keep their height.
+        width, height = inch, height * max(1.0 if narrow and columns > 1 else 0.62, min(1.0, inch / width))
     with mpl.rc_context(_style()):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
-        return figure, figure.subplots(rows, columns, **kws)
+        if (rows, columns) == shape:
+            return figure, figure.subplots(rows, columns, squeeze=squeeze, **kws)
+        axes = _flowed(figure.subplots(rows, columns, squeeze=False).ravel(), shape, shared)
+        return figure, axes.squeeze() if squeeze else axes
+
+
+def _flowed(panels: Any, shape: tuple[int, int], shared: Mapping[str, Any]) -> Any:
+    """Lay panels out anew as the array that was asked for, with what they share; the spare ones go."""
+    size = shape[0] * shape[1]
+    for spare in panels[size:]:
+        spare.remove()
+    axes = panels[:size].reshape(shape)
+    for which, how in shared.items():
+        groups = {"row": list(axes), "col": list(axes.T), True: [axes.ravel()], "all": [axes.ravel()]}.get(how, [])
+        for first, *others in groups:
+            for other in others:
+                getattr(other, which)(first)
+    return axes
 
 
 def map_figure(rows: int, columns: int, inch: float) -> tuple[Figure, Any, Any, Any]:

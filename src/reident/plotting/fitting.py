@@ -17,6 +17,10 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 __all__ = ["fit_for_print", "in_german"]
 
 
+#: Lines are not made shorter than so many letters.
+_SHORTEST = 8
+
+
 def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
     """Wrap titles, labels and legends that are wider than their place, and translate; return the figure.
 
@@ -41,23 +45,32 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
             (ax.yaxis.label, box.height * 1.1),
         ):
             _wrap(text, room)
+        for text in ax.texts:
+            if text.get_transform() is ax.transAxes:  # words instead of curves
+                _wrap(text, box.width)
+    if figure._suptitle is not None:  # type: ignore[attr-defined]
+        _wrap(figure._suptitle, wide)  # type: ignore[attr-defined]
     return figure
 
 
 def _wrap(text: Text, room: float) -> None:
+    """Break a text into lines that are no longer than there is room; formulas stay whole."""
     told = text.get_text()
-    if not told or "$" in told:
+    if not told or any(" " in formula for formula in told.split("$")[1::2]):
         return
+    chars = max(len(line) for line in told.split("\n"))
+    while (length := _length(text)) > room and chars > _SHORTEST:
+        chars = max(_SHORTEST, min(chars - 1, int(chars * room / length)))
+        text.set_text("\n".join(textwrap.fill(line, chars, break_long_words=False) for line in told.split("\n")))
+
+
+def _length(text: Text) -> float:
     box = text.get_window_extent()
-    length = box.height if text.get_rotation() == 90 else box.width
-    if length > room:
-        longest = max(len(line) for line in told.split("\n"))
-        chars = max(8, int(longest * room / length))
-        text.set_text("\n".join(textwrap.fill(line, chars) for line in told.split("\n")))
+    return float(box.height if text.get_rotation() == 90 else box.width)
 
 
 def _narrow(figure: Figure, legend: Legend) -> None:
-    """Give a legend that is wider than the figure fewer columns."""
+    """Give a legend that is wider than the figure fewer columns, and wrap what is too wide for one."""
     columns = legend._ncols  # type: ignore[attr-defined]
     while columns > 1 and legend.get_window_extent().width > 0.98 * figure.bbox.width:
         columns -= 1
@@ -65,6 +78,8 @@ def _narrow(figure: Figure, legend: Legend) -> None:
         handles, labels = list(legend.legend_handles), [text.get_text() for text in legend.get_texts()]
         legend._init_legend_box(handles, labels)  # type: ignore[attr-defined]
         figure.draw_without_rendering()
+    for text in legend.get_texts():
+        _wrap(text, 0.85 * figure.bbox.width)
 
 
 def _translate(figure: Figure) -> None:
