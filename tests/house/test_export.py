@@ -66,6 +66,9 @@ def test_long_words_are_wrapped_inside_the_figure_in_type_of_seven_points(width_
             box = text.get_window_extent()
             assert box.x0 >= -1
             assert box.x1 <= figure.bbox.width + 1, text.get_text()
+    key = figure.legends[0].get_window_extent()
+    assert min(key.x0, key.y0) >= -1
+    assert key.x1 <= figure.bbox.width + 1
     assert axes[0].get_ylabel() == "Risiko"
     assert any("," in label.get_text() for label in axes[-1].get_xticklabels())
 

@@ -26,6 +26,9 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
 
     The figure is drawn under `for_print`. No text is smaller than 7 points afterwards.
     """
+    said = [text for ax in figure.axes for text in ax.texts if text.get_transform() is ax.transAxes and not ax.axison]
+    for text in said:  # words instead of curves are fitted to their panel, not the panel to them
+        text.set_in_layout(False)
     figure.draw_without_rendering()
     if language == "de":
         _translate(figure)
@@ -45,9 +48,8 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
             (ax.yaxis.label, box.height * 1.1),
         ):
             _wrap(text, room)
-        for text in ax.texts:
-            if text.get_transform() is ax.transAxes:  # words instead of curves
-                _wrap(text, box.width)
+    for text in said:
+        _wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
     if figure._suptitle is not None:  # type: ignore[attr-defined]
         _wrap(figure._suptitle, wide)  # type: ignore[attr-defined]
     return figure
@@ -77,6 +79,7 @@ def _narrow(figure: Figure, legend: Legend) -> None:
         legend.set_ncols(columns)
         handles, labels = list(legend.legend_handles), [text.get_text() for text in legend.get_texts()]
         legend._init_legend_box(handles, labels)  # type: ignore[attr-defined]
+        legend._legend_box.set_offset(legend._findoffset)  # type: ignore[attr-defined]
         figure.draw_without_rendering()
     for text in legend.get_texts():
         _wrap(text, 0.85 * figure.bbox.width)
