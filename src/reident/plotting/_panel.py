@@ -58,11 +58,12 @@ def draw_panel(
     for method, curve in releases.groupby("method", sort=False):
         look, points = looks[str(method)], [panel.at(row) for _, row in curve.iterrows()]
         if method not in lit:
-            ax.plot(*zip(*points, strict=True), color=PALE, linewidth=0.8, marker="o", markersize=2, zorder=2)
+            ax.plot(*zip(*points, strict=True), color=PALE, linewidth=0.8 if look.joined else 0, marker="o",
+                    markersize=2, zorder=2)  # fmt: skip
             if named:
                 labels.append(Label(points, textwrap.fill(look.name, 20), "0.45", optional=True))
             continue
-        if look.ordered:
+        if look.joined:
             ax.plot(*zip(*points, strict=True), color=look.colour, linewidth=1.0, zorder=3)
         mine = curve.index.intersection(tolerable.index)
         crossing = [releases.loc[mine, "utility"].idxmax()] if len(mine) else []
