@@ -50,6 +50,9 @@ _SMALL: Any = dict.fromkeys(("font.size", "axes.titlesize", "legend.fontsize", "
 #: Narrower than this, inches, panels stand one below the other.
 _NARROW = 4.5
 
+#: Width of a page's text, inches.
+PAGE_INCH = 170 / 25.4
+
 #: Width in inches of figures for print, while they are drawn.
 _PRINT: ContextVar[float | None] = ContextVar("print", default=None)
 
@@ -208,3 +211,17 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
     """Return the functions of a study's figures, each `styled`."""
     return {name: styled(draw) for name, draw in figures.items()}
+
+
+def at_page_width(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
+    """Return the functions of a study's figures, each drawn as wide as a page, in type of 7 points."""
+
+    def narrowed(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        @wraps(draw)
+        def drawn(*args: Any, **kws: Any) -> Figure:
+            with for_print(25.4 * (_PRINT.get() or PAGE_INCH)), mpl.rc_context(_style()):
+                return draw(*args, **kws)
+
+        return drawn
+
+    return {name: narrowed(draw) for name, draw in figures.items()}

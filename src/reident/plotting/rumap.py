@@ -206,7 +206,9 @@ def _head(
         ax.set_title(look.name, fontsize=7, loc="left", color=look.ink, fontweight="bold")
         return
     column = heads[k][1] if heads and k < columns else ""
-    head = column if heads else "" if shared[0] else panel.pair[0]
+    # What all panels have in common stands beside the figure, what tells them apart above each.
+    by_use = shared[0] and not shared[1]
+    head = column if heads else panel.pair[1] if by_use else "" if shared[0] else panel.pair[0]
     ax.set_title(textwrap.fill(f"({ascii_lowercase[k % 26]}) {head}", chars), fontsize=7, loc="left")
     row = f"{heads[k][0]}\n" if heads and k % columns == 0 else ""
     if panel.said is not None:
@@ -215,7 +217,8 @@ def _head(
     ax.set_ylabel(f"{row}risk{panel.ys.name}" if not shared[0] else row, fontsize=7)
     below = panels[k + columns :: columns]
     if not shared[1] and not (below and below[0].said is None and below[0].pair[1] == panel.pair[1]):
-        ax.set_xlabel(textwrap.fill(panel.measured("utility"), chars), fontsize=7)
+        told = f"utility{panel.xs.name}" if by_use else panel.measured("utility")
+        ax.set_xlabel(textwrap.fill(told, chars), fontsize=7)
 
 
 def _say(ax: Axes, said: str, chars: int) -> None:
