@@ -1,4 +1,4 @@
-"""Great-circle distance matrices against filling a matrix and against scikit-learn."""
+"""Great-circle distance matrices against filling a matrix and against scikit-learn; the nearest of many places."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import numba
 import numpy as np
+import pandas as pd
 
-from benchmarks._rows import Row, seconds
+from benchmarks._rows import Row, peak_gib, seconds, timed, within
 from reident import great_circle_km
 
 
@@ -54,4 +55,22 @@ def _large() -> list[Row]:
     ]  # fmt: skip
 
 
-GROUPS = {"small": _small, "large": _large}
+def _nearest() -> list[Row]:
+    """Claim, for every person, the nearest of as many released places, and say how sure that is."""
+    from reident.methods.attacks import run_attack
+    from reident.methods.outcome import Knowledge
+    from reident.methods.release import Release
+
+    def attack(n: int) -> None:
+        rng = np.random.default_rng(1)
+        known = pd.DataFrame({"lat_deg": rng.uniform(47, 55, n), "lon_deg": rng.uniform(6, 15, n)})
+        release = Release("points", known + rng.normal(0, 0.01, (n, 2)), "coordinate_noise", {"sigma_deg": 0.01}, n)
+        run_attack("nearest_place", release, Knowledge(known, [], np.arange(n), n_persons=n))
+
+    attack(1000)
+    n = 1_000_000
+    spent, _ = timed(lambda: attack(n))
+    return [within(f"nearest of {n:,} released places, {n:,} persons", spent, 30, f"peak {peak_gib():.1f} GiB")]
+
+
+GROUPS = {"small": _small, "large": _large, "nearest": _nearest}

@@ -122,6 +122,21 @@ def _measures() -> list[Row]:
     return [Row(task, seconds(ours), "pycanon", rival_s, 300)]
 
 
+def _many_measures() -> list[Row]:
+    n, quasi = 10_000_000, _rivals.QUASI
+    adult, rng = load_adult(), np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.choice(adult[name].to_numpy(), n) for name in (*quasi, "income")})
+
+    def measure(told: pd.DataFrame) -> None:
+        k_anonymity(told, quasi)
+        l_diversity(told, quasi, "income")
+        t_closeness(told, quasi, "income")
+
+    measure(table.iloc[:1000])
+    spent, _ = _rows.timed(lambda: measure(table))
+    return [within(f"k, distinct l and t of {n:,} x 7", spent, 20, _memory())]
+
+
 def _scoreboard() -> list[Row]:
     """Name people by eight roughly known ratings each, of as many as Netflix released; drawing them is not counted."""
     rng = np.random.default_rng(1)
@@ -146,6 +161,7 @@ GROUPS = {
     "mondrian": _mondrian,
     "lattices": _lattices,
     "million": lambda: _many(1_000_000, 1.5),
+    "ten-million-measures": _many_measures,
     "ten-million": lambda: _many(10_000_000, 15),
     "scoreboard": _scoreboard,
 }

@@ -267,9 +267,14 @@ def main(run: Callable[..., Any] = app) -> None:
             raise
         _say(f"reident: nothing more can be written ({error.strerror}): {error.filename or 'make room'}")
         sys.exit(2)
-    except KeyboardInterrupt:
-        _say("interrupted")
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as end:
+        # typer ends Ctrl-C by code 130, without a word; commands that resume have said more.
+        if isinstance(end, KeyboardInterrupt) or isinstance(
+            getattr(end.__context__, "__cause__", None), KeyboardInterrupt
+        ):
+            _say("reident: interrupted before it was done")
+            sys.exit(130)
+        raise
 
 
 def _warned(message: Any, category: type[Warning], *where: Any, **_: Any) -> None:

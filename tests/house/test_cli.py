@@ -91,6 +91,25 @@ def test_an_assessment_that_is_interrupted_says_that_it_goes_on(tmp_path, monkey
     assert "the same command goes on from there" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "asked", [("check", "--against", "people.csv"), ("open",), ("protect", "--method", "mondrian")]
+)
+def test_ctrl_c_ends_with_a_sentence(asked, tmp_path, monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    (tmp_path / "people.csv").write_text("age,sex\n40,f\n50,m\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["reident", *asked, "people.csv"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    for reads in ("opening.open_file", "files.read_file", "checking.check"):
+        monkeypatch.setattr(f"reident.workbench.{reads}", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "reident: interrupted before it was done\n"
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_a_study_is_reproduced_interrupted_resumed_and_drawn_again(tmp_path, monkeypatch):

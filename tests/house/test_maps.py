@@ -215,6 +215,14 @@ def test_what_a_panel_says_instead_is_so():
     assert sentence(frame, [("(a)", other)]) == f"As (a),\nwithin 0.03 but for\nmethod a 1: {risk:.2f}, not 0.00."
 
 
+def test_a_level_is_no_wider_than_what_tells_two_apart():
+    frame = crowded(1, [1, 2, 5, 10])
+    mine = ~frame["method"].isin([ORIGINAL, NOTHING])
+    assert sentence(frame.assign(risk=frame["risk"].mask(mine, [0.97, 0.96, 0.95, 0.86, 1, 0])), []).startswith("Two")
+    # No step is wider than .03, and yet the first three are .05 apart.
+    assert sentence(frame.assign(risk=frame["risk"].mask(mine, [0.97, 0.945, 0.92, 0.86, 1, 0])), []) is None
+
+
 def test_the_ring_is_the_most_useful_release_below_the_limit():
     frame = crowded(3, [1, 2, 5, 10])
     below = frame[(frame["risk"] <= 0.3) & ~frame["method"].isin([ORIGINAL, NOTHING])]

@@ -181,6 +181,7 @@ def test_the_covering_problem_is_solved_exactly_and_its_bounds_hold_whenever_it_
     assert searched > 5
 
 
+@pytest.mark.whole
 @settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -234,6 +235,7 @@ def test_climbing_links_no_fewer_than_the_simple_mean_and_no_more_than_is_possib
     assert sum(reached) >= 5
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 def test_ratio_is_that_of_linking(model):
     release, original = files(30, 3, 5)
@@ -285,6 +287,7 @@ def test_perfect_column_is_found():
         assert learned.upper_bound == 1
 
 
+@pytest.mark.whole
 def test_order_of_records_does_not_matter_and_the_seed_repeats():
     release, original = files(25, 3, 9)
     first = learn_linkage(release, original, model="choquet", rng=3)
@@ -293,6 +296,7 @@ def test_order_of_records_does_not_matter_and_the_seed_repeats():
     assert first.certificate == shuffled.certificate
 
 
+@pytest.mark.whole
 def test_constant_column_gets_no_weight():
     release, original = files(20, 2, 1)
     for model in ("weighted_mean", "choquet"):

@@ -92,6 +92,7 @@ def test_random_graphs_as_igraph(route, seed):
     assert best.upper_bound == len(best) == comp.size
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("seed", range(3))
 def test_a_hidden_clique_in_a_sparse_graph(route, seed):
     rng = np.random.default_rng(seed)
@@ -163,6 +164,7 @@ def test_complete_graph_is_one_clique(route):
     assert len(max_cliques(nx.complete_graph(20))) == 1
 
 
+@pytest.mark.whole
 def test_same_seed_same_clique(route):
     graph = nx.gnp_random_graph(40, 0.5, seed=2)
     assert len({max_clique(graph, rng=5).vertices for _ in range(3)}) == 1
@@ -192,6 +194,7 @@ def test_any_node_limit_gives_a_true_bound(route):
         assert cut.is_optimal == (len(cut) == cut.upper_bound)
 
 
+@pytest.mark.whole
 def test_time_limit(route):
     graph = nx.gnp_random_graph(60, 0.8, seed=1)
     size = len(max_clique(graph, rng=0))
@@ -282,6 +285,7 @@ def test_a_search_may_be_let_run_without_a_clock():
         quasi_clique(graph, gamma=0.9, time_limit_s=0)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("seed", range(4))
 def test_a_search_goes_on_from_what_an_earlier_one_found(route, seed):
     graph = nx.gnp_random_graph(40, [0.1, 0.3, 0.6, 0.9][seed], seed=seed)

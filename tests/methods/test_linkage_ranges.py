@@ -9,6 +9,8 @@ from scipy.optimize import linprog
 
 from reident import ParameterError, learn_linkage, link_records
 
+pytestmark = pytest.mark.whole
+
 
 def files(seed, n=24, columns=3, noise=0.45):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
 import reident as rd
 from reident.errors import DataError, ParameterError
@@ -15,6 +16,7 @@ from reident.methods import find
 from reident.methods.attacks import attack_names, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
 from reident.methods.release import Release
+from reident.places.shape import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.making import Roles, Step, make
 from reident.workbench.panel import attack_panel
@@ -341,6 +343,23 @@ def _judged_places(n, sd_km, repetitions, seed):
         got["above"].append((found.claims["confidence"] > 0.25).mean())
         got["assigned"].append(judge(run_attack("place_assignment", release, knowledge), 0.25)["risk"])
     return {name: float(np.mean(values)) for name, values in got.items()}
+
+
+@pytest.mark.whole
+def test_of_many_persons_a_part_tells_the_size_of_the_noise(monkeypatch):
+    rng = np.random.default_rng(3)
+    known = pd.DataFrame({"lat_deg": rng.uniform(47, 55, 8000), "lon_deg": rng.uniform(6, 15, 8000)})
+    release = Release("points", known + rng.normal(0, 0.01, known.shape), "coordinate_noise", {"sigma_deg": 0.01}, 8000)
+    knowledge = Knowledge(known, [], np.arange(8000), n_persons=8000)
+    of_all = run_attack("nearest_place", release, knowledge).claims
+    monkeypatch.setattr("reident.methods.nearest._ENOUGH", 1000)
+    of_some = run_attack("nearest_place", release, knowledge).claims
+    assert (of_some["claim"] == of_all["claim"]).all()
+    # The sizes that are tried lie a fifth apart.
+    assert of_some["confidence"].mean() == pytest.approx(of_all["confidence"].mean(), abs=0.05)
+    places = unit_vectors(*release.table.to_numpy().T)
+    at = cKDTree(places).query(unit_vectors(*known.to_numpy().T))[1]
+    assert (of_all["claim"] == at).all()
 
 
 MEASURED = ("confidence", "right", "assigned", "above")

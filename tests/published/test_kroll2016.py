@@ -168,8 +168,10 @@ def test_titles_lie_inside_and_what_was_not_run_is_said(source):
         {**row, "measure": measure, "reference_set_size": size, "mean": 0.5, "low": 0.4, "high": 0.6}
         for measure in ("precision", "recall", "strong_precision", "strong_recall") for size in (1, 10)
     ]  # fmt: skip
-    files = pd.DataFrame({"scenario": ["england"], "source": [source]})
-    results = SimpleNamespace(frames={"files": files, "first_summary": pd.DataFrame(rows)}, profile="quick")
+    file = {"scenario": ["england"], "source": [source], "file": ["target"], "common": [True]}
+    trials = pd.DataFrame({"scenario": ["england"], "alpha": [0.1]})
+    frames = {"files": pd.DataFrame(file), "first": trials, "first_summary": pd.DataFrame(rows)}
+    results = SimpleNamespace(frames=frames, profile="quick")
     for name, said in (("figure-5-england-first-alpha-0.1", "95 %"), ("figure-7-england-first-alpha-0.9", "not run")):
         figure = FIGURES[name](results)
         figure.canvas.draw()

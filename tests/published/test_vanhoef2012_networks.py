@@ -34,6 +34,7 @@ from reident.studies.comparison import compare
 from reident.studies.vanhoef2012_networks import crawls, drawings
 from reident.studies.vanhoef2012_networks.chapter9 import same_runs, statements
 from reident.studies.vanhoef2012_networks.figures import FIGURES
+from reident.studies.vanhoef2012_networks.figures_parts import levels
 from reident.studies.vanhoef2012_networks.graphs import public_graphs
 from rows_of_figures import assert_rows_aligned
 
@@ -295,6 +296,15 @@ def test_study_compares_and_draws(smoke):
     assert (about_graphs == "not comparable").all()
     for draw in FIGURES.values():
         assert_rows_aligned(draw(results))
+
+
+def test_curves_are_told_in_words_only_where_they_would_lie_on_one_another():
+    rows = pd.DataFrame({"method": ["original", "a", "a", "b", "b"], "k": [1, 2, 9, 2, 9]})
+    assert levels(rows.assign(risk=0.98), "risk") == "at every k\n0.98 by all methods"
+    said = levels(rows.assign(risk=[0.98, 0.97, 0.93, 0.0, 0.01]), "risk")
+    assert said == "at every k\n0.00 to 0.01 by b;\n0.93 to 0.98 by all others"
+    assert levels(rows.assign(risk=[0.98, 0.97, 0.5, 0.0, 0.01]), "risk") is None
+    assert levels(rows.assign(risk=np.nan), "risk") == "not asked"
 
 
 def test_the_small_drawings_show_what_they_say():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,10 +21,14 @@ __all__ = ["Near", "assign", "near_places", "near_records", "posterior"]
 #: Candidates looked at for each person.
 MOST_NEAR = 64
 _CELLS = 4_000_000
+#: Into so many cells a radius of the globe is cut where places are sorted; one is some 6 km wide.
+_CELLS_A_RADIUS = 1000
 #: Records of one kind that a person may be assigned to.
 _COPIES = 8
 #: Share of persons that are allowed not to be in the release when the size of the noise is estimated.
 _ABSENT = 0.1
+#: Persons from whose gaps the size of the noise is estimated; more of them do not tell it better.
+_ENOUGH = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,12 @@ class Near:
     sizes: IntArray
     classes: IntArray
     cut: BoolArray
+
+    def part(self, which: slice) -> Near:
+        """Return the same of some of the persons."""
+        return replace(
+            self, **{name: getattr(self, name)[which] for name in ("persons", "rows", "gaps", "sizes", "cut")}
+        )
 
     def is_true(self, truth: IntArray | None) -> FloatArray:
         """Tell of each candidate whether the person's record is among those it stands for; NaN where unknown."""
@@ -99,6 +109,8 @@ def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: in
         if not allowed.size or groups[order[a]] < 0:
             continue
         cut[own] = allowed.size > k
+        # Neighbours one after another: the tree's branches are still at hand.
+        own = own[np.lexsort(np.floor(_CELLS_A_RADIUS * mine[persons[own]]).T)]
         chords, found = cKDTree(theirs[allowed]).query(mine[persons[own]], k=min(k, allowed.size))
         shape = len(own), min(k, allowed.size)
         rows[own, : shape[1]] = allowed[found.reshape(shape)]
@@ -190,6 +202,19 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
     person in ten being allowed to have no record. `power` 2 is normal noise, 1 double exponential. Candidates beyond
     those at hand are taken to lie as densely as these.
     """
+    chosen = _size_of_noise(near.part(slice(None, None, 1 + len(near.persons) // _ENOUGH)), dimensions, power)
+    lowest = near.gaps.min(axis=1, keepdims=True)
+    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
+    # Relative to the nearest, so that a person far from all still has a nearest one.
+    weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
+    beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum((lowest / chosen) ** power, 700)
+    beyond = np.exp(np.minimum(beyond, 700))
+    total = weights.sum(axis=1, keepdims=True) + beyond
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def _size_of_noise(near: Near, dimensions: int, power: int) -> float:
+    """Return the size of the noise, in the gaps' unit, at which they are likeliest."""
     finite = near.gaps[np.isfinite(near.gaps)]
     least, most = (float(finite[finite > 0].min()), float(finite.max())) if (finite > 0).any() else (1.0, 1.0)
     best, chosen = -np.inf, least / 10
@@ -203,14 +228,7 @@ def posterior(near: Near, dimensions: int, power: int = 2) -> FloatArray:
         total = float(np.logaddexp(np.log(1 - _ABSENT) + seen, absent).sum())
         if total > best:
             best, chosen = total, float(scale)
-    lowest = near.gaps.min(axis=1, keepdims=True)
-    lowest = np.where(np.isfinite(lowest), lowest, 0.0)
-    # Relative to the nearest, so that a person far from all still has a nearest one.
-    weights = near.sizes * np.exp(-0.5 * ((near.gaps / chosen) ** power - (lowest / chosen) ** power))
-    beyond = _beyond(near, chosen, dimensions, power)[:, None] + 0.5 * np.minimum((lowest / chosen) ** power, 700)
-    beyond = np.exp(np.minimum(beyond, 700))
-    total = weights.sum(axis=1, keepdims=True) + beyond
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return chosen
 
 
 def _beyond(near: Near, scale: float, dimensions: int, power: int) -> FloatArray:

@@ -254,7 +254,7 @@ def _from_networkx(graph: Any, name: str) -> Network:
     np.cumsum(np.fromiter(map(len, adjacency.values()), np.int64, n), out=indptr[1:])
     nodes: Sequence[Hashable] = list(adjacency)
     ends: Iterable[Any] = itertools.chain.from_iterable(adjacency.values())
-    if all(map(_is_plain_int, nodes)) and nodes == list(range(n)):
+    if set(map(type, nodes)) <= {int} and nodes == list(range(n)):
         nodes = range(n)
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)

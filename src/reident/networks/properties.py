@@ -236,7 +236,7 @@ def average_path_length(
     Returns
     -------
     float
-        Mean over the pairs that have a path.
+        Mean over all pairs; one without a path counts 0 (`PathLengths.average`).
     """
     return path_lengths(graph, exact_limit=exact_limit, searches=1, rng=rng).average
 

@@ -38,7 +38,7 @@ def _levels(releases: pd.DataFrame, same: float) -> str | None:
     order = releases.sort_values("risk", ascending=False)
     level = (-order["risk"].diff().fillna(0) > same).cumsum()
     groups = [group for _, group in order.groupby(level)]
-    if len(groups) > 2 or any(np.ptp(group["risk"]) > 2 * same for group in groups):
+    if len(groups) > 2 or any(np.ptp(group["risk"]) > same for group in groups):
         return None
     told = [f"risk {_span(g['risk'])} at utility {_span(g['utility'])}: {_who(g, releases)}" for g in groups]
     if sum(map(len, told)) > _LONG:

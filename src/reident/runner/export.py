@@ -105,7 +105,8 @@ def _write_tables(drawn: Drawn, told: str, folder: Path, language: str) -> None:
 
 def _tables(drawn: Drawn) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the frames that a figure shows; repetitions as their mean and number."""
-    for name, frame in drawn.frames.items():
+    rows = {"rows" if i == 1 else f"rows {i}": frame for i, frame in enumerate(drawn.rest.frames, 1)}
+    for name, frame in (rows or drawn.frames).items():
         frame = frame.drop(columns=[column for column in ("seed_key",) if column in frame])
         for column in frame.select_dtypes("object"):
             frame[column] = frame[column].map(lambda value: "-".join(map(str, value)) if np.ndim(value) else value)

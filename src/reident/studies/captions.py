@@ -31,11 +31,24 @@ _WORDS = {
     "n_own": ("records in one release only", "Datensätze nur einer Freigabe"),
     "n_records": ("records", "Datensätze"),
     "n_nodes": ("nodes", "Knoten"),
+    "n_users": ("people", "Personen"),
+    "n_people": ("people", "Personen"),
+    "attacks": ("people attacked a repetition", "angegriffene Personen je Wiederholung"),
+    "n_guesses": ("guesses", "Rateversuche"),
+    "resamples": ("resamples", "Ziehungen mit Zurücklegen"),
+    "n_answers": ("answers", "Antworten"),
+    "n_points": ("points", "Punkte"),
+    "universe": ("size of the universe", "Größe des Universums"),
+    "n_planted": ("planted nodes", "eingeschleuste Knoten"),
+    "clique_size": ("people in the clique", "Personen in der Clique"),
     "sigma_deg": ("noise, degrees", "Rauschen in Grad"),
+    "sigma_km": ("noise on distances, km", "Rauschen der Entfernungen in km"),
     "jitter_km": ("homes scattered, km", "Wohnorte gestreut, km"),
     "alpha": ("alpha", "alpha"),
     "gamma": ("gamma", "gamma"),
     "k": ("k", "k"),
+    "l": ("l", "l"),
+    "t": ("t", "t"),
     "epsilon": ("epsilon", "epsilon"),
     "known_nodes": ("share of people in the copy", "Anteil der Personen in der Kopie"),
     "known_edges": ("share of links in the copy", "Anteil der Kanten in der Kopie"),
@@ -228,7 +241,7 @@ def _span(values: pd.Series, german: bool, words: Mapping[str, str] | None = Non
         return ""
     if all(isinstance(value, (int, float, np.number)) for value in kept):
         kept = sorted(kept)
-        told = [f"{value:,}" if float(value).is_integer() else f"{value:.4g}" for value in kept]
+        told = [f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}" for value in kept]
         told = [text.translate(str.maketrans(",.", ".,")) for text in told] if german else told
     else:
         told = list(dict.fromkeys((words or {}).get(str(value), str(value).replace("_", " ")) for value in kept))

@@ -84,7 +84,7 @@ def _larger(tried: Sequence[Step], data: Any, roles: Roles, limit: float) -> lis
 def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
     """Return grids whose cells hold enough records, or households, that each is one of many: others are left out."""
     least = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
-    grids = [step for step in tried if step.entry.name == "grid" and step.settings["min_count"] == 1]
+    grids = [step for step in tried if step.settings.get("min_count") == 1]
     return [
         Step(step.entry, {**step.settings, "min_count": times * least})
         for step in grids

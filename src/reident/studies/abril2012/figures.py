@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -14,15 +15,21 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
+from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure, say_instead
 from reident.plotting.rumap import plot_ru_panels
+from reident.studies.abril2012 import PROFILES
 from reident.studies.abril2012.instruments import INSTRUMENTS, SETUPS
 from reident.studies.abril2012.maskings import ATTACKS, MASKINGS
+from reident.studies.captions import rests_on
+from reident.studies.comparison import DRAWN, OWN, PUBLIC
 from reident.studies.study import Results
 
 __all__ = ["FIGURES"]
 
 _CMAP = colormaps["Blues"]
+
+#: Where every set may weigh less than this and almost 1, a lattice shows one pale blue.
+_PALE = 0.2
 
 _TABLES = {"census": "Census", "tarragona": "Tarragona", "eia": "EIA", "adult": "Adult"}
 _NAMES = {
@@ -33,14 +40,20 @@ _NAMES = {
 }
 
 
-def _sign(figure: Figure, results: Results) -> Figure:
-    """Say on the figure where its data were simulated, in a strip of its own on top."""
+def _sign(figure: Figure, results: Results, *rows: pd.DataFrame, more: tuple[str, ...] = (), **settings: Any) -> Figure:
+    """Say on the figure where its data were simulated, in a strip of its own on top, and tell its caption the rows."""
     if not _is_census(results):
         strip = 0.18 / figure.get_figheight()  # inches
         figure.set_layout_engine("constrained", rect=(0, 0, 1, 1 - strip))
         figure.text(0.995, 1 - strip / 5, "simulated stand-in data, not the CASC file", ha="right", va="top",
                     fontsize=7, color="0.35", style="italic")  # fmt: skip
-    return figure
+    data = (OWN if _is_census(results) else DRAWN, *more)
+    return rests_on(figure, *rows, data=data, **settings)
+
+
+def _draw_spread(ax: Axes, values: pd.DataFrame, y: Any, **look: Any) -> None:
+    """Draw 5 to 95 % of each column as a line, the columns one below the other."""
+    ax.hlines(y, values.quantile(0.05), values.quantile(0.95), linewidth=1, **look)
 
 
 def _is_census(results: Results) -> bool:
@@ -58,28 +71,43 @@ def _places(nodes: pd.DataFrame) -> dict[str, tuple[float, float]]:
 
 
 def _lattice(results: Results, file: str, title: str, size: tuple[float, float]) -> Figure:
-    nodes, edges = (results.frames[f"lattice_{part}"].loc[lambda f: f["file"] == file] for part in ("nodes", "edges"))
+    nodes, edges, ranges = _optima(results, file)
+    frame = results.frames["measures"]
+    printed = frame[frame["file"] == file].set_index("code")["published"].dropna()
     figure, ax = new_figure(size=size)
     places = _places(nodes)
     for below, above in zip(edges["below"], edges["above"], strict=True):
         (x1, y1), (x2, y2) = places[below], places[above]
         ax.plot([x1, x2], [y1, y2], color="0.8", linewidth=0.6, zorder=1)
     shade = Normalize(0, 1)
-    own = results.frames["ranges"].query("file == @file and model == 'choquet' and what == 'measure'")
-    ranges = own.set_index("code")[["low", "high"]].reindex(nodes["code"].astype(str), fill_value=0.0)
     for node in nodes.itertuples():
         x, y = places[str(node.code)]
         low, high = ranges.loc[str(node.code)]
         dark = float(low) > 0.55
-        ax.text(x, y, f"{node.code}\n{_span(low, high)}", ha="center", va="center", zorder=2,
-                fontsize=7 if len(nodes) <= 20 else 5.5, color="white" if dark else "black",
-                bbox={"boxstyle": "round,pad=0.3", "facecolor": _CMAP(shade(low)), "edgecolor": "0.4",
-                      "linewidth": 0.6})  # fmt: skip
+        # To two digits, as it is written.
+        told = printed.get(str(node.code), np.nan)
+        beyond = told < low - 0.005 or told > high + 0.005
+        print_line = "" if np.isnan(told) else f"\nprint {_span(told, told)}"
+        ax.text(x, y, f"{node.code}\n{_span(low, high)}{print_line}", ha="center", va="center", zorder=2,
+                fontsize=7, color="white" if dark else "black",
+                bbox={"boxstyle": "round,pad=0.3", "facecolor": _CMAP(shade(low)),
+                      "edgecolor": COLOURS[3] if beyond else "0.4", "linewidth": 1.6 if beyond else 0.6})  # fmt: skip
     figure.colorbar(ScalarMappable(shade, _CMAP), ax=ax, shrink=0.6, label="least measure in any optimum", pad=0.01)
     ax.set(xlim=(-0.03, 1.03), ylim=(nodes["size"].min() - 0.5, nodes["size"].max() + 0.5))
     ax.axis("off")
     ax.set_title(title)
-    return _sign(figure, results)
+    return _sign(figure, results, nodes, **_one_draw(results))
+
+
+def _optima(results: Results, file: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the sets of a lattice, the pairs of them next to one another, and the ranges of their measures."""
+    nodes, edges = (results.frames[f"lattice_{part}"].loc[lambda f: f["file"] == file] for part in ("nodes", "edges"))
+    own = results.frames["ranges"].query("file == @file and model == 'choquet' and what == 'measure'")
+    return nodes, edges, own.set_index("code")[["low", "high"]].reindex(nodes["code"].astype(str), fill_value=0.0)
+
+
+def _one_draw(results: Results) -> dict[str, Any]:
+    return {"n_records": _records(results), "repetition": 1}
 
 
 def _span(low: float, high: float) -> str:
@@ -89,23 +117,37 @@ def _span(low: float, high: float) -> str:
 
 
 def figure_1(results: Results) -> Figure:
-    """Draw the lattice of the measure learned for M4-28 (all sets)."""
+    """Draw the measure learned for M4-28 on one stated draw: the range of each set over all optima, beside print."""
     variables = results.frames["weights"]["variable"].iloc[:4]
     title = (
         "M4-28: least and greatest measure of each set over all measures that link as many records\n"
-        f"(first digit {variables.iloc[0]}, then {', '.join(variables.iloc[1:])})"
+        f"(first digit {variables.iloc[0]}, then {', '.join(variables.iloc[1:])}; framed: print is no optimum here)"
     )
-    return _lattice(results, "M4-28", title, (7.2, 4.4))
+    return _lattice(results, "M4-28", title, (7, 4.6))
 
 
 def figure_2(results: Results) -> Figure:
-    """Draw the lattice of the measure learned for M6-385, sets with at least .1."""
-    title = (
-        "M6-385: least and greatest measure over all optima, sets whose learned measure is at least 0.1 (digits: "
-        + ", ".join(results.frames["weights"]["variable"])
-        + ")"
+    """Draw the measure learned for M6-385 on one stated draw, sets of at least .1: their ranges over all optima."""
+    nodes, edges, ranges = _optima(results, "M6-385")
+    part = ranges[nodes.set_index("code")["size"].reindex(ranges.index) < nodes["size"].max()]
+    variables = list(results.frames["weights"]["variable"])
+    if part.empty or part["low"].max() > _PALE or part["high"].min() < 1 - _PALE:
+        title = (
+            "M6-385: least and greatest measure over all optima, sets whose learned measure is at least 0.1\n"
+            f"(digits: {', '.join(variables)})"
+        )
+        return _lattice(results, "M6-385", title, (11, 5))
+    least = [code for code in part.index if code not in set(edges["above"])]
+    named = [" + ".join(v for v, bit in zip(variables, code, strict=True) if bit == "1") for code in least]
+    figure, ax = new_figure(size=(7, 3.2))
+    told = (
+        f"M6-385: {len(part)} sets of columns, and the whole set, have a learned measure of at least 0.1. "
+        f"Over all measures that link as many records, each of the {len(part)} has a least measure of at most "
+        f"{part['low'].max():.2f} and a greatest one of at least {part['high'].min():.2f}: "
+        "the records do not tell which sets matter."
     )
-    return _lattice(results, "M6-385", title, (11, 5))
+    say_instead(ax, "\n".join([*textwrap.wrap(told, 80), "", "The smallest of these sets:", *named]))
+    return _sign(figure, results, nodes, **_one_draw(results))
 
 
 def _look(distance: str) -> tuple[str, str]:
@@ -158,18 +200,19 @@ def table_1(results: Results) -> Figure:
         ),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
-    return _sign(figure, results)
+    return _sign(figure, results, trials, repetition=sorted(ratios["n"].unique()))
 
 
 def table_2(results: Results) -> Figure:
-    """Draw learning times, and the paper's as context."""
-    times = results.frames["times"]
+    """Draw learning times, median and 5 to 95 % of the draws, and the paper's as context."""
+    times, trials = results.frames["times"], results.frames["trials"]
     files = list(dict.fromkeys(times["file"]))
     figure, axes = new_figure(1, 2, size=(9, 3.2), sharey=True, sharex=True)
     for ax, model in zip(axes, ("weighted_mean", "choquet"), strict=True):
         rows = times[times["model"] == model].set_index("file").loc[files]
         y = np.arange(len(files))
-        ax.plot(rows["median_s"], y, MARKERS[0], color=COLOURS[0], label="here, median of the draws")
+        _draw_spread(ax, _by_file(trials, f"seconds_{model}", files), y, color=COLOURS[0])
+        ax.plot(rows["median_s"], y, MARKERS[0], color=COLOURS[0], label="here, median and 5 to 95 % of the draws")
         ax.plot(rows["published_s"], y, "x", color="black", label="paper (other machine and records)")
         ax.set_xscale("log")
         ax.set_title(_NAMES[model])
@@ -178,31 +221,38 @@ def table_2(results: Results) -> Figure:
     axes[0].set_yticks(range(len(files)), files)
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return _sign(figure, results)
+    return _sign(figure, results, trials)
+
+
+def _by_file(trials: pd.DataFrame, column: str, files: list[str]) -> pd.DataFrame:
+    """Return a measure of each draw, a column a file."""
+    return trials.pivot_table(index="repetition", columns="file", values=column)[files]
 
 
 def in_and_out(results: Results) -> Figure:
-    """Draw the ratio on the records learned from beside that on other records."""
-    ratios = results.frames["ratios"].dropna(subset="outside")
+    """Draw the ratio on the records learned from beside that on other records; mean and 5 to 95 % of the draws."""
+    ratios, trials = results.frames["ratios"].dropna(subset="outside"), results.frames["trials"]
     files = list(dict.fromkeys(ratios["file"]))
-    figure, ax = new_figure(size=(6.8, 3.8))
-    for position, (distance, rows) in enumerate(ratios.groupby("distance", sort=False)):
+    figure, ax = new_figure(size=(6.8, 4.6))
+    for position, distance in enumerate(ratios["distance"].unique()):
         colour, marker = _look(str(distance))
-        y = np.arange(len(files)) + (position - 1) * 0.22
-        rows = rows.set_index("file").loc[files]
-        ax.hlines(y, rows["mean"], rows["outside"], color=colour, linewidth=1)
-        ax.plot(rows["mean"], y, marker, color=colour, label=_NAMES[str(distance)])
-        ax.plot(rows["outside"], y, marker, color="white", markeredgecolor=colour)
+        name = "dbrl1" if distance == "mean" else distance
+        for side, (where, face) in enumerate((("ratio", colour), ("outside", "white"))):
+            values = _by_file(trials, f"{where}_{name}", files)
+            y = np.arange(len(files)) + (position - 1) * 0.28 + (side - 0.5) * 0.13
+            _draw_spread(ax, values, y, color=colour)
+            ax.plot(values.mean(), y, marker, color=face, markeredgecolor=colour, markersize=5,
+                    label=None if side else _NAMES[str(distance)])  # fmt: skip
     ax.set_yticks(range(len(files)), files)
     ax.invert_yaxis()
-    ax.set_xlabel(f"linked share: filled = records learned from, hollow = {_records(results)} other records")
+    ax.set_xlabel(f"linked share (filled: records learned from; hollow: {_records(results)} other records)")
     ax.grid(axis="x", color="0.92")
     figure.legend(loc="outside lower center", ncols=3)
-    return _sign(figure, results)
+    return _sign(figure, results, trials)
 
 
 def leakage(results: Results) -> Figure:
-    """Draw which attribute leaks: Shapley values over all optima, and bootstrap intervals of one."""
+    """Draw which attribute leaks on one stated draw: Shapley values over all optima, and 90 % of resamples of one."""
     frame = results.frames["leakage"]
     files = list(dict.fromkeys(frame["file"]))
     figure, axes = new_figure(1, len(files), size=(4.4 * len(files), 3.6))
@@ -213,7 +263,7 @@ def leakage(results: Results) -> Figure:
         _draw_leakage(ax, rows, f"{file}: {said}\n({sets:.0f} optimal sets of linked records)")
     handles, labels = np.atleast_1d(axes)[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    return _sign(figure, results)
+    return _sign(figure, results, frame, **_one_draw(results))
 
 
 def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
@@ -232,7 +282,7 @@ def _draw_leakage(ax: Axes, rows: pd.DataFrame, title: str) -> None:
 
 
 def instruments(results: Results) -> Figure:
-    """Draw what the printed measures link under each candidate set-up: print alone settles how files were made."""
+    """Draw what the printed measures link under each candidate set-up, draw by draw, beside their ratio in print."""
     frame = results.frames["instruments"]
     figure, axes = new_figure(1, len(INSTRUMENTS), size=(11.5, 3.4), sharey=True, sharex=True)
     for ax, (name, (file, _, printed)) in zip(axes, INSTRUMENTS.items(), strict=True):
@@ -241,47 +291,59 @@ def instruments(results: Results) -> Figure:
             ratios = rows.loc[rows["setup"] == setup, "ratio"]
             colour = COLOURS[0] if setup == SETUPS[0] else COLOURS[1]
             ax.plot(ratios, np.full(len(ratios), y), "|", color=colour, markersize=9)
-            ax.plot(ratios.mean(), y, "o", color=colour, markersize=5)
+            ax.plot(ratios.mean(), y, "o", color=colour, markeredgecolor="black", markersize=5, zorder=3)
         ax.axvline(printed, color="black", linestyle="--", linewidth=0.8)
-        ax.set_title(f"{name} ({file}); dashed: its ratio in print,\non the records it was learned from", fontsize=8)
+        ax.set_title(f"measure of {name} ({file})", fontsize=8)
         ax.set_xlabel("linked share")
         ax.grid(axis="x", color="0.92")
     axes[0].set_yticks(range(len(SETUPS)), SETUPS)
     axes[0].invert_yaxis()
-    return _sign(figure, results)
+    handles = [
+        Line2D([], [], color=COLOURS[0], marker="|", linestyle="", markersize=9, label="one draw, set up as adopted"),
+        Line2D([], [], color=COLOURS[1], marker="|", linestyle="", markersize=9, label="one draw, one thing changed"),
+        Line2D([], [], color="0.5", marker="o", markeredgecolor="black", linestyle="", markersize=5, label="mean"),
+        Line2D([], [], color="black", linestyle="--", linewidth=0.8, label="print, on the records it learned from"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
+    return _sign(figure, results, frame, n_records=sorted(frame["drawn"].unique()))
 
 
 def race(results: Results) -> Figure:
     """Draw the race of formulations: the paper's programme as printed and ours, same records, solver and run."""
     frame = results.frames["race"]
-    figure, ax = new_figure(size=(6.2, 3.6))
+    figure, ax = new_figure(size=(6.2, 3.8))
     names = {"milp": "the paper's programme, all rows", "benders": "conflicts and covering"}
+    limit = frame["time_limit_s"].max()
     for place, (method, said) in enumerate(names.items()):
         rows = frame[frame["method"] == method].sort_values("n_records")
-        ax.plot(rows["n_records"], rows["seconds"], "-", color=COLOURS[place], linewidth=1)
-        for proven, face in ((True, COLOURS[place]), (False, "white")):
-            own = rows[rows["proven"] == proven]
-            ax.plot(own["n_records"], own["seconds"], MARKERS[place], color=COLOURS[place], markerfacecolor=face,
-                    label=said if proven else None)  # fmt: skip
+        proven, stopped = rows[rows["proven"]], rows[~rows["proven"]]
+        ax.plot(proven["n_records"], proven["seconds"], "-", color=COLOURS[place], linewidth=1, marker=MARKERS[place],
+                label=f"{said}: proven")  # fmt: skip
+        if len(stopped):
+            # No line leads there: the time to a proof is not known.
+            ax.plot(stopped["n_records"], stopped["seconds"], "^", color=COLOURS[place], markerfacecolor="white",
+                    markersize=8, label="stopped, would take longer")  # fmt: skip
+    ax.axhline(limit, color="0.5", linewidth=0.8, linestyle=":", label=f"time limit, {limit:g} s")
     ticks = sorted(frame["n_records"].unique())
     ax.set_xscale("log")
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.minorticks_off()
     ax.set_yscale("log")
     ax.set_xlabel("records (M4-33, Choquet integral)")
-    ax.set_ylabel("seconds; hollow: stopped, not proven")
+    ax.set_ylabel("seconds")
     ax.grid(axis="y", color="0.92")
     figure.legend(loc="outside lower center", ncols=2)
-    return _sign(figure, results)
+    return _sign(figure, results, frame)
 
 
 def ru_map(results: Results) -> Figure:
     """Draw the risk-utility map of the seven protections, inside and outside the records learned from."""
-    return _sign(plot_ru_panels(results.frames["ru_map"]), results)
+    frame = results.frames["ru_map"]
+    return _sign(plot_ru_panels(frame), results, frame)
 
 
 def ru_maskings(results: Results) -> Figure:
-    """Draw the risk of the learned attack against information loss: six maskings, weak (hollow) to strong, by table."""
+    """Draw the risk of the attack against information loss, six maskings from weak (hollow) on; 5 to 95 % of runs."""
     frame = results.frames["ru_maskings"]
     tables = list(dict.fromkeys(frame["table"]))
     figure, axes = new_figure(len(tables), len(ATTACKS), size=(12, 2.1 * len(tables) + 1), sharey=True, sharex=True,
@@ -292,11 +354,12 @@ def ru_maskings(results: Results) -> Figure:
         name = "simulated" if table == "census" and not _is_census(results) else _TABLES.get(table, table)
         row[0].set_ylabel(f"{name}\nlinked share")
     for ax, attack in zip(axes[0], ATTACKS.values(), strict=True):
-        ax.set_title(attack.replace(", ", ",\n", 1), fontsize=8)
+        ax.set_title(textwrap.fill(attack, 18))
     for ax in axes[-1]:
-        ax.set_xlabel("information loss (SSE / SST)")
+        ax.set_xlabel("information loss\n(SSE / SST)")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(MASKINGS))
-    return _sign(figure, results)
+    masked = min(PROFILES[results.profile].mask_records, _records(results))
+    return _sign(figure, results, frame, more=(PUBLIC,) if set(tables) - {"census"} else (), n_records=masked)
 
 
 def _draw_maskings(ax: Axes, panel: pd.DataFrame) -> None:
@@ -304,8 +367,9 @@ def _draw_maskings(ax: Axes, panel: pd.DataFrame) -> None:
         curve = panel[panel["method"] == method]
         look: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 3.5}
         loss, risk = 1 - curve["utility"], curve["risk"]
-        ax.plot(loss, risk, linewidth=1, label=method, **look)
-        ax.plot(loss.iloc[:1], risk.iloc[:1], markerfacecolor="white", **look)
+        bars = np.clip([risk - curve["risk_low"], curve["risk_high"] - risk], 0, None)
+        ax.errorbar(loss, risk, yerr=bars, linewidth=1, elinewidth=0.8, label=method, **look)
+        ax.plot(loss.iloc[:1], risk.iloc[:1], markerfacecolor="white", zorder=3, **look)
     ax.set_xscale("log")
     ax.set_ylim(-0.03, 1.03)
     ax.grid(color="0.92")

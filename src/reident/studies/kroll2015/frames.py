@@ -14,8 +14,8 @@ from reident.studies.study import Sweep
 
 __all__ = ["claims", "frames", "sweeps"]
 
-# Data sets of what is beside the paper's tables: the calibration and the variants.
-_FEWER = 5
+#: Data sets of what is beside the paper's tables: the calibration and the variants.
+N_FEWER = 5
 
 
 def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
@@ -31,7 +31,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
         {**size, "alpha": 0.5, "gamma": gamma, "dataset": dataset, **fixed}
         for gamma in dict.fromkeys((1.0, plan.gamma))
         for size in sizes
-        for dataset in datasets[:_FEWER]
+        for dataset in datasets[:N_FEWER]
     ]
     shared = ["alpha", *CONDITIONS]
     parts = {"narrow": plan.narrow_repetitions, "trials": plan.repetitions}
@@ -53,7 +53,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
         "calibration": {
             "grid": {
                 "sigma_deg": plan.sigmas_deg[1::2] or plan.sigmas_deg,
-                "dataset": datasets[:_FEWER],
+                "dataset": datasets[:N_FEWER],
                 **{name: value for name, value in grid.items() if name != "jitter_km"},
                 **plan.calibration,
             },
@@ -63,7 +63,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
         "variants": {
             "grid": variants,
             "trial": variant_trial,
-            "repetitions": -(-plan.variant_repetitions // len(datasets[:_FEWER])),
+            "repetitions": -(-plan.variant_repetitions // len(datasets[:N_FEWER])),
             "shared": ["gamma", *CONDITIONS],
         },
     }

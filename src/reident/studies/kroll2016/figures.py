@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.stats import gaussian_kde
+from matplotlib.lines import Line2D
 
 from reident.data.datasets import load_boundary
+from reident.data.papers import claims, published
 from reident.plotting._labels import Label, place_labels
-from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure, say_instead
+from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure, ordered_colours, say_instead
 from reident.plotting.rumap import plot_ru_panels
+from reident.studies.captions import rests_on
+from reident.studies.comparison import DRAWN, PUBLIC
 from reident.studies.kroll2016 import STUDY
+from reident.studies.kroll2016.scenarios import JITTER_KM
 from reident.studies.study import Results
 from reident.studies.together import confidence
 
@@ -23,21 +30,49 @@ __all__ = ["FIGURES"]
 # The precision above which the paper calls the risk too high.
 _RISK_LIMIT = 0.25
 
-# Distances that all lie in so small a share of the axis are told, not drawn.
-_SPIKE = 0.02
+# Distances that all lie so near to the true one, as a share of it, are told, not drawn.
+_SPIKE = 0.01
+
+# Shares that are all below this one are told, not drawn.
+_NOTHING = 0.03
+
+# Section "Contractive anonymisation": the distances of the paper's example, at points that it does not state.
+_PRINTED_KM = (308.9, 262.3, 162.7)
 
 
 def _source(results: Results, scenario: str) -> str:
     """Say what the points are: a simulated stand-in must never pass for the real list."""
+    if scenario == "germany":
+        return "drawn from public places"
+    return "NHS list of 2020" if _data(results, scenario) == PUBLIC else "SIMULATED stand-in"
+
+
+def _data(results: Results, scenario: str) -> str:
+    """Return the kind of data that the files of a scenario are, as the ledger has it."""
     files = results.frames["files"]
-    source = files.loc[files["scenario"] == scenario, "source"].iloc[0]
-    if source == "real":
-        return "NHS list of 2020"
-    return "SIMULATED stand-in" if scenario == "england" else "simulated"
+    simulated = (files.loc[files["scenario"] == scenario, "source"] == "simulated").all()
+    return DRAWN if scenario == "england" and simulated else PUBLIC
+
+
+def _sizes(results: Results, scenario: str) -> dict[str, Any]:
+    """Return what a caption tells of the two files of a scenario."""
+    files = results.frames["files"]
+    files = files[files["scenario"] == scenario]
+    target = files["file"] == "target"
+    return {
+        "n_original": int(target.sum()),
+        "n_known": int((~target).sum()),
+        "n_common": int(files.loc[target, "common"].sum()),
+        "jitter_km": JITTER_KM[scenario] if scenario == "germany" else None,
+        "file": None,
+        "scenario": None,
+    }
 
 
 def _outline(ax: Axes, country: str) -> None:
-    load_boundary(country).boundary.plot(ax=ax, color="0.5", linewidth=0.7)
+    # Lines of their own, which labels avoid.
+    for line in load_boundary(country).boundary.explode().geometry:
+        ax.plot(*line.coords.xy, color="0.5", linewidth=0.7, zorder=1)
     middle = {"germany": 51.0, "england": 52.8, "united_kingdom": 55.0}[country]
     # One degree of longitude is shorter than one of latitude.
     ax.set_aspect(1 / np.cos(np.radians(middle)))
@@ -48,7 +83,7 @@ def _outline(ax: Axes, country: str) -> None:
 def figure_1(results: Results) -> Figure:
     """Draw one Lipschitz coordinate: the distance from p to the nearest of three reference points."""
     points = results.frames["coordinate"]
-    figure, ax = new_figure(size=(4.2, 5.2))
+    figure, ax = new_figure(size=(4.6, 5.6))
     _outline(ax, "united_kingdom")
     p, others = points.iloc[0], points.iloc[1:]
     nearest = others["distance_km"].idxmin()
@@ -58,121 +93,159 @@ def figure_1(results: Results) -> Figure:
         colour = COLOURS[3] if chosen else COLOURS[0]
         ax.plot([p["lon_deg"], row.lon_deg], [p["lat_deg"], row.lat_deg], color=COLOURS[3] if chosen else "0.6",
                 linewidth=1.8 if chosen else 1.0, linestyle="-" if chosen else "--", zorder=2)  # fmt: skip
-        ax.plot(row.lon_deg, row.lat_deg, "o", color=colour, zorder=3)
-        labels.append(Label([(row.lon_deg, row.lat_deg)], f"{row.role}: {row.distance_km:.1f} km", colour))
-    ax.plot(p["lon_deg"], p["lat_deg"], "s", color="black", markersize=8, zorder=5)
-    ax.set_title(f"f(p) = {p['distance_km']:.1f} km, the distance\nto the nearest of three reference points")
+        ax.plot(row.lon_deg, row.lat_deg, "o", color=colour, zorder=3, label=f"{row.role}: {row.distance_km:.1f} km")
+        labels.append(Label([(row.lon_deg, row.lat_deg)], str(row.role), colour))
+    ax.plot(p["lon_deg"], p["lat_deg"], "s", color="black", markersize=6, zorder=5)
+    ax.plot(p["lon_deg"], p["lat_deg"], "s", markersize=10, alpha=0)  # room that its label leaves
+    west, east = ax.get_xlim()
+    ax.set_xlim(west, east + 2.5)  # room for the key in the sea
+    ax.legend(loc="upper right", title="distance from p", alignment="left")
+    ax.set_title(f"f(p) = {p['distance_km']:.1f} km, the distance\nto the nearest of three reference points\n"
+                 f"(print, points not stated: min{_PRINTED_KM} = {min(_PRINTED_KM)} km)", fontsize=8)  # fmt: skip
     place_labels(ax, labels, size=8)
-    return figure
+    return rests_on(figure, points, data=DRAWN)
 
 
 def city_pairs(results: Results) -> Figure:
-    """Draw the densities of the released distances of three pairs of cities."""
-    cities = results.frames["cities"]
+    """Draw how the released distances of three pairs of cities are distributed, over embeddings, up to the true one."""
+    cities, true = results.frames["cities"], results.frames["city_pairs"]["distance_km"]
     pairs = {
         "Liverpool-Manchester": "liverpool_manchester_km",
         "London-Sheffield": "london_sheffield_km",
         "Plymouth-Newcastle": "plymouth_newcastle_km",
     }
-    figure, axes = new_figure(3, 3, size=(10.0, 7.5))
-    true = results.frames["city_pairs"]["distance_km"]
+    figure, axes = new_figure(3, 3, size=(7.2, 6.4), sharey=True)
+    sizes = (1, 3, 5)
     for row, (title, column), distance in zip(axes, pairs.items(), true, strict=True):
-        shortest, longest = float(cities[column].min()) * 0.97, float(distance)
         for ax, d in zip(row, (20, 100, 500), strict=True):
-            ax.set_title(f"{title}, d = {d}")
-            here = cities.loc[(cities["n_reference_sets"] == d) & cities["reference_set_size"].isin((1, 3, 5)), column]
-            if longest - here.min() < _SPIKE * (longest - shortest):
-                least = f"{here.min():.2f} km"
-                say_instead(ax, f"all released distances\nlie between {least}\nand the true {longest:.2f} km")
+            ax.set_title(f"{title}, d = {d}", fontsize=8)
+            here = cities[(cities["n_reference_sets"] == d) & cities["reference_set_size"].isin(sizes)]
+            if distance - here[column].min() < _SPIKE * distance:
+                least = f"{here[column].min():.2f} km"
+                say_instead(ax, f"all released distances\nlie between {least}\nand the true {distance:.2f} km")
                 continue
-            for i, k in enumerate((1, 3, 5)):
-                drawn = cities.loc[
-                    (cities["n_reference_sets"] == d) & (cities["reference_set_size"] == k), column
-                ].to_numpy()
-                at = np.linspace(shortest, longest, 600)
-                # Scaled to one height: a nearly exact distance is a spike beside which the others would vanish.
-                density = _density(drawn, at)
-                ax.plot(at, density / max(density.max(), 1e-12), color=COLOURS[i], linestyle=LINES[i], label=f"k = {k}")
-            ax.axvline(distance, color="0.4", linewidth=0.8, linestyle=":")
-            ax.set_ylim(bottom=0)
-            ax.set_yticks([])
-    for ax in axes[-1]:
-        ax.set_xlabel("released distance, km")
-    axes[0, 0].legend(loc="upper left")
-    figure.suptitle("dotted: the true distance, never exceeded", fontsize=9)
-    axes[1, 0].set_ylabel("density over embeddings, scaled to equal height")
-    return figure
+            for i, (k, colour) in enumerate(zip(sizes, ordered_colours(len(sizes)), strict=True)):
+                drawn = here.loc[here["reference_set_size"] == k, column]
+                ax.ecdf(drawn, color=colour, linestyle=LINES[i], label=f"k = {k}")
+            ax.axvline(distance, color="0.4", linewidth=0.8, linestyle=":", label="the true distance")
+    for ax in axes.flat:
+        ax.set_xlabel("released distance, km", fontsize=8)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("share of embeddings", fontsize=8)
+    facts = published("kroll2016", "statements").set_index("item")["value"]
+    told = [f"{km:.1f} km (print: {facts[column]:g})" for km, column in zip(true, pairs.values(), strict=True)]
+    handles = {
+        str(handle.get_label()): handle for ax in axes.flat for handle in ax.get_lines() if ax.axison
+    }  # panels told in words have none
+    figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=4, frameon=False)
+    figure.suptitle(
+        f"share of embeddings whose released distance is at most that of the axis\nno released distance exceeds the "
+        f"true one: {', '.join(told)}",
+        fontsize=8,
+    )
+    return rests_on(figure, cities, data=PUBLIC)
 
 
-def _density(drawn: np.ndarray, at: np.ndarray) -> np.ndarray:
-    if drawn.size < 2 or np.ptp(drawn) < 1e-6:
-        return np.zeros_like(at)
-    return np.asarray(gaussian_kde(drawn)(at))
+def _draw_course(ax: Axes, utility: pd.DataFrame, column: str, low: float, high: float) -> None:
+    """Draw means over data sets against k, a line a d, with their 95 % intervals, cut where no value can lie."""
+    by = ["n_reference_sets", "reference_set_size"]
+    means = utility.groupby([*by, "dataset"], as_index=False)[column].mean()
+    ds = sorted(means[by[0]].unique())
+    for i, (d, colour) in enumerate(zip(ds, ordered_colours(len(ds)), strict=True)):
+        course = means[means[by[0]] == d].groupby(by[1])[column]
+        mean = course.mean()
+        ends = np.clip(np.array([confidence(values) for _, values in course]).T, low, high)
+        # Side by side, so that the bars can be read.
+        at = mean.index.to_numpy() + 0.8 * (i - (len(ds) - 1) / 2)
+        ax.errorbar(at, mean, yerr=np.nan_to_num(np.abs(ends - mean.to_numpy())), color=colour, linestyle=LINES[i],
+                    marker=MARKERS[i], markersize=4, linewidth=1.2, elinewidth=0.7, label=f"d = {d}")  # fmt: skip
+    ax.set_xticks(sorted(means[by[1]].unique()))
+
+
+def _told_hospitals(results: Results) -> str:
+    """Say of what the uses and figure 2 are measured."""
+    n, datasets = _sizes(results, "england")["n_original"], results.frames["utility"]["dataset"].nunique()
+    return f"{n} hospitals in England ({_source(results, 'england')}); means over {datasets} data sets, 95 % intervals"
 
 
 def figure_2(results: Results) -> Figure:
-    """Draw nearest neighbours and rank correlations against k for each d."""
+    """Draw nearest neighbours and rank correlations by k and d; bars: 95 % interval of the mean over data sets."""
     utility = results.frames["utility"]
-    mean = utility.groupby(["n_reference_sets", "reference_set_size"], as_index=False).mean(numeric_only=True)
-    figure, axes = new_figure(1, 2, size=(9.0, 3.8), sharex=True)
-    for i, (d, part) in enumerate(mean.groupby("n_reference_sets")):
-        look = {"linestyle": LINES[i], "marker": MARKERS[i], "markersize": 4}
-        size = part["reference_set_size"]
-        axes[0].plot(size, part["nearest_neighbour"], color=COLOURS[i], label=f"d = {d}", **look)
-        axes[1].plot(size, part["spearman_centre"], color="black", label=f"d = {d}, centre", **look)
-        axes[1].plot(size, part["spearman_border"], color="0.6", label=f"d = {d}, north", **look)
-    axes[0].set_ylabel("share of correct nearest neighbours")
-    axes[1].set_ylabel("Spearman correlation with true distances")
-    for ax in axes:
-        ax.set_xlabel("points in a reference set, k")
+    figure, axes = new_figure(1, 3, size=(7.2, 3.4))
+    shown = {
+        "nearest_neighbour": "share of right nearest neighbours",
+        "spearman_centre": "rank correlation of the distances\nfrom the central hospital",
+        "spearman_border": "rank correlation of the distances\nfrom the northernmost hospital",
+    }
+    for ax, (column, name) in zip(axes, shown.items(), strict=True):
+        _draw_course(ax, utility, column, -1.0 if column.startswith("spearman") else 0.0, 1.0)
+        ax.set_xlabel("points in a reference set, k", fontsize=8)
+        ax.set_ylabel(name, fontsize=8)
         ax.set_ylim(top=1.02)
-    axes[0].legend(loc="lower left")
-    axes[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False)
-    figure.suptitle(f"400 hospitals in England ({_source(results, 'england')})", fontsize=9)
-    return figure
+    for ax in axes[1:]:
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    figure.suptitle(_told_hospitals(results), fontsize=8)
+    n = _sizes(results, "england")["n_original"]
+    return rests_on(figure, utility, data=_data(results, "england"), n_records=n)
+
+
+# Uses that the paper names: how each is measured, and the claim whose limit is read into the paper's words.
+_USES = {
+    "clusters_ari": ("adjusted Rand index of 10 clusters", "discussion: cluster analysis"),
+    "gwr_overlap": ("overlap of the weights of regressions (GWR, 100 km)", ""),
+    "moran_contiguity_error": (
+        "error of Moran's I, 6 nearest",
+        "discussion: local statistics are accurate (error of M",
+    ),
+    "moran_band_error": ("error of Moran's I, 60 km band", ""),
+    "geary_contiguity_error": (
+        "error of Geary's C, 6 nearest",
+        "discussion: local statistics are accurate (error of G",
+    ),
+    "small_error_km": ("error of distances below 25 km, in km", ""),
+    "imputation_error": ("error of filled gaps over that by true distances", "discussion: gaps filled"),
+    "gwr_slope_error": ("error of local slopes (GWR)", "discussion: local regression"),
+    "pcnm_overlap": ("share of the first 10 eigenvectors kept (PCNM)", "discussion: spatial eigenvectors"),
+    "scan_overlap": ("overlap of the scan's cluster with the true one", "discussion: scan for clusters"),
+}
 
 
 def uses(results: Results) -> Figure:
-    """Draw the utilities of the uses that the paper names."""
-    utility = results.frames["utility"]
-    mean = utility.groupby(["n_reference_sets", "reference_set_size"], as_index=False).mean(numeric_only=True)
-    shown = {
-        "clusters_ari": "adjusted Rand index of 10 clusters",
-        "gwr_overlap": "overlap of GWR weights (100 km)",
-        "moran_contiguity_error": "error of Moran's I, 6 nearest",
-        "moran_band_error": "error of Moran's I, 60 km band",
-        "geary_contiguity_error": "error of Geary's C, 6 nearest",
-        "small_error_km": "error of distances below 25 km, km",
-        "imputation_error": "error of filled gaps, over that by true distances",
-        "gwr_slope_error": "error of local slopes (GWR)",
-        "pcnm_overlap": "share of the first 10 eigenvectors (PCNM)",
-        "scan_overlap": "overlap of the scan's cluster with the true one",
-    }
-    figure, axes = new_figure(2, 5, size=(15.0, 6.0), sharex=True)
-    for ax, (column, name) in zip(axes.ravel(), shown.items(), strict=True):
-        for i, (d, part) in enumerate(mean.groupby("n_reference_sets")):
-            ax.plot(part["reference_set_size"], part[column], color=COLOURS[i], linestyle=LINES[i], marker=MARKERS[i],
-                    markersize=4, label=f"d = {d}")  # fmt: skip
-        if f"{column}_true" in mean:
-            ax.axhline(mean[f"{column}_true"].mean(), color="0.5", linewidth=0.8, linestyle=":")
-        ax.set_title(name, fontsize=8)
-        ax.set_ylim(bottom=0)
-    for ax in axes[1]:
-        ax.set_xlabel("points in a reference set, k")
-    axes[0, 0].legend(loc="lower left")
-    figure.suptitle(
-        f"400 hospitals in England ({_source(results, 'england')}), simulated attribute; means over "
-        f"{utility['dataset'].nunique()} data sets; dotted: by true distances",
-        fontsize=9,
-    )
-    return figure
+    """Draw the utilities of the uses that the paper names; bars: 95 % interval of the mean over data sets."""
+    utility, judged = results.frames["utility"], claims("kroll2016")
+    figure, axes = new_figure(4, 3, size=(7.2, 9.0))
+    panels = list(axes.flat)
+    for ax, (column, (name, claim)) in zip(panels, _USES.items(), strict=False):
+        share = not ("error" in column or column == "clusters_ari")
+        _draw_course(ax, utility, column, -1.0 if column == "clusters_ari" else 0.0, 1.0 if share else np.inf)
+        # Some limits are ratios to what true distances give.
+        true = utility[f"{column}_true"].mean() if f"{column}_true" in utility else None
+        if true is not None:
+            ax.axhline(true, color="0.5", linewidth=0.8, linestyle=":", label="by true distances")
+        if claim:
+            limit = float(judged.loc[judged["item"].str.startswith(claim), "published"].iloc[0])
+            ax.axhline(limit * (1.0 if true is None else true), color="black", linewidth=0.8, linestyle=(0, (6, 3)),
+                       label="limit read into the\npaper's words, for\nd = 20 and k = 20")  # fmt: skip
+        ax.set_ylabel(textwrap.fill(name, 26), fontsize=8)
+        ax.set_xlabel("k", fontsize=8)
+        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
+    for ax in panels[len(_USES) :]:
+        ax.set_axis_off()
+    handles: dict[str, Any] = {}
+    for ax in panels:
+        handles = {**dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True)), **handles}
+    panels[len(_USES)].legend(handles.values(), handles.keys(), loc="center left", title="k: points in a reference set")
+    figure.suptitle(f"{_told_hospitals(results)}; attribute simulated", fontsize=8)
+    n = _sizes(results, "england")["n_original"]
+    return rests_on(figure, utility, data=_data(results, "england"), n_records=n)
 
 
 def files(results: Results, *, scenario: str) -> Figure:
     """Draw both files of {scenario} on the country's outline."""
     points = results.frames["files"]
     points = points[points["scenario"] == scenario]
-    figure, axes = new_figure(1, 2, size=(8.0, 4.8), sharey=True)
+    figure, axes = new_figure(1, 2, size=(7.2, 4.7), sharey=True)
     for ax, name in zip(axes, ("target", "identification"), strict=True):
         part = points[points["file"] == name]
         _outline(ax, scenario)
@@ -184,73 +257,152 @@ def files(results: Results, *, scenario: str) -> Figure:
             ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
                        label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
         ax.set_title(f"{name} file, {len(part)} {STUDY.words[scenario].split()[0]}")
-    axes[0].legend(loc="upper left", fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     axes[1].set_ylabel("")
     figure.suptitle(f"{STUDY.words[scenario]} ({_source(results, scenario)})", fontsize=9)
-    return figure
+    return rests_on(figure, points, data=_data(results, scenario), dataset=1, **_sizes(results, scenario))
+
+
+class _Printed(NamedTuple):
+    """A number that the text states of a panel: from which k to which it holds, and what is said of it."""
+
+    least: int
+    most: int
+    value: float
+    words: str
+
+
+def _printed(frame: str, scenario: str, alpha: float) -> dict[str, _Printed]:
+    """Return what the text states of precision and recall in one experiment."""
+    facts = published("kroll2016", "statements").set_index("item")["value"]
+    if frame == "first":
+        at = _Printed(10, 10, facts["england_safest_first"], "print, for d = 20")
+        return {"precision": at} if scenario == "england" and alpha == 0.5 else {}
+    if scenario == "germany":
+        few = facts["germany_recall_below"]
+        return {
+            "precision": _Printed(30, 30, facts["germany_recommended"], "print, for d = 20: close to 0"),
+            "recall": _Printed(20, 100, few, f"print, for d = 20: below {few:g}"),
+        }
+    share, rare = facts["england_large_k"], facts["england_recall_rarely_above"]
+    return {
+        "precision": _Printed(30, 100, share, f"print: approaches {share:g} for large k"),
+        "recall": _Printed(10, 100, rare, f"print: rarely above {rare:g}"),
+    }
 
 
 def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> Figure:
-    """Draw precision and recall of the attack on {scenario}, the {frame} experiment, alpha {alpha}: a line for each d.
+    """Draw precision and recall of the attack on {scenario}, the {frame} experiment; bars: 95 % interval of the mean.
 
-    Bars are 95 % intervals over data sets; thin lines are a stronger clique search than the paper's.
+    Thin lines are a stronger clique search than the paper's.
     """
-    summary = results.frames[f"{frame}_summary"]
-    summary = summary[(summary["scenario"] == scenario) & (summary["alpha"] == alpha)]
+    summary, trials = results.frames[f"{frame}_summary"], results.frames[frame]
+    summary, trials = (rows[(rows["scenario"] == scenario) & (rows["alpha"] == alpha)] for rows in (summary, trials))
     told = f"{STUDY.words[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}"
+    sizes = _sizes(results, scenario)
     if summary.empty:
-        return _not_run(told, results.profile)
-    figure, axes = new_figure(1, 2, size=(9.0, 3.8), sharey=True)
+        return rests_on(_not_run(told, results.profile), trials, data=_data(results, scenario), dataset=None, **sizes)
+    figure, axes = new_figure(1, 2, size=(7.2, 3.7))
+    printed = _printed(frame, scenario, alpha)
+    handles: dict[str, Any] = {}
     for ax, measure in zip(axes, ("precision", "recall"), strict=True):
-        for i, (d, part) in enumerate(summary[summary["measure"] == measure].groupby("n_reference_sets")):
-            part = part.sort_values("reference_set_size")
+        _draw_measure(ax, summary, measure, printed.get(measure))
+        handles = {**handles, **dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))}
+    if any(ax.axison for ax in axes):
+        grey: dict[str, Any] = {"color": "0.3", "linestyle": "-"}
+        handles["thin: a stronger search"] = Line2D([], [], linewidth=0.6, **grey)
+        open_ = Line2D([], [], marker="o", markersize=4, markerfacecolor="white", linewidth=1.2, **grey)
+        handles["white: not every clique proven maximum"] = open_
+        figure.legend(
+            handles.values(), handles.keys(), loc="outside lower center", frameon=False, ncols=3, fontsize=7.5
+        )
+        told += f"\nmeans over {int(summary['n'].max())} data sets; bars: 95 % interval of the mean"
+    figure.suptitle(told, fontsize=8)
+    return rests_on(figure, trials, data=_data(results, scenario), **sizes)
+
+
+def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Printed | None) -> None:
+    """Draw a measure of both searches against k, or tell it where it is nearly nothing everywhere."""
+    both = summary[summary["measure"].isin([measure, f"strong_{measure}"])]
+    most = float(both["mean"].max())
+    if most < _NOTHING:
+        beside = f"\n({printed.words})" if printed else ""
+        say_instead(
+            ax, f"{measure} is {most:.2g} at most,\nat every d and k,\nby the paper's search and a stronger one{beside}"
+        )
+        return
+    ds = sorted(both["n_reference_sets"].unique())
+    for i, (d, colour) in enumerate(zip(ds, ordered_colours(len(ds)), strict=True)):
+        for j, name in enumerate((measure, f"strong_{measure}")):
+            part = both[(both["n_reference_sets"] == d) & (both["measure"] == name)].sort_values("reference_set_size")
             # Points of one k side by side, so that their bars can be read.
-            size = part["reference_set_size"] + 0.12 * (i - 1)
-            look = {"color": COLOURS[i], "linestyle": LINES[i], "marker": MARKERS[i], "markersize": 4, "linewidth": 1.2}
-            bars = (part["high"] - part["mean"]).fillna(0.0)
-            ax.errorbar(size, part["mean"], yerr=bars, elinewidth=0.7, capsize=2, label=f"d = {d}", **look)
-            ours = summary[(summary["measure"] == f"strong_{measure}") & (summary["n_reference_sets"] == d)]
-            ours = ours.sort_values("reference_set_size")
-            ax.plot(ours["reference_set_size"], ours["mean"], color=COLOURS[i], linestyle=LINES[i], linewidth=0.5)
+            size = part["reference_set_size"] * 1.025 ** (2 * i + j - len(ds) + 0.5)
+            ends = np.clip(part[["low", "high"]].to_numpy().T, 0, 1)
+            bars = np.nan_to_num(np.abs(ends - part["mean"].to_numpy()))
+            look: dict[str, Any] = {"color": colour, "linestyle": LINES[i]}
+            if j:
+                ax.errorbar(
+                    size, part["mean"], yerr=bars, linewidth=0.6, elinewidth=0.4, marker=".", markersize=2, **look
+                )
+                continue
+            look |= {"marker": MARKERS[i], "markersize": 4, "linewidth": 1.2}
+            ax.errorbar(size, part["mean"], yerr=bars, elinewidth=0.8, capsize=2, label=f"d = {d}", **look)
             unproven = part["share_proven"] < 1
-            ax.plot(size[unproven], part.loc[unproven, "mean"], "o", markersize=9, markerfacecolor="none",
-                    markeredgecolor=COLOURS[i], markeredgewidth=0.7)  # fmt: skip
-        ax.set_xlabel("points in a reference set, k")
-        ax.set_ylabel(measure)
-        ax.set_ylim(-0.03, 1.03)
-        ax.yaxis.set_tick_params(labelleft=True)
-        ax.xaxis.get_major_locator().set_params(integer=True)
-    limit = {"color": "0.4", "linewidth": 0.8, "linestyle": (0, (6, 3)), "label": "the paper's\nlimit, 25 %"}
-    axes[0].axhline(_RISK_LIMIT, **limit)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.suptitle(
-        f"{told}\nbars: 95 % interval of the mean of {int(summary['n'].max())} data sets; thin: a stronger search; "
-        "ring: clique not proven maximum",
-        fontsize=8,
-    )
-    return figure
+            ax.plot(size[unproven], part.loc[unproven, "mean"], MARKERS[i], color=colour, markersize=4,
+                    markerfacecolor="white", zorder=3)  # fmt: skip
+    values = sorted(both["reference_set_size"].unique())
+    top = min(1.0, float(np.nanmax(both[["mean", "high"]].to_numpy())))
+    at = [k for k in values if printed.least <= k <= printed.most] if printed else []
+    if printed and at:
+        star = "*" if measure == "precision" else ""
+        ax.plot(at, np.full(len(at), printed.value), color="black", zorder=4, label=printed.words, linestyle=":",
+                linewidth=1.0, marker=star, markersize=8, markerfacecolor="none")  # fmt: skip
+        top = max(top, 1.04 * printed.value)
+    if measure == "precision":
+        ax.axhline(_RISK_LIMIT, color="0.4", linewidth=0.8, linestyle=(0, (6, 3)),
+                   label=f"the paper's limit, {100 * _RISK_LIMIT:g} %")  # fmt: skip
+        top = max(top, _RISK_LIMIT)
+    ax.set_ylim(-0.04 * top, 1.05 * top)
+    ax.set_xscale("log")
+    ax.set_xticks(values, [f"{k}" for k in values], minor=False)
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(values[0] / 1.15, values[-1] * 1.15)
+    ax.set_xlabel("points in a reference set, k (log scale)", fontsize=8)
+    ax.set_ylabel(measure)
 
 
 def _not_run(told: str, profile: str) -> Figure:
     """Say that the trials of a figure are not among those of the profile, or of the parameters chosen."""
-    figure, ax = new_figure(size=(9.0, 1.2))
+    figure, ax = new_figure(size=(7.2, 1.2))
     ax.set_axis_off()
     ax.text(0.5, 0.5, f"{told}\nnot run at {profile} with these parameters", ha="center", va="center", fontsize=9)
     return figure
 
 
+# Smaller position errors, km, are of floating point: a millimetre.
+_FLOOR_KM = 1e-6
+
+
+def _told(size: str) -> str:
+    """Return the options of a release as a reader says them."""
+    return size.replace(", 1 places", ", 1 place").replace("reflect", "reflected")
+
+
 def locating(results: Results) -> Figure:
-    """Draw how closely three attacks place all records of a release, by method."""
+    """Draw how closely three attacks place all records of a release: median and 5 to 95 % of the releases.
+
+    The map that an attack finishes gives matches, too: the last panel is the share of right ones among them.
+    """
     located = results.frames["locating"]
     by = ["label", "size"]
     order = located[by].drop_duplicates().itertuples(index=False)
     names = [tuple(row) for row in order]
-    figure, axes = new_figure(1, 3, size=(11.5, 0.34 * len(names) + 1.6), sharey=True)
+    figure, axes = new_figure(1, 3, size=(7.2, 0.3 * len(names) + 1.8), sharey=True)
     rows = np.arange(len(names))[::-1]
     attacks = {
         "multilateration": "from the clique attack's matches",
         "registration": "without any match",
-        "equalities": "from equal differences of released numbers",
+        "equalities": "from equal differences of released numbers, embeddings only",
     }
     n = int(located.groupby(by).size().min())
     for i, attack in enumerate(attacks):
@@ -262,65 +414,91 @@ def locating(results: Results) -> Figure:
             fewest = judged[judged > 0].min()
             label = attacks[attack] + (f" ({fewest} of {n})" if fewest < n else "")
             middle, low, high = part.median(), part.quantile(0.05), part.quantile(0.95)
-            floor = 1e-6 if measure == "median_km" else 0.0
+            floor = _FLOOR_KM if measure == "median_km" else 0.0
             y = rows + 0.22 * (1 - i)
             at = np.maximum(middle.loc[names].to_numpy(), floor)
             bars = np.stack([at - np.maximum(low.loc[names].to_numpy(), floor), high.loc[names].to_numpy() - at])
-            look = {"fmt": MARKERS[i], "color": COLOURS[i], "markersize": 5, "elinewidth": 0.8}
+            look = {"fmt": MARKERS[i], "color": COLOURS[i], "markersize": 4.5, "elinewidth": 0.8}
             ax.errorbar(at, y, xerr=np.clip(bars, 0, None), label=label, **look)
     axes[0].set_xscale("log")
-    axes[0].set_xlabel("median position error, km")
-    axes[1].set_xlabel("share located within 5 km")
-    axes[2].set_xlabel("precision of the second round")
-    axes[0].set_yticks(rows, [", ".join(filter(None, name)) for name in names])
+    axes[0].set_xticks([_FLOOR_KM, 1e-3, 1.0, 1e3], ["≤ 1 mm", "1 m", "1 km", "1000\nkm"], fontsize=7.5)
+    axes[0].set_xticks([], minor=True)
+    axes[0].set_xlim(_FLOOR_KM / 4)
+    axes[0].set_xlabel("median position error\n(log scale)", fontsize=8)
+    axes[1].set_xlabel("share located within 5 km", fontsize=8)
+    axes[2].set_xlabel("share of right ones among\nthe matches of that map", fontsize=8)
+    told = [", ".join(filter(None, (name, _told(size)))) for name, size in names]
+    axes[0].set_yticks(rows, [one.replace(", ", ",\n", len(one) > 24) for one in told], fontsize=7.5)
     for ax in axes:
         ax.grid(axis="y", color="0.92", linewidth=0.6)
         ax.set_axisbelow(True)
     for ax in axes[1:]:
         ax.set_xlim(-0.03, 1.03)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    figure.suptitle(f"simulated persons in Germany; median and 5-95 % of {n} releases", fontsize=8)
-    return figure
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=1, frameon=False)
+    figure.suptitle(
+        f"{STUDY.words['germany']} ({_source(results, 'germany')}); median and 5-95 % of {n} releases", fontsize=8
+    )
+    return rests_on(figure, located, data=_data(results, "germany"), **_sizes(results, "germany"))
 
 
 def areas(results: Results) -> Figure:
-    """Draw what reference places of other areas protect and cost: England at d = 20, alpha .5, by the area."""
+    """Draw what reference places of other areas protect and cost; bars: 95 % interval of the mean over data sets."""
     frame = results.frames["areas"]
     by = frame.groupby(["area", "reference_set_size", "dataset"], sort=False).mean(numeric_only=True)
-    order = by["effective_k"].groupby(level="area").mean().sort_values(ascending=False).index
+    order = list(by["effective_k"].groupby(level="area").mean().sort_values(ascending=False).index)
     rows = np.arange(len(order))[::-1]
-    figure, axes = new_figure(1, 3, size=(9.5, 0.42 * len(order) + 1.6), sharey=True)
+    figure, axes = new_figure(1, 3, size=(7.2, 0.42 * len(order) + 1.8), sharey=True)
     shown = {
-        "effective_k": "places of a set nearest to somebody",
+        "effective_k": "places of a set\nnearest to somebody",
         "precision": "precision of the attack",
-        "nearest_neighbour": "right nearest neighbours",
+        "nearest_neighbour": "share of right\nnearest neighbours",
     }
-    for i, k in enumerate(sorted(frame["reference_set_size"].unique())):
+    facts = published("kroll2016", "statements").set_index("item")["value"]
+    printed = {10: facts["england_safest_first"], 30: facts["england_large_k"]}
+    sizes = sorted(frame["reference_set_size"].unique())
+    countries = {"england": "England", "united_kingdom": "United Kingdom"}
+    # Which of both countries the paper's reference places are of is not clear: its numbers stand beside both.
+    stated = [row for row, name in zip(rows, order, strict=True) if name in countries]
+    for i, (k, colour) in enumerate(zip(sizes, ordered_colours(len(sizes) + 1), strict=False)):
+        shift = (0.14, -0.14)[i % 2]
         for ax, (measure, name) in zip(axes, shown.items(), strict=True):
             drawn = by[measure].xs(k, level="reference_set_size").groupby(level="area")
             middle = drawn.mean()[order].to_numpy()
-            spread = np.array([confidence(drawn.get_group(area)) for area in order])
-            bars = np.nan_to_num(np.clip(np.stack([middle - spread[:, 0], spread[:, 1] - middle]), 0, None))
-            ax.errorbar(middle, rows + (0.12, -0.12)[i % 2], xerr=bars, fmt=MARKERS[i], color=COLOURS[i], markersize=5,
-                        elinewidth=0.8, label=f"k = {k}")  # fmt: skip
-            ax.set_xlabel(name)
+            ends = np.array([confidence(drawn.get_group(area)) for area in order]).T
+            ends = np.clip(ends, 0, np.inf if measure == "effective_k" else 1)
+            ax.errorbar(middle, rows + shift, xerr=np.nan_to_num(np.abs(ends - middle)), fmt=MARKERS[i], color=colour,
+                        markersize=5, elinewidth=0.8, label=f"k = {k}")  # fmt: skip
+            ax.set_xlabel(name, fontsize=8)
+        if k in printed:
+            axes[1].plot(np.full(len(stated), printed[k]), np.array(stated) + shift, MARKERS[i], color=colour,
+                         markersize=6, markerfacecolor="none", label=f"print, k = {k}")  # fmt: skip
     for ax in axes[:2]:
         ax.set_xlim(left=0)
+    axes[1].set_xlim(left=-0.02)
     axes[2].locator_params(axis="x", nbins=4)
-    countries = {"england": "England", "united_kingdom": "United Kingdom"}
     axes[0].set_yticks(rows, [countries.get(name, name.replace("_", " ")) for name in order])
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    d, alpha = frame["n_reference_sets"].iloc[0], frame["alpha"].iloc[0]
     figure.suptitle(
-        f"hospitals in England ({_source(results, 'england')}); mean and 95 % interval over "
-        f"{frame['dataset'].nunique()} data sets",
+        f"hospitals in England ({_source(results, 'england')}), d = {d}, alpha = {alpha:g}\n"
+        f"mean and 95 % interval over {frame['dataset'].nunique()} data sets",
         fontsize=8,
     )
-    return figure
+    return rests_on(figure, frame, data=_data(results, "england"), **_sizes(results, "england"))
 
 
 def ru_map(results: Results) -> Figure:
-    """Draw risk against utility for every method that releases distances."""
-    return plot_ru_panels(results.frames["ru_map"], risk_limit=_RISK_LIMIT)
+    """Draw risk against utility for every method that releases distances; patches: 5 to 95 % of the releases."""
+    frame, located = results.frames["ru_map"], results.frames["locating"]
+    sizes = _sizes(results, "germany")
+    figure = plot_ru_panels(
+        frame.assign(value=frame["value"].map(_told, na_action="ignore")),
+        risk_limit=_RISK_LIMIT,
+        title=f"{STUDY.words['germany']} ({_source(results, 'germany')}): {sizes['n_original']} released, "
+        f"{sizes['n_known']} known, {sizes['n_common']} in both",
+    )
+    attacks = frame["attack"].str.extract(r"alpha ([\d.]+)")[0].dropna().unique()
+    return rests_on(figure, located, data=_data(results, "germany"), alpha=[float(one) for one in attacks], **sizes)
 
 
 def _panels() -> dict[str, Callable[[Results], Figure]]:

@@ -29,6 +29,10 @@ ADDED: Pair = ("4", "6")
 CRAWLED: tuple[Pair, ...] = (("1", "A"), ("2", "A"), ("3", "A"), ("2", "B"), ("3", "B"), ("4", "B"))
 
 
+#: Planted nodes round their circle so that no link runs under a node that it does not join.
+_ROUND = (3, 1, 0, 4, 5, 6, 2)
+
+
 def draw_ideas(axes: Sequence[Axes]) -> None:
     """Draw planted nodes and their targets, a link that is no secret, 2-degree anonymity and cosines."""
     _planted(axes[0])
@@ -52,9 +56,9 @@ def _planted(ax: Axes) -> None:
     plan = implant(graph("les_miserables"), [0, 10, 20], k=7, d0=4, d1=8, rng=8)
     names = {node: f"$x_{i + 1}$" for i, node in enumerate(plan.nodes)}
     targets = {target: f"$w_{i + 1}$" for i, target in enumerate(plan.links)}
-    turn = 2 * np.pi * np.arange(len(names)) / len(names)
-    circle = 0.75 * np.column_stack([np.cos(turn), np.sin(turn)])
-    aside = np.array([(1.9, 0.7 - 0.7 * i) for i in range(len(targets))])
+    turn = 0.45 + 2 * np.pi * np.argsort(_ROUND) / len(names)
+    circle = 0.85 * np.column_stack([np.cos(turn), np.sin(turn)])
+    aside = np.array([(1.75, 0.85 * height) for height in (0, 1, -1)])
     spots = np.concatenate([circle, aside]).tolist()
     places = {name: (x, y) for name, (x, y) in zip([*names.values(), *targets.values()], spots, strict=True)}
     u, v = plan.network.edges()

@@ -4,98 +4,151 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reident.plotting._style import COLOURS, MARKERS, new_figure, say_instead
+from reident.data.papers import claims
+from reident.plotting._style import COLOURS, MARKERS, new_figure, ordered_colours, say_instead
 from reident.plotting.rumap import plot_ru_panels
+from reident.studies.captions import rests_on
+from reident.studies.comparison import DRAWN
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_networks.figures_parts import (
+    WIDTH,
+    by_k,
     common_legend,
-    draw_against_k,
     draw_rate,
     draw_spread,
     graph_title,
+    levels,
+    n_known,
+    rests_on_graphs,
+    rows_of,
 )
 
 __all__ = ["headline", "passive", "ru_map", "ru_map_clustering", "section_10_5", "seeds_by_clique", "spectra"]
 
+#: Precision says nothing where a smaller share of the people is named at all.
+_NAMED = 0.01
+
 
 def passive(results: Results) -> Figure:
-    """Draw what the passive attack finds by overlap, noise and number of seeds, without anonymisation."""
+    """Draw what the passive attack finds by overlap, noise and people known: mean and 5 to 95 % of the runs."""
     frame = results.frames["passive"]
     names = list(dict.fromkeys(frame["graph"]))
-    figure, axes = new_figure(len(names), 3, size=(10.5, 2.9 * len(names) + 0.4), squeeze=False)
-    labels = frame["known_nodes"].map("{:.0%} of people, ".format) + frame["n_seeds"].map("{} seeds".format)
-    shown = frame.assign(series=labels)
-    shown = shown[(shown["known_nodes"] == 1.0) | (shown["n_seeds"] == shown["n_seeds"].max())]
+    labels = frame["n_seeds"].map("{} known, ".format) + frame["known_nodes"].map("{:.0%} of people in the copy".format)
+    whole = frame["known_nodes"] == frame["known_nodes"].max()
+    # Of the smaller copies only those of the attacker who knows most.
+    shown = frame.assign(series=labels, whole=whole)[whole | (frame["n_seeds"] == frame["n_seeds"].max())]
+    told = {name: {measure: _said(shown[shown["graph"] == name], measure) for measure in _TOLD} for name in names}
+    figure, axes = rows_of([all(said.values()) for said in told.values()], len(_TOLD), height=2.6)
     for row, name in zip(axes, names, strict=True):
-        part = shown[shown["graph"] == name]
-        for ax, measure in zip(row, ("recall", "precision", "unmatched"), strict=True):
-            if _constant(ax, part, measure):
-                ax.set_title(f"{graph_title(name)}: {measure}")
+        for ax, (measure, label) in zip(row, _TOLD.items(), strict=True):
+            ax.set_title(f"{graph_title(name)}:\n{label}")
+            said = told[name][measure]
+            if said:
+                say_instead(ax, said)
                 continue
-            draw_spread(ax, part, "known_edges", measure, "series", fan=0.006)
-            ax.set(xlabel="share of edges in each copy", ylabel=measure, ylim=(-0.02, 1.05))
-            ax.set_title(graph_title(name))
-    return common_legend(figure, axes.flat, 4)
+            part = shown[shown["graph"] == name]
+            part = part[_told_by(part, measure)]
+            draw_spread(ax, part[part["whole"]], "known_edges", measure, "series", aside=0.012, ordered=True)
+            less = part[~part["whole"]]
+            draw_spread(ax, less.assign(at=less["known_edges"] + 0.02), "at", measure, "series", at=3)
+            where = f", if {_NAMED:.0%} or more named" if measure == "precision" else ""
+            ax.set(xlabel="share of links in each copy", ylabel=f"share{where}", ylim=(-0.02, 1.05))
+            ax.set_xticks(sorted(set(frame["known_edges"])))
+    common_legend(figure, axes.flat, 2)
+    return rests_on_graphs(figure, shown)
+
+
+_TOLD = {"recall": "people re-identified", "precision": "share of the named right", "unmatched": "people not named"}
 
 
 def seeds_by_clique(results: Results) -> Figure:
-    """Draw how often a clique of known people is found by degrees and common friends, and what spreads from it."""
+    """Draw how often a clique of known people is found (95 % intervals), and what spreads (mean, 5 to 95 % of runs)."""
     frame = results.frames["cliques"]
     names = list(dict.fromkeys(frame["graph"]))
-    figure, axes = new_figure(2, len(names), size=(3.4 * max(len(names), 2), 6.0), squeeze=False)
+    figure, axes = new_figure(2, len(names), size=(WIDTH if len(names) > 1 else WIDTH / 2, 5.6), squeeze=False)
     shown = frame.assign(series=frame["known_edges"].map("{:.0%} of links in each copy".format))
+    series = list(dict.fromkeys(shown["series"]))
+    colours = ordered_colours(len(series))
     for column, name in enumerate(names):
         part = shown[shown["graph"] == name]
-        for position, (series, runs) in enumerate(part.groupby("series", sort=False)):
-            draw_rate(
-                axes[0, column], runs.groupby("clique_size")["right"].agg(["mean", "count"]), str(series), position
-            )
-        draw_spread(axes[1, column], part, "clique_size", "recall", "series")
+        for position, one in enumerate(series):
+            runs = part[part["series"] == one].groupby("clique_size")["right"].agg(["mean", "count"])
+            draw_rate(axes[0, column], runs, one, position, colour=colours[position])
+        draw_spread(axes[1, column], part, "clique_size", "recall", "series", series, aside=0.06, ordered=True)
         axes[0, column].set(ylabel="cliques found and right", title=graph_title(name))
         axes[1, column].set(ylabel="people then re-identified")
     for ax in axes.flat:
         ax.set(xlabel="people in the clique", ylim=(-0.03, 1.05), xticks=sorted(set(frame["clique_size"])))
-    return common_legend(figure, axes.flat, 3)
+    common_legend(figure, axes.flat, 3)
+    return rests_on_graphs(figure, frame)
 
 
 def section_10_5(results: Results) -> Figure:
-    """Draw the two experiments of 10.5 on simulated crawls beside the printed numbers (dotted)."""
+    """Draw the experiments of 10.5 on simulated crawls: mean and 5 to 95 % of the runs, the printed numbers dotted."""
     crawls, overlaps = results.frames["crawls"], results.frames["overlaps"]
-    figure, axes = new_figure(1, 3, size=(11.4, 3.9))
+    figure, grid = new_figure(3, 2, size=(WIDTH, 8.4))
+    axes = list(grid.flat)
+    axes.pop().remove()
     series = crawls["opened"].map("release: {:.0%} of the pages opened".format)
     shown = crawls.assign(series=series, named=1 - crawls["left"])
-    for ax, measure, label, print_ in (
-        (axes[0], "named", "people re-identified", 0.647),
-        (axes[1], "accuracy", "share of them right", 0.952),
-    ):
-        draw_spread(ax, shown, "changed", measure, "series", fan=0.02)
-        ax.axhline(print_, color="0.4", linestyle=":", label="printed")
-        ax.set(xlabel="links changed between the crawls", ylabel=label, ylim=(-0.03, 1.05))
-    for ax in axes[:2]:
-        ax.set_title(f"one network crawled twice\n({crawls['size'].iloc[0]:,} people)")
-    kinds = {"right": ("right", 0.308), "wrong": ("mistaken", 0.121), "left": ("not identified", 0.57)}
-    for position, (measure, (label, print_)) in enumerate(kinds.items()):
-        draw_spread(axes[2], overlaps.assign(series=label), "known_edges", measure, "series", at=position + 2)
-        axes[2].axhline(print_, color=COLOURS[position + 2], linestyle=":", linewidth=0.9)
-    axes[2].set(xlabel="share of links kept in each network", ylabel="share of the people in both", ylim=(-0.03, 1.05))
-    overlap, known = overlaps["overlap"].iloc[0], overlaps["n_seeds"].iloc[0]
-    axes[2].set_title(f"two networks, {overlap:.0%} in common,\n{known} seeds (dotted: printed)")
-    return common_legend(figure, axes, 3)
+    once = f"one network crawled twice\n({crawls['size'].iloc[0]:,} people)"
+    measures = (
+        ("named", "people re-identified", "10.5.1: share of the nodes re-identified"),
+        ("accuracy", "share of them right", "10.5.1: share of them right"),
+        ("top_30", "of the 30 largest hubs in both", "3.1.4: of the 30 nodes of largest in-degree in both crawls"),
+    )
+    for ax, (measure, label, item) in zip(axes[:3], measures, strict=True):
+        draw_spread(ax, shown, "changed", measure, "series", aside=0.006, ordered=True)
+        ax.axhline(_printed(item), color="0.4", linestyle=":", label="printed")
+        ax.set(title=once, xlabel="share of links changed", ylabel=label, ylim=(-0.03, 1.05))
+        ax.set_xticks(sorted(set(crawls["changed"])))
+    axes[2].set_ylim(0, 31.5)
+    kinds = {
+        "right": ("right", "10.5.2: share of the people in both re-identified"),
+        "wrong": ("mistaken", "10.5.2: share of them mistaken"),
+        "left": ("not identified", "10.5.2: share of them not identified"),
+        "beside": ("mistaken for a neighbour", "10.5.2: share of the mistaken taken for a neighbour"),
+    }
+    for position, (measure, (label, item)) in enumerate(kinds.items(), 2):
+        ax = axes[4 if measure == "beside" else 3]
+        draw_spread(ax, overlaps.assign(series=label), "known_edges", measure, "series", at=position)
+        ax.axhline(_printed(item), color=COLOURS[position], linestyle=":", linewidth=1.2)
+    overlap = overlaps["overlap"].iloc[0]
+    # At most a third of those in both.
+    known = int(min(overlaps["n_seeds"].iloc[0], overlaps["n_common"].max() // 3))
+    for ax, label in zip(axes[3:], ("share of the people in both", "share of the mistaken"), strict=True):
+        ax.set(xlabel="share of links kept", ylabel=label, ylim=(-0.03, 1.05))
+        ax.set_title(f"two networks, {overlap:.0%} in\ncommon, {known} people known")
+        ax.set_xticks(sorted(set(overlaps["known_edges"])))
+    common_legend(figure, axes, 3)
+    people = [int(frame["size"].iloc[0]) for frame in (crawls, overlaps)]
+    runs = [frame[["repetition"]] for frame in (crawls, overlaps)]
+    return rests_on(figure, *runs, data=DRAWN, n_people=people, n_seeds=[0, known])
 
 
-def _constant(ax: Axes, part: pd.DataFrame, measure: str) -> bool:
-    """Say in words what is the same in all runs, in place of curves that lie on one another."""
+def _printed(item: str) -> float:
+    return float(claims("vanhoef2012_networks").set_index("item").loc[item, "published"])
+
+
+def _told_by(part: pd.DataFrame, measure: str) -> pd.Series:
+    """Return which rows tell of a measure."""
+    named = 1 - part.groupby(["series", "known_edges"])["unmatched"].transform("mean")
+    return named >= _NAMED if measure == "precision" else named >= 0
+
+
+def _said(part: pd.DataFrame, measure: str) -> str | None:
+    """Tell what is the same in all runs, or of too few people: curves would show no more; None: draw."""
+    if not _told_by(part, measure).any():
+        return f"less than {_NAMED:.0%} of the\npeople are named"
     low, high = part[measure].quantile([0.02, 0.98])
-    if high - low > 0.02:
-        return False
+    if measure == "precision" or high - low > 0.02:
+        return None
     settings = f"{part['known_edges'].min():.0%} to {part['known_edges'].max():.0%} of the links"
-    say_instead(ax, f"{measure} {part[measure].mean():.2f}\nwith {settings}\nand any number of seeds")
-    return True
+    means = part.groupby(["series", "known_edges"])[measure].mean()
+    return f"{means.min():.2%} to {means.max():.2%}\nwith {settings}\nand however many known"
 
 
 def headline(measure: str, who: str) -> Callable[[Results], Figure]:
@@ -105,63 +158,86 @@ def headline(measure: str, who: str) -> Callable[[Results], Figure]:
         attacks = results.frames["attacks"]
         graphs, shares = list(dict.fromkeys(attacks["graph"])), sorted(set(attacks["known_edges"]), reverse=True)
         methods = [method for method in dict.fromkeys(attacks["method"]) if method != "original"]
-        size = (3.4 * max(len(shares), 2), 2.7 * len(graphs) + 0.5)
-        figure, axes = new_figure(len(graphs), len(shares), size=size, squeeze=False)
+        parts = {
+            name: [attacks[(attacks["graph"] == name) & (attacks["known_edges"] == share)] for share in shares]
+            for name in graphs
+        }
+        told = {name: [levels(part, measure) for part in row] for name, row in parts.items()}
+        figure, axes = rows_of([all(row) for row in told.values()], len(shares))
         for row, name in zip(axes, graphs, strict=True):
-            for ax, share in zip(row, shares, strict=True):
-                draw_against_k(
-                    ax, attacks[(attacks["graph"] == name) & (attacks["known_edges"] == share)], measure, methods
-                )
-                ax.set(xlabel="k", ylabel="share re-identified", ylim=(-0.02, 1.05))
-                ax.set_title(f"{graph_title(name)}\n{who}; copy with {share:.0%} of links")
-        return common_legend(figure, axes.flat, 3)
+            for ax, share, part, said in zip(row, shares, parts[name], told[name], strict=True):
+                ax.set_title(f"{graph_title(name)}\ncopy with {share:.0%} of links")
+                if said:
+                    say_instead(ax, said)
+                else:
+                    by_k(ax, part, measure, methods)
+                    ax.set(ylabel="share re-identified", ylim=(-0.02, 1.05))
+        common_legend(figure, axes.flat, 3)
+        known = n_known(results, graphs) if measure == "recall" else 0
+        return rests_on_graphs(figure, attacks, n_seeds=known)
 
-    draw.__doc__ = f"Draw recall of the passive attack on degree-anonymised graphs against k, {who}."
+    draw.__doc__ = (
+        f"Draw recall of the passive attack on degree-anonymised graphs against k, {who}: mean and 5 to 95 % of the "
+        "runs, k at even steps and the methods side by side."
+    )
     return draw
 
 
 def spectra(results: Results) -> Figure:
-    """Draw the seedless attack from the largest hubs beside the one from the spectra, on degree-anonymised graphs."""
+    """Draw the seedless attack from the largest hubs and from the spectra on degree-anonymised graphs: a mark a run."""
     frame = results.frames["spectra"]
     graphs = list(dict.fromkeys(frame["graph"]))
     kinds = {"hubs": "from the hubs", "spectra": "from the spectra", "spectra_alone": "spectra alone"}
-    figure, axes = new_figure(1, len(graphs), size=(5.2 * max(len(graphs), 1), 3.9), squeeze=False, sharey=True)
+    size = (WIDTH if len(graphs) > 1 else WIDTH / 2, 4.2)
+    figure, axes = new_figure(1, len(graphs), size=size, squeeze=False, sharey=True)
     for ax, name in zip(axes.flat, graphs, strict=True):
         part = frame[frame["graph"] == name]
-        series = part["method"].where(part["k"] == 1, part["method"] + ", k = " + part["k"].astype(str))
-        order = list(dict.fromkeys(series))
+        series = part["method"].where(part["k"] == 1, part["method"] + ", k " + part["k"].astype(str))
+        places = {one: place for place, one in enumerate(dict.fromkeys(series))}
         for position, (kind, label) in enumerate(kinds.items()):
-            runs = part.groupby(series, sort=False)[f"recall_{kind}"]
-            at = np.arange(len(order)) + 0.2 * (position - 1)
-            mean = runs.mean().reindex(order)
-            bars = np.stack([mean - runs.min().reindex(order), runs.max().reindex(order) - mean])
-            ax.errorbar(at, mean, yerr=np.maximum(bars, 0), color=COLOURS[position], marker=MARKERS[position],
-                        linestyle="none", capsize=2, label=label)  # fmt: skip
-        ax.set_xticks(range(len(order)), order, rotation=30, ha="right")
-        ax.set(ylabel="share re-identified", ylim=(-0.03, 1.05))
-        ax.set_title(f"{graph_title(name)}\nnobody known; copy with 90% of links (bars: extremes)")
-    return common_legend(figure, axes.flat, 3)
+            at = series.map(places) + 0.25 * (position - 1)
+            ax.plot(at, part[f"recall_{kind}"], MARKERS[position], color=COLOURS[position], markersize=4,
+                    markerfacecolor="none", label=label)  # fmt: skip
+        ax.set_xticks(list(places.values()), list(places), rotation=40, ha="right", rotation_mode="anchor")
+        for place in range(1, len(places)):
+            ax.axvline(place - 0.5, color="0.93", linewidth=0.6, zorder=0)
+        ax.set(ylabel="share re-identified", ylim=(-0.03, 1.05), xlim=(-0.5, len(places) - 0.5))
+        (share,) = set(part["known_edges"])
+        ax.set_title(f"{graph_title(name)}\nnobody known; copy with {share:.0%} of links")
+    common_legend(figure, axes.flat, 3)
+    return rests_on_graphs(figure, frame, n_seeds=0)
 
 
 def _map(results: Results, frame: pd.DataFrame) -> Figure:
-    share = results.frames["attacks"]["known_edges"].min()
-    named = {name: graph_title(name) for name in results.frames["attacks"]["graph"].unique()}
+    attacks = results.frames["attacks"]
+    share = attacks["known_edges"].min()
+    named = {name: graph_title(name) for name in attacks["graph"].unique()}
     told = frame["attack"].str.replace(r"^\w+(?: \(generated\))?", lambda found: named[found[0].split()[0]], regex=True)
-    return plot_ru_panels(
-        frame.assign(attack=told),
-        columns=3,
-        title="k-degree anonymous releases; risk: share of people re-identified; "
-        f"the attacker's copy has {share:.0%} of the links",
+    links = told.str.endswith(_BY_DEGREES)
+    # The attacks on people fill rows, one a graph; on links the risk is another share: these panels come last.
+    shown = pd.concat([frame.assign(attack=told)[~links], frame.assign(attack=told + _OTHER)[links]])
+    kinds = told[~links].str.split(", ").str[-1].nunique()
+    figure = plot_ru_panels(
+        shown,
+        columns=kinds if kinds > 1 and len(named) > 1 else None,
+        title=f"k-degree anonymous releases; the attacker's copy has {share:.0%} of the links"
+        + ("; risk: share of people re-identified" if kinds else "")
+        + (", or of links where said" if kinds and links.any() else ""),
     )
+    return rests_on_graphs(figure, attacks[attacks["known_edges"] == share], n_seeds=n_known(results, named))
+
+
+#: How `summaries.ru_map` ends the name of the attack on links, and what is added to it here.
+_BY_DEGREES, _OTHER = "links by degrees", " (risk: share of links rightly believed)"
 
 
 def ru_map(results: Results) -> Figure:
-    """Draw the risk-utility map: three attacks (columns) on every graph (rows), utility by edges in common."""
+    """Draw the risk-utility map by edges in common: attacks on the people of every graph, then on the links."""
     frame = results.frames["ru_map"]
     return _map(results, frame[frame["analysis"].str.startswith("edges")])
 
 
 def ru_map_clustering(results: Results) -> Figure:
-    """Draw the risk-utility map with the clustering coefficient as the analysis."""
+    """Draw the risk-utility map by the clustering coefficient: attacks on the people of every graph, then on links."""
     frame = results.frames["ru_map"]
     return _map(results, frame[~frame["analysis"].str.startswith("edges")])

@@ -53,6 +53,16 @@ class Profile:
             raise ParameterError(f"`attributes` must be at least two, got {self.attributes!r}: they are compared")
 
 
+#: What values are called that do not tell it, by their code.
+_WORDS = {
+    "karate club": "karate club",
+    "les miserables": "Les Misérables",
+    "preferential attachment": "preferential attachment (generated)",
+    "small world": "small world (generated)",
+    "power grid": "power grid",
+    "workclass": "kind of employer",
+}
+
 PROFILES = {
     "smoke": Profile(
         [5, 25],
@@ -126,6 +136,7 @@ STUDY = Study(
         "ru-map-mechanisms",
     ),
     module=__name__,
+    words=_WORDS,
     quick_minutes=1.1,
     result="intersection",
 )

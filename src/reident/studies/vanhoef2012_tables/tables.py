@@ -36,6 +36,8 @@ EXAMPLE: dict[str, Any] = {"quasi": ["zip", "age", "nationality"], "sensitive": 
 
 #: What the intruder knows of the people of Adult.
 QUASI = ["age", "marital-status", "race", "sex", "native-country"]
+#: Records behind the auditor that refuses.
+N_AUDITED = 600
 #: Sensitive attributes that differ in the size of their domain alone: occupations merged into groups of nearly equal
 #: mass, and an attribute that is drawn evenly and depends on nothing.
 DOMAINS = [f"{kind} {size}" for kind in ("occupation in", "uniform of") for size in (2, 4, 7, 14)]
@@ -194,9 +196,9 @@ def query_system_failures(rng: np.random.Generator, *, n_repeats: int) -> dict[s
     auditing = []
     for group_size in (3, 4, 6, 10):
         for repetition in range(n_repeats):
-            auditor = MaxAuditor(rng.permutation(600).astype(float))
+            auditor = MaxAuditor(rng.permutation(N_AUDITED).astype(float))
             attack = auditing_attack(auditor, group_size=group_size, rng=rng)
-            share = len(attack.learned) / (600 // group_size)
+            share = len(attack.learned) / (N_AUDITED // group_size)
             auditing.append((group_size, repetition, share, 1 / group_size, attack.n_refused, attack.n_asked))
     known = ["age", "education", "marital-status", "occupation", "race", "sex", "native-country"]
     sampling = [
