@@ -142,9 +142,7 @@ def _print_line(ax: Axes, share: float) -> None:
 
 
 def _curse(results: Results) -> Figure:
-    """Draw the precision loss of k-anonymity before and after height or weight joins the quasi-identifiers; crosses:
-    what print tells of Adult.
-    """
+    """Draw the precision loss before and after height or weight joins the quasi-identifiers; crosses: print (Adult)."""
     classes = results.frames["classes"]
     figure, panels = _panels(
         classes,
@@ -173,9 +171,7 @@ def _curse(results: Results) -> Figure:
 
 
 def _errors(results: Results) -> Figure:
-    """Draw the relative errors of noise inside classes, of noise on the whole data set, and of uniform noise; one draw
-    of each noise for every record.
-    """
+    """Draw the relative errors of noise inside classes, on the whole data set, and uniform; one draw of each."""
     errors = results.frames["errors"]
     figure, panels = _panels(
         errors,
@@ -199,9 +195,9 @@ def _errors(results: Results) -> Figure:
 
 
 def _error_lines(results: Results, *, over: str, series: str) -> Figure:
-    """Draw the mean relative error of the noise inside classes against {over}, a line for each {series}. Points: means
-    of the runs with 95 % intervals of the mean, most of them smaller than the points; lines: equation (8) of the
-    paper.
+    """Draw the mean relative error against {over} for each {series}: means of the runs, 95 % intervals; lines: (8).
+
+    Equation (8) of the paper gives the expectation.
     """
     summary = _summary(results, "error_realised")
     figure, panels = _panels(
@@ -231,9 +227,7 @@ def _error_lines(results: Results, *, over: str, series: str) -> Figure:
 
 
 def _linking(results: Results) -> Figure:
-    """Draw the share of records linked to the nearest of their class against epsilon, a line for each k. Means of the
-    runs with 95 % intervals of the mean, most of them smaller than the points; dotted: guessing at random.
-    """
+    """Draw the share of records linked within their class: means of the runs, 95 % intervals; dotted: at random."""
     summary = _summary(results, "linking_risk")
     baseline = _summary(results, "linking_baseline").groupby(["dataset", "method", "k"])["mean"].first()
     figure, panels = _panels(
@@ -264,9 +258,9 @@ def _suppressed_axis(ax: Axes) -> None:
 
 
 def _suppression(results: Results) -> Figure:
-    """Draw the further suppression that 99 % confident k-anonymity needs, a line for each epsilon. Means of the runs
-    with 95 % intervals of the mean, most of them smaller than the points; grey: what OLA itself suppresses, beside
-    print's Table IV.
+    """Draw the further suppression for 99 % confidence: means of the runs, 95 % intervals; grey, crosses: Table IV.
+
+    Table IV has what OLA itself suppresses: ours is grey, print's the crosses.
     """
     summary = _summary(results, "suppressed_0.99")
     figure, panels = _panels(
@@ -295,9 +289,7 @@ def _suppression(results: Results) -> Figure:
 
 
 def _confidences(results: Results) -> Figure:
-    """Draw the further suppression against the confidence, at one epsilon, a line for each k. Means of the runs with
-    95 % intervals of the mean, most of them smaller than the points.
-    """
+    """Draw the further suppression against the confidence, a line for each k: means of the runs, 95 % intervals."""
     summary = results.frames["noise_summary"]
     summary = summary[summary["measure"].str.fullmatch(r"suppressed_[\d.]+")]
     names = sorted(summary["measure"].unique(), key=lambda name: float(name.removeprefix("suppressed_")))
@@ -322,15 +314,13 @@ def _confidences(results: Results) -> Figure:
 
 
 def _times(results: Results, *, method: str) -> Figure:
-    """Draw running times of {method} with height or weight as k-quasi-identifier and as epsilon-quasi-identifier.
-    Points: medians of the runs; bars: the fastest and the slowest of them; the textbook's form ran once.
-    """
+    """Draw times of {method}, medians and range of the runs: height or weight as k- and as epsilon-quasi-identifier."""
     ours, textbook = (
         results.frames[name].loc[lambda f: f["method"] == method] for name in ("times", "times_published")
     )
     heading = (
         f"CPU seconds with {_METHODS[method]}: height or weight as k-quasi-identifier (all) against (k, epsilon); "
-        "medians of the runs, bars from the fastest to the slowest"
+        "medians of the runs, bars from the fastest to the slowest; the textbook's form ran once"
     )
     factors = "In the panels: by what factor, least to greatest over k" + ("; nodes likewise" * (method == "ola"))
     told = _printed(results, f"VII-D: {_METHODS[method]}, k-anonymity against (k, epsilon)-anonymity, factor in time")
@@ -368,9 +358,10 @@ _MODES = {
 
 
 def _label(results: Results) -> Figure:
-    """Draw what the label epsilon hides: evidence and interval of an intruder who knows all but the tallest. Points:
-    medians of the runs; bars: the least and the greatest of them. Left: differential privacy bounds the evidence by
-    epsilon. Right: means of classes released with noise scaled to public bounds, for the whole record.
+    """Draw what the label epsilon hides from an intruder who knows all but the tallest; medians, range of the runs.
+
+    Left: differential privacy bounds the evidence by epsilon. Right: means of classes released with noise scaled to
+    public bounds, for the whole record.
     """
     frame = results.frames["differencing"]
     figure, axes = new_figure(1, 3, size=(PAGE_INCH, 2.9))
@@ -467,9 +458,7 @@ def _lattice(results: Results) -> Figure:
 
 
 def _minimality(results: Results) -> Figure:
-    """Draw what the minimality attack gains on our own l-diverse Mondrian of Adult, against l; computed for one
-    release of each k and l.
-    """
+    """Draw what the minimality attack gains on our own l-diverse Mondrian of Adult, against l; one release of each."""
     frame = results.frames["minimality"]
     figure, axes = new_figure(1, 3, size=(PAGE_INCH, 2.5))
     measures = {
@@ -495,9 +484,7 @@ def _minimality(results: Results) -> Figure:
 
 
 def _modes(results: Results) -> Figure:
-    """Draw error, bits lost and linking risk of the modes of noise against epsilon. Means of the runs with 95 %
-    intervals of the mean, most of them smaller than the points.
-    """
+    """Draw error, bits lost and linking risk by mode of noise against epsilon: means of the runs, 95 % intervals."""
     frame = results.frames["modes"]
     figure, axes = new_figure(1, 3, size=(PAGE_INCH, 3.2))
     measures = {
@@ -536,9 +523,7 @@ def _modes(results: Results) -> Figure:
 
 
 def _ru_map(results: Results) -> Figure:
-    """Draw the risk-utility map over k and epsilon, by method and data set. Spreads: 5 to 95 % of the runs; frontier:
-    the least risk at each utility.
-    """
+    """Draw the risk-utility map over k and epsilon by method and data set; spreads: 5 to 95 % of the runs."""
     names = {
         **_METHODS,
         **{name: told[0] for name, told in _TITLES.items()},
