@@ -123,6 +123,8 @@ def test_a_picture_with_faults_is_found_out():
         (lambda ax: ax.scatter([0.5], [0.5], s=40), "on_point"),
         (lambda ax: ax.plot([0, 1], [0.5, 0.5], linewidth=3, gid="behind"), "on_shape"),
         (lambda ax: ax.bar(0.5, 0.8), "on_shape"),
+        (lambda ax: (ax.bar(0.5, 0.8), ax.set_yscale("log"), ax.set_ylim(0.1, 2)), "on_shape"),
+        (lambda ax: (ax.vlines(0.5, 0.1, 2), ax.set_yscale("log"), ax.set_ylim(0.1, 2)), "on_line"),
     ],
 )
 def test_every_kind_of_mark_is_seen_and_avoided(draw, fault):

@@ -24,7 +24,7 @@ from reident._types import BoolArray, FloatArray
 __all__ = ["Label", "overlaps", "place_labels"]
 
 #: Distances from a point, in points, and directions.
-_RINGS, _DIRECTIONS = (2, 5, 9, 14, 20, 28, 38, 50, 64), 24
+_RINGS, _DIRECTIONS = (2, 5, 9, 14, 20, 28, 38, 50, 64, 84), 24
 
 #: Beyond this distance, in points, a thin line leads from the text to its point.
 _LED = 9
@@ -111,12 +111,12 @@ def _obstacles(ax: Axes) -> _Obstacles:
             colours += [(np.nan,) * 3] * len(at)
             continue
         for path in drawn.get_paths():
-            for outline in path.to_polygons(drawn.get_transform(), closed_only=False):
+            for outline in drawn.get_transform().transform_path(path).to_polygons(closed_only=False):
                 segments += [(*a, *b) for a, b in pairwise(np.asarray(outline))]
         hues += [(np.nan,) * 3] * (len(segments) - len(hues))
     for patch in ax.patches:
         if patch.get_zorder() >= 1:
-            for outline in patch.get_path().to_polygons(patch.get_transform()):
+            for outline in patch.get_transform().transform_path(patch.get_path()).to_polygons():
                 areas += _strips(outline, _STRIP * pixel)
     kinds = ((dots, 4), (colours, 3), (segments, 4), (hues, 3), (areas, 4))
     return _Obstacles(*(np.array(found, float).reshape(-1, n) for found, n in kinds))
@@ -303,11 +303,30 @@ def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0, laid: 
 
 
 def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: float) -> list[int | None]:
-    """Return the place that each label takes after all rounds; None for one that is left out."""
+    """Return the place that each label takes; None for one that is left out.
+
+    Where labels chose in their order and some still covers something, they choose again: those with the fewest cheap
+    places first, or the last first.
+    """
+    given = list(range(len(options)))
+    found = []
+    for order in (given, sorted(given, key=lambda i: int((options[i].cost < _MISREAD).sum())), given[::-1]):
+        found.append(_choose_in(order, options, standing, pixel))
+        if found[-1][0] < _TEXT:
+            break
+    return min(found, key=lambda one: one[0])[1]
+
+
+def _choose_in(
+    order: Sequence[int], options: Sequence[_Places], standing: Sequence[FloatArray], pixel: float
+) -> tuple[float, list[int | None]]:
+    """Return what the worst place costs beyond its distance, and the places, after all rounds."""
     chosen: list[int | None] = [None] * len(options)
+    beyond = [0.0] * len(options)
     for _ in range(_ROUNDS):
         before = list(chosen)
-        for i, option in enumerate(options):
+        for i in order:
+            option = options[i]
             others = [(o, c) for j, (o, c) in enumerate(zip(options, chosen, strict=True)) if c is not None and j != i]
             texts = np.array([*standing, *(o.boxes[c] for o, c in others)]).reshape(-1, 4)
             leads = np.array([o.leads[c] for o, c in others if o.away[c] > _LED]).reshape(-1, 4)
@@ -318,11 +337,12 @@ def _choose(options: Sequence[_Places], standing: Sequence[FloatArray], pixel: f
             crossed = _CROSSING * _meet(option.leads, leads).sum(axis=1)
             cost += np.where(option.away > _LED, 10 * _TEXT * through + crossed, 0.0)
             best = int(cost.argmin())
-            left_out = option.optional and cost[best] - option.distance_cost[best] > _TOUCHING
-            chosen[i] = None if left_out else best
+            beyond[i] = float(cost[best] - option.distance_cost[best])
+            chosen[i] = None if option.optional and beyond[i] > _TOUCHING else best
+            beyond[i] *= chosen[i] is not None
         if chosen == before:
             break
-    return chosen
+    return max(beyond, default=0.0), chosen
 
 
 def overlaps(figure: Figure) -> dict[str, float]:
