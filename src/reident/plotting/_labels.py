@@ -57,7 +57,7 @@ _TOUCHING = 6.0
 class Label:
     """A text and the points, in data coordinates, of which it may stand beside any.
 
-    An optional one is left out where every place covers something.
+    An optional one is left out where every place covers something; the answer of a panel never is.
     """
 
     points: Sequence[tuple[float, float]]
@@ -65,6 +65,7 @@ class Label:
     colour: Any
     bold: bool = False
     optional: bool = False
+    answer: bool = False
 
 
 @dataclass(frozen=True)

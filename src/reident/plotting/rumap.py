@@ -161,7 +161,7 @@ def plot_ru_panels(
         anchors = k == 0 or not by_method
         labels = draw_panel(ax, panel, looks, risk_limit, lit, values, named=named, anchors=anchors)
         # Where a name would cover something, the legend alone tells it.
-        wanted.append((ax, [replace(one, optional=True) for one in labels] if keyed else labels))
+        wanted.append((ax, [replace(one, optional=not one.answer) for one in labels] if keyed else labels))
     for ax in list(axes.flat)[len(panels) :]:
         ax.remove()
     for k, side in ((0, body.supylabel), (1, body.supxlabel)):
