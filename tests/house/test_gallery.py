@@ -110,7 +110,7 @@ def test_the_first_picture_names_its_run_and_nothing_lies_on_anything():
     frames = {"files": pd.concat([files.assign(file=name) for name in ("original", "known")]), "matches": matches}
     results = Results("kroll2015", "smoke", 1, {**frames, "ru_map": ru_map}, pd.DataFrame())
     found = overlaps(draw_hero(results))
-    assert found["on_text"] == found["on_point"] == found["outside"] == 0
+    assert found["on_text"] == found["on_point"] == found["off_axes"] == found["outside"] == 0
     assert found["smallest_pt"] >= 7
     assert "0.6 km and at 5.6 km" in hero_caption(results)
     with pytest.raises(DataError, match="two noises"):

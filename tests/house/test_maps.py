@@ -10,16 +10,19 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.patches import Polygon
 
 from reident import plot_ru_map, plot_ru_panels, plot_ru_together, ru_frame, ru_map_page, ru_map_widget
 from reident.errors import DataError
 from reident.plotting import new_figure, overlaps, save_figure
 from reident.plotting._labels import Label, place_labels
+from reident.plotting._layout import looks_of
 from reident.plotting._scales import Scale, choose_scale, evenness
 from reident.plotting._sentence import sentence
 from reident.rumap import NOTHING, ORIGINAL, anchor
+from reident.studies.catalogue import STUDIES
 
-FAULTS = ("on_text", "on_point", "on_line", "outside")
+FAULTS = ("on_text", "on_point", "on_line", "on_shape", "off_axes", "outside")
 
 
 def crowded(n_methods, values, attack="clique attack", analysis="neighbours kept", *, saturated=False, seed=0, n=3):
@@ -103,9 +106,82 @@ def test_a_picture_with_faults_is_found_out():
     ax.text(0.4, 0.5, "on the line")
     ax.text(0.42, 0.52, "on the text", fontsize=4)
     ax.text(0.9, 1.0, "far outside, and on a point").set_in_layout(False)
+    ax.add_patch(Polygon([(0.1, 0.6), (0.3, 0.6), (0.3, 0.9), (0.1, 0.9)]))
+    ax.text(0.15, 0.7, "on the shape")
+    ax.annotate("over the axis", (0, 0.2), ha="center").set_gid("label")
     found = overlaps(figure)
     assert all(found[what] for what in FAULTS)
     assert found["smallest_pt"] == 4
+
+
+@pytest.mark.parametrize(
+    ("draw", "fault"),
+    [
+        (lambda ax: ax.errorbar(0.5, 0.5, yerr=0.3), "on_line"),
+        (lambda ax: ax.vlines(0.5, 0, 1), "on_line"),
+        (lambda ax: ax.fill_between([0, 1], 0.5, 0.9), "on_line"),
+        (lambda ax: ax.scatter([0.5], [0.5], s=40), "on_point"),
+        (lambda ax: ax.plot([0, 1], [0.5, 0.5], linewidth=3, gid="behind"), "on_shape"),
+        (lambda ax: ax.bar(0.5, 0.8), "on_shape"),
+        (lambda ax: (ax.bar(0.5, 0.8), ax.set_yscale("log"), ax.set_ylim(0.1, 2)), "on_shape"),
+        (lambda ax: (ax.vlines(0.5, 0.1, 2), ax.set_yscale("log"), ax.set_ylim(0.1, 2)), "on_line"),
+    ],
+)
+def test_every_kind_of_mark_is_seen_and_avoided(draw, fault):
+    for placed in (False, True):
+        figure, ax = new_figure(size=(3, 3))
+        ax.set(xlim=(-1, 2), ylim=(0, 1.1))
+        draw(ax)
+        if placed:
+            place_labels(ax, [Label([(0.5, 0.5)], "its name", "black")])
+        else:
+            ax.text(0.5, 0.5, "its name", ha="center", va="center")
+        found = overlaps(figure)
+        assert bool(found[fault]) is not placed
+        assert not placed or not any(found[what] for what in FAULTS)
+
+
+def test_a_name_stands_nearest_to_its_own_curve():
+    figure, ax = new_figure(size=(3, 3))
+    curves = {name: [(0.0, low), (1.0, low + 0.5)] for name, low in (("one", 0.1), ("two", 0.16), ("three", 0.4))}
+    for ends in curves.values():
+        ax.plot(*zip(*ends, strict=True), color="0.78", marker="o", markersize=2)
+    place_labels(ax, [Label(ends, name, "0.45") for name, ends in curves.items()])
+    assert not any(overlaps(figure)[what] for what in FAULTS)
+    led = [tuple(line.get_xydata()[0]) for line in ax.get_lines() if line.get_gid() == "lead"]
+    for text in ax.texts:
+        if text.xy not in led:
+            box = text.get_window_extent().transformed(ax.transData.inverted())
+            x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+            away = {name: abs(y - low - 0.5 * x) for name, ((_, low), _) in curves.items()}
+            assert min(away, key=away.get) == text.get_text()
+
+
+def test_black_and_its_markers_are_the_anchors_own():
+    looks = looks_of(crowded(10, [1, 2]), None).values()
+    assert not {look.colour for look in looks} & {"#000000", "#7F7F7F"}
+    assert not {look.marker for look in looks} & {"X", "*"}
+
+
+def test_releases_without_an_order_are_not_joined():
+    parted = crowded(1, ["500 sets, 1 place", "100 sets, 10 places", "20 sets, 30 places"])
+    assert not looks_of(parted, None)["method a"].joined
+    assert [line for line in plot_ru_map(parted).get_lines() if line.get_zorder() == 3] == []
+    for values in (["1 km, 3 km", "5 km, 15 km"], ["1e-05", "0.1", "2"], ["5", "4"]):
+        assert looks_of(crowded(1, values), None)["method a"].joined
+
+
+MAPS = ["abril2012", "holohan2017", "kroll2015", "kroll2016", "vanhoef2012_networks", "vanhoef2012_tables"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", MAPS)
+def test_no_map_of_the_house_has_a_text_on_a_mark(study, smoke):
+    results, _ = smoke(study)
+    drawings = STUDIES[study].drawings()
+    for name in [name for name in drawings if "ru-map" in name]:
+        found = overlaps(drawings[name](results))
+        assert not {what: found[what] for what in FAULTS if found[what]}, name
 
 
 @given(st.floats(0.002, 0.998), st.sampled_from(["linear", "log", "loss", "logit"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
@@ -18,6 +19,10 @@ from reident.plotting._sentence import sentence
 from reident.plotting._style import COLOURS, MARKERS
 from reident.rumap import NOTHING, ORIGINAL, PANEL, releases_of
 
+#: Black, the star and the X are the anchors' own; grey are the methods off the frontier.
+_COLOURS = [colour for colour in COLOURS if colour not in ("#000000", "#7F7F7F")]
+_MARKERS = [*(marker for marker in MARKERS if marker not in ("*", "X")), "p", "h"]
+
 #: So many methods are told apart by colour in one panel; beyond, only those that reach the frontier are.
 MANY = 5
 
@@ -29,7 +34,8 @@ class Look:
     colour: str
     marker: str
     name: str
-    ordered: bool  # its values are numbers: a curve
+    ordered: bool  # its values are numbers
+    joined: bool  # they run one way: a curve
     weak_first: bool  # its first value is the riskier end
 
     @property
@@ -39,7 +45,7 @@ class Look:
 
     def shades(self, n: int) -> FloatArray:
         """How full the markers of a curve are, in the order of its rows."""
-        if not self.ordered or n == 1:
+        if not self.joined or n == 1:
             return np.ones(n)
         return np.linspace(0, 1, n)[:: 1 if self.weak_first else -1]
 
@@ -94,14 +100,23 @@ def looks_of(frame: pd.DataFrame, names: Mapping[str, str] | None) -> dict[str, 
         one = curve.groupby(PANEL, sort=False).head(1).index[0]
         values = curve[(curve[PANEL] == curve.loc[one, PANEL]).all(axis=1)]["value"]
         ends = [(part["risk"].iloc[0], part["risk"].iloc[-1]) for _, part in curve.groupby(PANEL, sort=False)]
+        ordered = bool(values.astype(str).str.match(r"-?[\d.]").all())
         looks[str(method)] = Look(
-            COLOURS[position % len(COLOURS)],
-            MARKERS[position % len(MARKERS)],
+            _COLOURS[position % len(_COLOURS)],
+            _MARKERS[position % len(_MARKERS)],
             check_mapping(names, "names", optional=True).get(str(method), str(method)),
-            bool(values.astype(str).str.match(r"-?[\d.]").all()),
+            ordered,
+            ordered and _one_way(values.astype(str)),
             bool(sum(np.sign(first - last) for first, last in ends) >= 0),
         )
     return looks
+
+
+def _one_way(values: pd.Series) -> bool:
+    """Return whether all numbers in some values rise together, or fall: two that part have no order."""
+    numbers = pd.DataFrame([re.findall(r"\d+(?:\.\d+)?(?:e[-+]\d+)?", value) for value in values]).astype(float)
+    steps = np.sign(numbers.diff().to_numpy()[1:])
+    return bool(numbers.shape[1] < 2 or not ((steps > 0).any() and (steps < 0).any()))
 
 
 def panels_of(frame: pd.DataFrame, risk_limit: float | None, *, by_method: bool = False) -> list[Panel]:

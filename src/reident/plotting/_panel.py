@@ -55,14 +55,16 @@ def draw_panel(
     releases, labels = panel.releases, _draw_anchors(ax, panel, named=anchors)
     _draw_frontier(ax, panel)
     tolerable = releases[releases["risk"] <= limit] if limit is not None else releases[:0]
+    answer = tolerable["utility"].idxmax() if len(tolerable) else None
     for method, curve in releases.groupby("method", sort=False):
         look, points = looks[str(method)], [panel.at(row) for _, row in curve.iterrows()]
         if method not in lit:
-            ax.plot(*zip(*points, strict=True), color=PALE, linewidth=0.8, marker="o", markersize=2, zorder=2)
+            ax.plot(*zip(*points, strict=True), color=PALE, linewidth=0.8 if look.joined else 0, marker="o",
+                    markersize=2, zorder=2)  # fmt: skip
             if named:
                 labels.append(Label(points, textwrap.fill(look.name, 20), "0.45", optional=True))
             continue
-        if look.ordered:
+        if look.joined:
             ax.plot(*zip(*points, strict=True), color=look.colour, linewidth=1.0, zorder=3)
         mine = curve.index.intersection(tolerable.index)
         crossing = [releases.loc[mine, "utility"].idxmax()] if len(mine) else []
@@ -72,18 +74,20 @@ def draw_panel(
             fill = np.array(mpl.colors.to_rgb(look.colour)) * shade + (1 - shade)
             ax.plot(*point, look.marker, markersize=3.6, color=tuple(fill), markeredgecolor=look.colour,
                     markeredgewidth=0.9, zorder=4)  # fmt: skip
-        labels += _values(panel, curve, look, crossing, ends=values == "ends")
+        labels += _values(panel, curve, look, crossing, answer, ends=values == "ends")
         if named and look.ordered:
             labels.append(Label(points, textwrap.fill(look.name, 20), look.ink, bold=True))
-    if len(tolerable):
-        best = tolerable.loc[tolerable["utility"].idxmax()]
+    if answer is not None:
+        best = tolerable.loc[answer]
         if best["method"] in lit:
             ax.plot(*panel.at(best), "o", markersize=8, markerfacecolor="none", markeredgecolor="black",
                     markeredgewidth=1.0, zorder=5, gid="behind")  # fmt: skip
     return labels
 
 
-def _values(panel: Panel, curve: pd.DataFrame, look: Look, crossing: list[Any], *, ends: bool) -> list[Label]:
+def _values(
+    panel: Panel, curve: pd.DataFrame, look: Look, crossing: list[Any], answer: Any, *, ends: bool
+) -> list[Label]:
     """Return the labels of a curve's values: its ends and the crossing, or one where they lie together; else all."""
     first, last = curve.index[0], curve.index[-1]
     if look.ordered and ends and first != last:
@@ -94,7 +98,10 @@ def _values(panel: Panel, curve: pd.DataFrame, look: Look, crossing: list[Any], 
             told = f"{curve.loc[first, 'value']} to {curve.loc[last, 'value']}"
             return [Label([panel.at(curve.loc[first])], told, look.ink)]
     rows = dict.fromkeys([*([first, last] if ends else []), *crossing] if look.ordered else curve.index)
-    return [Label([panel.at(curve.loc[i])], str(curve.loc[i, "value"]), look.ink) for i in rows]
+    return [
+        Label([panel.at(curve.loc[i])], str(curve.loc[i, "value"]), look.ink, answer=answer is not None and i == answer)
+        for i in rows
+    ]
 
 
 def _draw_frontier(ax: Axes, panel: Panel) -> None:

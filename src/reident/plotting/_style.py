@@ -50,6 +50,9 @@ _SMALL: Any = dict.fromkeys(("font.size", "axes.titlesize", "legend.fontsize", "
 #: Narrower than this, inches, panels stand one below the other.
 _NARROW = 4.5
 
+#: Width of a page's text, inches.
+PAGE_INCH = 170 / 25.4
+
 #: Width in inches of figures for print, while they are drawn.
 _PRINT: ContextVar[float | None] = ContextVar("print", default=None)
 
@@ -117,18 +120,20 @@ def _flowed(panels: Any, shape: tuple[int, int], shared: Mapping[str, Any]) -> A
     return axes
 
 
-def map_figure(rows: int, columns: int, inch: float) -> tuple[Figure, Any, Any, Any]:
+def map_figure(rows: int, columns: int, inch: float, *, key_rows: int = 1) -> tuple[Figure, Any, Any, Any]:
     """Return a figure of a risk-utility map: itself, the part of the panels, the part below for the key, the Axes.
 
     One panel is no part of a figure: whoever draws it finds the whole as ``ax.figure``.
     """
     shape = {1: 0.78, 2: 0.7, 3: 0.8}.get(columns, 0.9)
     with mpl.rc_context({**_RC, **_MAP_RC}):
-        figure = Figure(figsize=(inch, rows * inch / columns * shape + 0.6), layout="constrained", dpi=144)
+        figure = Figure(
+            figsize=(inch, rows * inch / columns * shape + 0.44 + 0.16 * key_rows), layout="constrained", dpi=144
+        )
         FigureCanvasAgg(figure)
         if rows * columns == 1:
             return figure, figure, figure, figure.subplots(squeeze=False)
-        key = (0.2 if inch > 5 else 0.36) / figure.get_figheight()
+        key = (0.04 + 0.16 * key_rows) / figure.get_figheight()
         parts: Any = figure.subfigures(2, 1, height_ratios=[1, key])
         body, foot = parts
         return figure, body, foot, body.subplots(rows, columns, squeeze=False)
@@ -229,3 +234,17 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
     """Return the functions of a study's figures, each `styled`."""
     return {name: styled(draw) for name, draw in figures.items()}
+
+
+def at_page_width(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
+    """Return the functions of a study's figures, each drawn as wide as a page, in type of 7 points."""
+
+    def narrowed(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        @wraps(draw)
+        def drawn(*args: Any, **kws: Any) -> Figure:
+            with for_print(25.4 * (_PRINT.get() or PAGE_INCH)), mpl.rc_context(_style()):
+                return draw(*args, **kws)
+
+        return drawn
+
+    return {name: narrowed(draw) for name, draw in figures.items()}

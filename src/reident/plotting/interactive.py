@@ -71,7 +71,7 @@ def map_data(
                 "method": str(method),
                 "colour": look.colour,
                 "ink": "#" + "".join(f"{round(255 * part):02x}" for part in look.ink),
-                "ordered": look.ordered,
+                "ordered": look.joined,
                 "shades": [round(float(shade), 3) for shade in look.shades(len(curve))],
                 "points": points,
             }

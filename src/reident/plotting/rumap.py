@@ -2,7 +2,8 @@
 
 - A scale is linear unless another spreads the releases more evenly; each measure has one, named on its axis.
 - A method is a curve of one colour; its markers fill from white (weakest protection) to full (strongest). Values stand
-  at its ends and at the most useful release below the limit, where the answer of the panel is ringed.
+  at its ends and at the most useful release below the limit, where the answer of the panel is ringed. Where two
+  parameters of a method part, its releases have no order: no line joins them.
 - Where more than five methods meet in a panel, those off the frontier are grey.
 - A panel in which the risk does not tell releases apart, or that repeats another, is a sentence.
 - Anchors do not stretch an axis: one far away stands at the edge as a triangle, its value in its name.
@@ -16,6 +17,7 @@ from dataclasses import replace
 from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -140,7 +142,9 @@ def plot_ru_panels(
         heads = None
     looks = looks_of(frame, names)
     inch, rows = width / 2.54, -(-len(panels) // columns)
-    figure, body, foot, axes = map_figure(rows, columns, inch)
+    marks = _key(panels, looks, risk_limit)
+    keyed_columns = _columns(marks, inch)
+    figure, body, foot, axes = map_figure(rows, columns, inch, key_rows=-(-len(marks) // keyed_columns))
     chars = int((inch / columns - 0.5) / LETTER)
     shared = [len({panel.pair[k] for panel in panels}) == 1 and not single for k in (0, 1)]
     wanted = []
@@ -157,7 +161,7 @@ def plot_ru_panels(
         anchors = k == 0 or not by_method
         labels = draw_panel(ax, panel, looks, risk_limit, lit, values, named=named, anchors=anchors)
         # Where a name would cover something, the legend alone tells it.
-        wanted.append((ax, [replace(one, optional=True) for one in labels] if keyed else labels))
+        wanted.append((ax, [replace(one, optional=not one.answer) for one in labels] if keyed else labels))
     for ax in list(axes.flat)[len(panels) :]:
         ax.remove()
     for k, side in ((0, body.supylabel), (1, body.supxlabel)):
@@ -170,7 +174,7 @@ def plot_ru_panels(
         )
     if title:
         figure.suptitle(textwrap.fill(title, int(inch / LETTER)), fontsize=7, x=0.01, ha="left")
-    _key(foot, inch, panels, looks, risk_limit)
+    _legend_of_marks(foot, marks, keyed_columns)
     figure.draw_without_rendering()
     for ax, labels in wanted:
         place_labels(ax, labels, laid=True)
@@ -202,7 +206,9 @@ def _head(
         ax.set_title(look.name, fontsize=7, loc="left", color=look.ink, fontweight="bold")
         return
     column = heads[k][1] if heads and k < columns else ""
-    head = column if heads else "" if shared[0] else panel.pair[0]
+    # What all panels have in common stands beside the figure, what tells them apart above each.
+    by_use = shared[0] and not shared[1]
+    head = column if heads else panel.pair[1] if by_use else "" if shared[0] else panel.pair[0]
     ax.set_title(textwrap.fill(f"({ascii_lowercase[k % 26]}) {head}", chars), fontsize=7, loc="left")
     row = f"{heads[k][0]}\n" if heads and k % columns == 0 else ""
     if panel.said is not None:
@@ -211,7 +217,8 @@ def _head(
     ax.set_ylabel(f"{row}risk{panel.ys.name}" if not shared[0] else row, fontsize=7)
     below = panels[k + columns :: columns]
     if not shared[1] and not (below and below[0].said is None and below[0].pair[1] == panel.pair[1]):
-        ax.set_xlabel(textwrap.fill(panel.measured("utility"), chars), fontsize=7)
+        told = f"utility{panel.xs.name}" if by_use else panel.measured("utility")
+        ax.set_xlabel(textwrap.fill(told, chars), fontsize=7)
 
 
 def _say(ax: Axes, said: str, chars: int) -> None:
@@ -230,36 +237,55 @@ def _legend(
     for method, look in looks.items():
         curve = frame[frame["method"] == method].drop_duplicates("value")
         values = list(curve["value"])
-        told = f", {curve['parameter'].iloc[0]} {values[0]}" + (f" to {values[-1]}" if len(values) > 1 else "")
-        handles.append(Line2D([], [], color=look.colour, marker=look.marker, markersize=4, linewidth=1,
-                              label=look.name + (told if look.ordered else "")))  # fmt: skip
+        ends = f"{values[0]} to {values[-1]}" if look.joined and len(values) > 1 else "; ".join(map(str, values))
+        told = textwrap.fill(f"{look.name}, {curve['parameter'].iloc[0]} {ends}", int(inch / LETTER) - 8)
+        handles.append(Line2D([], [], color=look.colour, marker=look.marker, markersize=4,
+                              linewidth=int(look.joined), label=told if look.ordered else look.name))  # fmt: skip
     for name in dict.fromkeys(name for panel in panels for name in panel.anchors.index):
         handles.append(Line2D([], [], color="black", marker="*" if name == ORIGINAL else "X", markersize=4.5,
                               linewidth=0, label=str(name)))  # fmt: skip
-    longest = max(len(str(handle.get_label())) for handle in handles)
+    longest = max(len(line) for handle in handles for line in str(handle.get_label()).split("\n"))
     columns = max(1, min(len(handles), int(inch / (longest * LETTER + 0.5))))
     body.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False, fontsize=7, handlelength=1.6)
 
 
-def _key(foot: Any, inch: float, panels: Sequence[Panel], looks: Mapping[str, Look], limit: float | None) -> None:
-    """Say once, below the panels, what the marks mean; only what is drawn."""
+def _key(panels: Sequence[Panel], looks: Mapping[str, Look], limit: float | None) -> list[tuple[Any, str]]:
+    """Return what the marks mean; only those that are drawn."""
     drawn = pd.concat([panel.releases for panel in panels if panel.said is None] or [panels[0].releases])
     rows: list[tuple[Any, str]] = []
-    if any(look.ordered for look in looks.values()):
+    if any(looks[str(method)].joined for method in drawn["method"].unique()):
         rows.append(
-            (Line2D([], [], color=DARK, marker="o", markerfacecolor="white", markersize=3.6, linewidth=1), "weakest")
-        )
+            (Line2D([], [], color=DARK, marker="o", markerfacecolor="white", markersize=3.6, linewidth=1),
+             "weakest protection")
+        )  # fmt: skip
         rows.append((Line2D([], [], color=DARK, marker="o", markersize=3.6, linewidth=1), "strongest"))
     if drawn["n"].max() > 1:
         low, high = int(drawn["n"].min()), int(drawn["n"].max())
         count = str(low) if low == high else f"{low} to {high}"
         rows.append((Patch(color=DARK, alpha=0.2, linewidth=0), f"spread of {count} runs"))
-    rows.append((Line2D([], [], color="0.87", linewidth=3), "frontier"))
+    rows.append((Line2D([], [], color="0.87", linewidth=3), "frontier: least risk at each utility"))
     if limit is not None and any((panel.releases["risk"] <= limit).any() for panel in panels):
         ring = Line2D([], [], marker="o", markersize=7, markerfacecolor="none", color="black", linestyle="")
         rows.append((ring, "most useful below limit"))
     if any(panel.method is not None or len(lit_of(panel)) < panel.releases["method"].nunique() for panel in panels):
         rows.append((Line2D([], [], color=PALE, marker="o", markersize=2), "other methods"))
+    return rows
+
+
+def key_of(frame: pd.DataFrame, *, risk_limit: float | None = None) -> list[tuple[Any, str]]:
+    """Return the marks of the map of a frame with what they mean, for a legend beside given axes."""
+    return _key(panels_of(frame, risk_limit), looks_of(frame, None), risk_limit)
+
+
+def _columns(rows: Sequence[tuple[Any, str]], inch: float) -> int:
+    """Return how many columns the key has room for; each is as wide as its longest line."""
+    lengths = [len(told) * LETTER + 0.3 for _, told in rows]
+    wide = [sum(max(part) for part in np.array_split(lengths, n)) for n in range(1, len(rows) + 1)]
+    return max(n for n, width in enumerate(wide, start=1) if n == 1 or width <= inch)
+
+
+def _legend_of_marks(foot: Any, rows: Sequence[tuple[Any, str]], columns: int) -> None:
+    """Say once, below the panels, what the marks mean."""
     loc = "outside lower left" if foot.axes else "center left"
-    foot.legend(*zip(*rows, strict=True), loc=loc, borderpad=0.1, ncols=6 if inch > 5 else 3, frameon=False,
+    foot.legend(*zip(*rows, strict=True), loc=loc, borderpad=0.1, ncols=columns, frameon=False,
                 fontsize=7, handlelength=1.4, columnspacing=1.0, handletextpad=0.5)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -11,24 +12,34 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reident.plotting import COLOURS, draw_lines, new_figure
+from reident.plotting import COLOURS, LINES, MARKERS, draw_lines, new_figure
+from reident.plotting._style import PAGE_INCH, at_page_width, ordered_colours
 from reident.plotting.lattice import plot_lattice
 from reident.plotting.rumap import plot_ru_panels
+from reident.studies.captions import rests_on
+from reident.studies.comparison import DRAWN, OWN, PUBLIC
 from reident.studies.study import Results
+from reident.studies.together import confidence
 
 __all__ = ["FIGURES"]
 
 _TITLES = {
-    "adult": "Adult (height simulated)",
-    "florida": "Florida (list and height simulated)",
-    "michigan": "Michigan (list and weight simulated)",
+    "adult": ("Adult", "height simulated"),
+    "florida": ("Florida", "list and height simulated"),
+    "michigan": ("Michigan", "list and weight simulated"),
 }
 _METHODS = {"ola": "OLA", "mondrian": "Mondrian"}
 _NOT_DP = "noise scaled to the range of each class, which comes from the data: not differentially private"
 
+#: Letters of 7 points that a figure of a page's width has room for.
+_CHARS = 124
+
+#: Curves within so small a share of one another lie on one another on an axis of several powers of ten.
+_NEAR, _ONE = 0.3, 0.05
+
 
 def _panels(
-    frame: pd.DataFrame, *, heading: str, share_y: str | bool = "row"
+    frame: pd.DataFrame, *, heading: str, measure: str, share_y: str | bool = "row", tall: float = 1.75
 ) -> tuple[Figure, Iterator[tuple[Axes, str, str, pd.DataFrame]]]:
     """Return a figure with one panel a method (rows) and data set (columns), and what belongs into each."""
     methods = [method for method in _METHODS if (frame["method"] == method).any()]
@@ -36,36 +47,41 @@ def _panels(
     figure, axes = new_figure(
         len(methods),
         len(datasets),
-        size=(3.4 * len(datasets), 2.7 * len(methods) + 0.5),
+        size=(PAGE_INCH, tall * len(methods) + 1.1),
         sharex=True,
         sharey=share_y,
         squeeze=False,
     )
-    figure.suptitle(heading, fontsize=9, x=0.01, ha="left")
+    _head(figure, heading)
 
     def walk() -> Iterator[tuple[Axes, str, str, pd.DataFrame]]:
         for row, method in enumerate(methods):
             for column, dataset in enumerate(datasets):
                 ax = axes[row, column]
-                ax.set_title(f"{_TITLES[dataset]}, {_METHODS[method]}", fontsize=7)
+                if row == 0:
+                    ax.set_title("\n".join(_TITLES[dataset]))
+                if column == 0:
+                    ax.set_ylabel(f"{_METHODS[method]}\n{measure}")
                 own = frame[(frame["method"] == method) & (frame["dataset"] == dataset)]
                 yield ax, method, dataset, own
+                if row < len(methods) - 1:
+                    ax.set_xlabel("")
 
     return figure, walk()
 
 
-def _legend(figure: Figure, title: str) -> None:
-    """Put the legend of the first panel to the right of all panels."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, title=title, loc="outside right center", fontsize=7, title_fontsize=7)
+def _head(figure: Figure, heading: str) -> None:
+    told = "\n".join(textwrap.fill(line, _CHARS) for line in heading.split("\n"))
+    figure.suptitle(told, x=0.01, ha="left")
 
 
-def _from_zero(figure: Figure) -> None:
-    """Let every y axis start at 0, once everything is drawn."""
+def _legend(figure: Figure, title: str, *, columns: int = 7) -> None:
+    """Put what is drawn in any panel below all of them."""
+    named: dict[str, Any] = {}
     for ax in figure.axes:
-        ax.set_ylim(
-            0, 1.05 * max(float(np.nanmax(line.get_ydata(), initial=0)) for row in _row(ax) for line in row.lines)
-        )
+        handles, labels = ax.get_legend_handles_labels()
+        named = {**named, **dict(zip(labels, handles, strict=True))}
+    figure.legend(list(named.values()), list(named), title=title, loc="outside lower center", ncols=columns)
 
 
 def _row(ax: Axes) -> list[Axes]:
@@ -85,33 +101,84 @@ def _summary(results: Results, measure: str) -> pd.DataFrame:
     return summary[summary["measure"] == measure]
 
 
+def _draw_means(ax: Axes, own: pd.DataFrame, *, over: str, series: str, line: str | None = None) -> None:
+    """Draw means in percent with their intervals, a curve a value of `series`, in ordered colours."""
+    values = sorted(own[series].unique())
+    for position, (value, colour) in enumerate(zip(values, ordered_colours(len(values)), strict=True)):
+        one = own[own[series] == value].sort_values(over)
+        ends = 100 * one[["low", "high"]].clip(0, 1 if (one["mean"] <= 1).all() else None)
+        bars = np.abs(ends.to_numpy().T - 100 * one["mean"].to_numpy())
+        ax.errorbar(one[over], 100 * one["mean"], yerr=bars, marker=MARKERS[position], color=colour, markersize=3,
+                    linewidth=1, linestyle=LINES[position] if line is None else line, capsize=1.5,
+                    label=f"{value:g}")  # fmt: skip
+
+
+def _rests(results: Results, figure: Figure, rows: pd.DataFrame, **settings: Any) -> Figure:
+    """Say on which rows a figure rests, and how many records their data sets have."""
+    classes = results.frames["classes"]
+    shown = classes.loc[classes["dataset"].isin(set(rows["dataset"])), "n_records"]
+    if "n" in rows:
+        settings = {"repetition": sorted(set(rows["n"])), **settings}
+    data = [PUBLIC] if (rows["dataset"] == "adult").any() else []
+    data += [DRAWN] if (rows["dataset"] != "adult").any() else []
+    return rests_on(figure, rows, **{"data": tuple(data), "n_records": list(shown.unique()), **settings})
+
+
+def _adult(results: Results) -> dict[str, Any]:
+    """Return how many records Adult has, for the caption of a figure of it alone."""
+    classes = results.frames["classes"]
+    return {"n_records": list(classes.loc[classes["dataset"] == "adult", "n_records"].unique())}
+
+
+def _printed(results: Results, start: str) -> pd.DataFrame:
+    """Return the lines of the ledger that begin so, with what is printed as numbers."""
+    claims = results.comparison
+    claims = claims[claims["item"].str.startswith(start)]
+    return claims.assign(published=pd.to_numeric(claims["published"], errors="coerce")).dropna(subset="published")
+
+
+def _print_line(ax: Axes, share: float) -> None:
+    ax.axhline(share, color="0.4", linestyle=(0, (6, 3)), linewidth=0.8, label=f"print: at most {share:g} %")
+
+
 def _curse(results: Results) -> Figure:
-    """Draw the precision loss of k-anonymity before and after height or weight joins the quasi-identifiers."""
+    """Draw the precision loss before and after height or weight joins the quasi-identifiers; crosses: print (Adult)."""
+    classes = results.frames["classes"]
     figure, panels = _panels(
-        results.frames["classes"],
+        classes,
         heading="Precision loss before and after height or weight joins the quasi-identifiers (k-anonymity)",
+        measure="precision loss",
     )
-    for ax, _, _, own in panels:
+    for ax, method, dataset, own in panels:
         series = {
             "quasi-identifiers alone": own["loss_quasi_alone"],
-            "with height/weight": own["loss_quasi_with_epsilon_quasi"],
-            "height/weight itself": own["loss_epsilon_quasi"],
+            "with height or weight": own["loss_quasi_with_epsilon_quasi"],
+            "height or weight itself": own["loss_epsilon_quasi"],
         }
-        draw_lines(ax, own["k"], series)
+        draw_lines(ax, own["k"], series, markersize=3, clip_on=False)
+        if (dataset, method) == ("adult", "ola"):
+            for place, end in enumerate(("without height", "with height as a quasi-identifier")):
+                told = _printed(results, f"III-A: Adult, OLA, k = 20: information loss {end}")
+                ax.plot([20] * len(told), told["published"], "x", color=COLOURS[place], markersize=7,
+                        markeredgewidth=1.6, label="print (III-A)" if len(told) and not place else "")  # fmt: skip
         _log_k(ax, own["k"])
         ax.set_xlabel("k")
-        ax.set_ylabel("precision loss")
-    _from_zero(figure)
+    for ax in figure.axes:
+        top = max(float(np.nanmax(line.get_ydata(), initial=0)) for one in _row(ax) for line in one.lines)
+        ax.set_ylim(-0.03 * top, 1.05 * top)
     _legend(figure, "")
-    return figure
+    return _rests(results, figure, classes, repetition=None)
 
 
 def _errors(results: Results) -> Figure:
-    """Draw the relative errors of noise inside classes, of noise on the whole data set, and of uniform noise."""
+    """Draw the relative errors of noise inside classes, on the whole data set, and uniform; one draw of each."""
+    errors = results.frames["errors"]
     figure, panels = _panels(
-        results.frames["errors"],
+        errors,
         heading="Relative error of noise inside classes, of the same epsilon on the whole data set, and of uniform "
-        f"noise within 5 %\n(epsilon such that the mean error inside classes is that of the uniform noise)\n{_NOT_DP}",
+        "noise within 5 % (epsilon such that the mean error inside classes is that of the uniform noise)\n"
+        f"Inside classes: {_NOT_DP}",
+        measure="share of records",
         share_y=True,
     )
     for ax, _, _, own in panels:
@@ -121,138 +188,167 @@ def _errors(results: Results) -> Figure:
         ax.set_xscale("log")
         ax.set_xlim(0.05, 100)
         ax.set_xlabel("relative error, %")
-        ax.set_ylabel("share of records")
-        ax.annotate(f"k = {own['k'].iloc[0]}, epsilon = {own['epsilon'].iloc[0]:.1f}", (0.04, 0.9),
-                    xycoords="axes fraction", fontsize=7)  # fmt: skip
-    _legend(figure, "noise")
-    return figure
+        ax.annotate(f"k = {own['k'].iloc[0]}\nepsilon = {own['epsilon'].iloc[0]:.1f}", (0.04, 0.97), va="top",
+                    xycoords="axes fraction")  # fmt: skip
+    _legend(figure, "")
+    return _rests(results, figure, errors)
 
 
 def _error_lines(results: Results, *, over: str, series: str) -> Figure:
-    """Draw the mean relative error of the noise inside classes against {over}, a line for each {series}."""
+    """Draw the mean relative error against {over} for each {series}: means of the runs, 95 % intervals; lines: (8).
+
+    Equation (8) of the paper gives the expectation.
+    """
     summary = _summary(results, "error_realised")
     figure, panels = _panels(
-        summary, heading=f"Mean relative error: points realised, lines expected by (8)\n{_NOT_DP}", share_y=True
+        summary,
+        heading="Mean relative error. Points: realised, mean of the runs with its 95 % interval (mostly smaller than "
+        "the point); lines: expected by equation (8) of the paper\nPrint (VII-A): at most 5 % at epsilon 8. "
+        f"{_NOT_DP.capitalize()}",
+        measure="mean relative error, %",
+        share_y=True,
     )
     classes = results.frames["classes"].set_index(["dataset", "method", "k"])["error_at_epsilon_1"]
     for ax, method, dataset, own in panels:
-        for position, (value, one) in enumerate(own.groupby(series)):
-            colour, marker = COLOURS[position], ["o", "s", "^", "D", "v", "P", "X"][position]
-            ax.plot(one[over], 100 * one["mean"], marker, color=colour, markersize=4, label=f"{value:g}")
+        _draw_means(ax, own, over=over, series=series, line="")
+        for (_, one), colour in zip(own.groupby(series), ordered_colours(own[series].nunique()), strict=True):
             expected = [100 * classes[dataset, method, k] / e for k, e in zip(one["k"], one["epsilon"], strict=True)]
-            ax.plot(one[over], expected, "-", color=colour, linewidth=1)
-        ax.axhline(5, color="0.4", linestyle="--", linewidth=0.8)
+            ax.plot(one[over], expected, "-", color=colour, linewidth=0.8)
+        _print_line(ax, 5)
         _log_k(ax, own[over])
         ax.set_yscale("log")
         ax.set_xlabel(over)
-        ax.set_ylabel("mean relative error, %")
-        ax.annotate("5 %", (1.0, 5), xycoords=("axes fraction", "data"), va="center", fontsize=7)
-    _legend(figure, series)
-    return figure
+        at = own.groupby(over)["mean"]
+        apart = float((at.max() / at.min()).max()) - 1
+        if series == "k" and 0 < apart < _NEAR:
+            ax.text(0.04, 0.04, f"all k within {100 * apart:.0f} %", transform=ax.transAxes)
+    _legend(figure, series, columns=8)
+    return _rests(results, figure, summary)
 
 
 def _linking(results: Results) -> Figure:
-    """Draw the share of records linked to the nearest of their class against epsilon, a line a k."""
+    """Draw the share of records linked within their class: means of the runs, 95 % intervals; dotted: at random."""
     summary = _summary(results, "linking_risk")
     baseline = _summary(results, "linking_baseline").groupby(["dataset", "method", "k"])["mean"].first()
     figure, panels = _panels(
-        summary, heading=f"Records linked to the nearest of their class; dotted: guessing at random\n{_NOT_DP}",
+        summary,
+        heading="Records linked to the nearest of their class, mean of the runs with its 95 % interval (mostly smaller "
+        "than the point); dotted: guessing at random\nPrint (VII-B): k and epsilon can be chosen for at most 5 %. "
+        f"{_NOT_DP.capitalize()}",
+        measure="linking risk, %",
         share_y=True,
     )  # fmt: skip
     for ax, method, dataset, own in panels:
-        for position, (k, one) in enumerate(own.groupby("k")):
-            look: dict[str, Any] = {"color": COLOURS[position], "marker": ["o", "s", "^", "D", "v", "P"][position]}
-            bars = 100 * np.stack([one["mean"] - one["low"], one["high"] - one["mean"]])
-            ax.errorbar(one["epsilon"], 100 * one["mean"], yerr=bars, markersize=4, linewidth=1, label=f"{k}", **look)
-            ax.axhline(100 * baseline[dataset, method, k], color=COLOURS[position], linestyle=":", linewidth=0.8)
-        ax.axhline(5, color="0.4", linestyle="--", linewidth=0.8)
+        _draw_means(ax, own, over="epsilon", series="k", line="-")
+        ks = sorted(own["k"].unique())
+        for k, colour in zip(ks, ordered_colours(len(ks)), strict=True):
+            ax.axhline(100 * baseline[dataset, method, k], color=colour, linestyle=":", linewidth=0.8)
+        _print_line(ax, 5)
         ax.set_yscale("log")
         _log_k(ax, own["epsilon"])
         ax.set_xlabel("epsilon")
-        ax.set_ylabel("linking risk, %")
-        ax.annotate("5 %", (1.0, 5), xycoords=("axes fraction", "data"), va="center", fontsize=7)
     _legend(figure, "k")
-    return figure
+    return _rests(results, figure, summary)
+
+
+def _suppressed_axis(ax: Axes) -> None:
+    ax.set_yscale("symlog", linthresh=0.1)
+    ax.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
+    ax.set_ylim(-0.01, 110)
 
 
 def _suppression(results: Results) -> Figure:
-    """Draw the further suppression that 99 % confident k-anonymity needs, a line an epsilon."""
+    """Draw the further suppression for 99 % confidence: means of the runs, 95 % intervals; grey, crosses: Table IV.
+
+    Table IV has what OLA itself suppresses: ours is grey, print's the crosses.
+    """
     summary = _summary(results, "suppressed_0.99")
     figure, panels = _panels(
-        summary, heading=f"Further suppression for 99 % confident k-anonymity\n{_NOT_DP}", share_y=True
+        summary,
+        heading="Further suppression for 99 % confident k-anonymity, mean of the runs with its 95 % interval (mostly "
+        "smaller than the point); the axis is linear below 0.1\nGrey: suppressed by OLA itself; crosses: the same in "
+        f"print (Table IV; of its lists, where ours are simulated). {_NOT_DP.capitalize()}",
+        measure="suppressed, %",
+        share_y=True,
     )
     classes = results.frames["classes"].set_index(["dataset", "method"])
+    printed = _printed(results, "Table IV: suppressed by OLA")
     for ax, method, dataset, own in panels:
-        series = {f"{epsilon:g}": 100 * one["mean"].to_numpy() for epsilon, one in own.groupby("epsilon")}
-        draw_lines(ax, sorted(own["k"].unique()), series)
+        _draw_means(ax, own, over="k", series="epsilon")
         if method == "ola":
             already = classes.loc[(dataset, method)]
             ax.plot(already["k"], 100 * already["suppressed_share"], color="0.5", linewidth=2, label="by OLA itself")
+            mine = printed[printed["row"] == _TITLES[dataset][0]]
+            ax.plot(mine["column"].str.removeprefix("k = ").astype(int), mine["published"], "x", color="black",
+                    markersize=5, label="print")  # fmt: skip
         _log_k(ax, own["k"])
-        ax.set_yscale("symlog", linthresh=0.1)
-        ax.set_yticks([0, 0.1, 1, 5, 10, 100], ["0", "0.1", "1", "5", "10", "100"])
-        ax.set_ylim(0, 110)
+        _suppressed_axis(ax)
         ax.set_xlabel("k")
-        ax.set_ylabel("suppressed, %")
-    _legend(figure, "epsilon")
-    return figure
+    _legend(figure, "epsilon", columns=9)
+    return _rests(results, figure, summary)
 
 
 def _confidences(results: Results) -> Figure:
-    """Draw the further suppression against the confidence, at one epsilon."""
-    noise = results.frames["noise"]
-    names = [name for name in noise.columns if name.startswith("suppressed_") and not name.endswith("formula")]
+    """Draw the further suppression against the confidence, a line for each k: means of the runs, 95 % intervals."""
+    summary = results.frames["noise_summary"]
+    summary = summary[summary["measure"].str.fullmatch(r"suppressed_[\d.]+")]
+    names = sorted(summary["measure"].unique(), key=lambda name: float(name.removeprefix("suppressed_")))
     confidences = [float(name.removeprefix("suppressed_")) for name in names]
-    shown = sorted(noise["epsilon"].unique())
+    shown = sorted(summary["epsilon"].unique())
     epsilon = shown[len(shown) // 2]
+    summary = summary[summary["epsilon"] == epsilon].assign(place=lambda f: f["measure"].map(names.index))
     figure, panels = _panels(
-        noise[noise["epsilon"] == epsilon],
-        heading=f"Further suppression at epsilon {epsilon:g} by confidence\n{_NOT_DP}",
+        summary,
+        heading=f"Further suppression at epsilon {epsilon:g} by confidence, mean of the runs with its 95 % interval "
+        f"(mostly smaller than the point); the axis is linear below 0.1\n{_NOT_DP.capitalize()}",
+        measure="suppressed, %",
         share_y=True,
     )
     for ax, _, _, own in panels:
-        series = {f"{k}": 100 * one[names].mean().to_numpy() for k, one in own.groupby("k")}
-        draw_lines(ax, range(len(names)), series)
+        _draw_means(ax, own, over="place", series="k")
         ax.set_xticks(range(len(names)), [f"{100 * c:g}" for c in confidences], rotation=45)
-        ax.set_yscale("symlog", linthresh=0.1)
-        ax.set_ylim(bottom=0)
-        ax.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
+        _suppressed_axis(ax)
         ax.set_xlabel("confidence, %")
-        ax.set_ylabel("suppressed, %")
     _legend(figure, "k")
-    return figure
+    return _rests(results, figure, summary)
 
 
 def _times(results: Results, *, method: str) -> Figure:
-    """Draw running times of {method} with height or weight as k-quasi-identifier and as epsilon-quasi-identifier."""
+    """Draw times of {method}, medians and range of the runs: height or weight as k- and as epsilon-quasi-identifier."""
     ours, textbook = (
         results.frames[name].loc[lambda f: f["method"] == method] for name in ("times", "times_published")
     )
-    figure, panels = _panels(
-        ours,
-        heading=f"CPU seconds with {_METHODS[method]}: height/weight as k-quasi-identifier (all) against (k, epsilon)\n"
-        "In the panels: by what factor, least to greatest over k" + ("; nodes counted likewise" * (method == "ola")),
+    heading = (
+        f"CPU seconds with {_METHODS[method]}: height or weight as k-quasi-identifier (all) against (k, epsilon); "
+        "medians of the runs, bars from the fastest to the slowest; the textbook's form ran once"
     )
+    factors = "In the panels: by what factor, least to greatest over k" + ("; nodes likewise" * (method == "ola"))
+    told = _printed(results, f"VII-D: {_METHODS[method]}, k-anonymity against (k, epsilon)-anonymity, factor in time")
+    if len(told):
+        factors += f". Print (VII-D): {told['rule'].iloc[0]} {told['published'].iloc[0]:g}"
+    figure, panels = _panels(ours, heading=f"{heading}\n{factors}", measure="CPU seconds",
+                             tall=2.5 if method == "ola" else 1.9)  # fmt: skip
     for ax, _, dataset, own in panels:
         said = []
         for row, (name, frame) in enumerate((("ours", own), ("textbook", textbook))):
-            median = frame[frame["dataset"] == dataset].groupby("k").median(numeric_only=True)
+            runs = frame[frame["dataset"] == dataset].groupby("k")
+            median = runs.median(numeric_only=True)
             for line, column, label in (("-", "k_anonymity_s", "all"), ("--", "k_epsilon_s", "(k, epsilon)")):
-                ax.plot(median.index, median[column], line, marker="os"[row], markersize=4, color=COLOURS[row],
-                        label=f"{name}: {label}")  # fmt: skip
+                ends = np.stack([median[column] - runs[column].min(), runs[column].max() - median[column]])
+                ax.errorbar(median.index, median[column], yerr=ends, linestyle=line, marker="os"[row], markersize=3,
+                            capsize=1.5, linewidth=1, color=COLOURS[row], label=f"{name}: {label}")  # fmt: skip
             factor = median["k_anonymity_s"] / median["k_epsilon_s"]
             said.append(f"{name} {factor.min():.1f} to {factor.max():.1f}")
             if method == "ola":
                 nodes = median["n_checked_k_anonymity"] / median["n_checked"]
-                said[-1] += f" (nodes {nodes.min():.1f} to {nodes.max():.1f})"
-        ax.text(0.03, 0.97, "\n".join(said), transform=ax.transAxes, va="top", fontsize=6.5)
+                said[-1] += f"\n   nodes {nodes.min():.1f} to {nodes.max():.1f}"
+        ax.text(0.03, 1.0, "\n".join(said), transform=ax.transAxes, va="top")
         _log_k(ax, own["k"])
         ax.set_yscale("log")
-        ax.margins(y=0.25)
+        ax.margins(y=0.45)
         ax.set_xlabel("k")
-        ax.set_ylabel("CPU seconds")
     _legend(figure, "")
-    return figure
+    return _rests(results, figure, ours)
 
 
 _MODES = {
@@ -262,13 +358,22 @@ _MODES = {
 
 
 def _label(results: Results) -> Figure:
-    """Draw what the label epsilon hides: evidence and interval of an intruder who knows all but the tallest."""
+    """Draw what the label epsilon hides from an intruder who knows all but the tallest; medians, range of the runs.
+
+    Left: differential privacy bounds the evidence by epsilon. Right: means of classes released with noise scaled to
+    public bounds, for the whole record.
+    """
     frame = results.frames["differencing"]
-    figure, axes = new_figure(1, 3, size=(11.5, 3.7))
+    figure, axes = new_figure(1, 3, size=(PAGE_INCH, 2.9))
     epsilons = sorted(frame["epsilon"].unique())
+    # OLA's points are wide and hollow: Mondrian's lie within them.
+    looks: list[dict[str, Any]] = [
+        {"marker": "o", "markersize": 7, "markerfacecolor": "none"},
+        {"marker": "s", "markersize": 3},
+    ]
     ways = [
         (f"{_METHODS[method]}, classes of {own['median_size'].median():.0f}: {said}", own, COLOURS[place],
-         {"class range": "-", "public bounds": ":"}[mode], "os"[row])
+         {"class range": "-", "public bounds": ":"}[mode], looks[row])
         for row, (method, both) in enumerate(frame.groupby("method", sort=False))
         for place, (mode, said) in enumerate(_MODES.items())
         for own in [both[both["mode"] == mode]]
@@ -276,15 +381,17 @@ def _label(results: Results) -> Figure:
     for ax, measure, label in zip(
         axes,
         ("evidence", "interval_cm", "matched_epsilon"),
-        ("evidence on the tallest (log-likelihood)", "his 90 % interval of the height, cm",
-         "epsilon of private means as exact"),
+        ("evidence on the tallest\n(log-likelihood)", "his 90 % interval\nof the height, cm",
+         "epsilon of private means\nas exact"),
         strict=True,
     ):  # fmt: skip
-        for said, own, colour, line, marker in ways:
+        for said, own, colour, line, look in ways:
             if measure == "matched_epsilon" and line == ":":
                 continue
-            median = own.groupby("epsilon")[measure].median()
-            ax.plot(median.index, median, line, marker=marker, markersize=4, color=colour, linewidth=1, label=said)
+            runs = own.groupby("epsilon")[measure]
+            ends = np.stack([runs.median() - runs.min(), runs.max() - runs.median()])
+            ax.errorbar(epsilons, runs.median(), yerr=ends, linestyle=line, color=colour, linewidth=1, capsize=1.5,
+                        label=said, **look)  # fmt: skip
         if measure != "interval_cm":
             ax.plot(epsilons, epsilons, color="0.4", linestyle="--", linewidth=0.8, label="what the label says")
             ax.set_yscale("log")
@@ -294,147 +401,171 @@ def _label(results: Results) -> Figure:
         _log_k(ax, epsilons)
         ax.set_xlabel("epsilon on the label")
         ax.set_ylabel(label)
-    handles, labels = (
-        first + second[-1:]
-        for first, second in zip(axes[0].get_legend_handles_labels(), axes[1].get_legend_handles_labels(), strict=True)
+    _head(
+        figure,
+        f"What the label hides: Adult, k = {frame['k'].iloc[0]}, height simulated. An intruder knows all records of a "
+        "class but the tallest. Medians of the runs, bars from the least to the greatest",
     )
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=7)
-    figure.suptitle(
-        "What the label hides: Adult, k = 10, height simulated. An intruder knows all records of a class but the "
-        "tallest.\nLeft: differential privacy bounds the evidence by epsilon. Right: means of classes released with "
-        "noise scaled to public bounds, for the whole record",
-        fontsize=8, x=0.01, ha="left",
-    )  # fmt: skip
-    return figure
+    _legend(figure, "", columns=2)
+    return rests_on(figure, frame, data=PUBLIC, **_adult(results))
 
 
 def _spreads(results: Results) -> Figure:
     """Draw what heights and weights half and a third as wide as the survey's would give, beside print."""
     frame = results.frames["spreads"]
-    figure, (left, right) = new_figure(1, 2, size=(8.6, 3.4))
+    figure, (left, right) = new_figure(1, 2, size=(PAGE_INCH, 3.0))
     adult = frame[frame["dataset"] == "adult"]
-    for position, (spread, own) in enumerate(adult.groupby("spread", sort=False)):
-        own = own.sort_values("k")
-        left.plot(own["k"], own["loss_quasi_with_epsilon_quasi"], "o-", markersize=4, linewidth=1,
-                  color=COLOURS[position], label=f"{spread:g} of the survey's spread")  # fmt: skip
+    spreads = sorted(adult["spread"].unique())
+    for position, (spread, colour) in enumerate(zip(spreads, ordered_colours(len(spreads)), strict=True)):
+        own = adult[adult["spread"] == spread].sort_values("k")
+        left.plot(own["k"], own["loss_quasi_with_epsilon_quasi"], linestyle=LINES[position], marker=MARKERS[position],
+                  markersize=4, linewidth=1, color=colour, label=f"{spread:g} of the survey's spread")  # fmt: skip
     first = adult[adult["spread"] == adult["spread"].iloc[0]].sort_values("k")
     left.plot(
         first["k"], first["loss_quasi_alone"], "s--", color="0.5", markersize=4, linewidth=1, label="without height"
     )
-    left.plot([20], [0.8], "x", color="black", markersize=7, label="printed, with height (III-A: about .8)")
+    left.plot([20], [0.8], "x", color="black", markersize=7, linestyle="", label="print, with height (III-A: about .8)")
     _log_k(left, first["k"])
     left.set_xlabel("k")
     left.set_ylabel("precision loss of the four others")
-    left.set_title("Adult (height simulated), OLA", fontsize=8)
+    left.set_title("Adult (height simulated), OLA")
     left.set_ylim(0, 1.05)
-    left.legend(fontsize=6.5, loc="lower right")
+    left.legend(loc="lower right")
     michigan = frame[frame["dataset"] == "michigan"]
     for position, (method, own) in enumerate(michigan.groupby("method", sort=False)):
-        right.plot(own["spread"], 100 * own["error_at_epsilon_1"] / 8, "o-", markersize=4, linewidth=1,
-                   color=COLOURS[position], label=_METHODS[str(method)])  # fmt: skip
-    right.axhline(5, color="0.4", linestyle="--", linewidth=0.8, label="printed: at most 5 %")
+        right.plot(own["spread"], 100 * own["error_at_epsilon_1"] / 8, marker=MARKERS[position], markersize=4,
+                   linewidth=1, color=COLOURS[position], label=_METHODS[str(method)])  # fmt: skip
+    _print_line(right, 5)
     right.set_xlabel("spread of weights, as a share of the survey's")
     right.set_ylabel("mean relative error at epsilon 8, %")
-    right.set_title("Michigan (list and weight simulated), k = 100", fontsize=8)
+    told = "".join(f", k = {k}" for k in michigan["k"].unique()[:1])
+    right.set_title(f"Michigan (list and weight simulated){told}")
     right.set_ylim(bottom=0)
-    right.legend(fontsize=7)
-    return figure
+    right.legend()
+    return rests_on(figure, frame, data=(PUBLIC, DRAWN), repetition=None)
 
 
 def _lattice(results: Results) -> Figure:
     """Draw the lattice of generalisations of Adult and the node chosen."""
     frame = results.frames["lattice"]
-    figure, ax = new_figure(size=(8.5, 5.2))
+    figure, ax = new_figure(size=(PAGE_INCH, 4.6))
     quasi = [name for name in frame.columns if name not in ("total_level", "satisfies", "k_minimal", "chosen", "k")]
     chosen = frame.loc[frame["chosen"], quasi].iloc[0]
     plot_lattice(frame, quasi, node=[int(level) for level in chosen], ax=ax)
     levels = ", ".join(quasi).replace("_", " ")
-    ax.set_title(f"Adult, k = {frame['k'].iloc[0]}, at most 5 % suppressed: levels of {levels}", fontsize=8)
-    return figure
+    ax.set_title(f"Adult, k = {frame['k'].iloc[0]}, at most 5 % suppressed: levels of {levels}")
+    return rests_on(figure, frame, data=OWN, **_adult(results))
 
 
 def _minimality(results: Results) -> Figure:
-    """Draw what the minimality attack gains, against l."""
+    """Draw what the minimality attack gains on our own l-diverse Mondrian of Adult, against l; one release of each."""
     frame = results.frames["minimality"]
-    figure, axes = new_figure(1, 3, size=(10.5, 3.1))
-    for ax, measure, label in zip(
-        axes,
-        ("attacked_share", "largest_gain", "gain_above_10_points_share"),
-        (
-            "records in classes with refused cuts, %",
-            "largest gain of probability, points",
-            "records that gain above 10 points, %",
-        ),
-        strict=True,
-    ):
-        series = {f"k = {k}": 100 * one[measure].to_numpy() for k, one in frame.groupby("k")}
-        draw_lines(ax, sorted(frame["ell"].unique()), series)
+    figure, axes = new_figure(1, 3, size=(PAGE_INCH, 2.5))
+    measures = {
+        "attacked_share": "records in classes\nwith refused cuts, %",
+        "largest_gain": "largest gain\nof probability, points",
+        "gain_above_10_points_share": "records that gain\nabove 10 points, %",
+    }
+    gained = frame.groupby("k")[list(measures)].max().max(axis=1)
+    shown, flat = gained.index[gained > 0], gained.index[gained == 0]
+    for ax, (measure, label) in zip(axes, measures.items(), strict=True):
+        own = frame[frame["k"].isin(shown)].sort_values("ell")
+        series = {f"k = {k}": 100 * one[measure].to_numpy() for k, one in own.groupby("k")}
+        draw_lines(ax, sorted(frame["ell"].unique()), series, ordered=True, clip_on=False)
         ax.set_xticks(sorted(frame["ell"].unique()))
         ax.set_xlabel("l (distinct occupations in a class)")
         ax.set_ylabel(label)
         ax.set_ylim(bottom=0)
-    axes[0].legend()
-    figure.suptitle("Minimality attack on our own l-diverse Mondrian, Adult", fontsize=9, x=0.01, ha="left")
-    return figure
+    if len(shown):
+        _legend(figure, "")
+    told = f"; k = {', '.join(map(str, flat))}: 0 in all three" if len(flat) else ""
+    _head(figure, f"Minimality attack on our own l-diverse Mondrian, Adult{told}")
+    return rests_on(figure, frame, data=OWN, repetition=None, **_adult(results))
 
 
 def _modes(results: Results) -> Figure:
-    """Draw error, bits lost and linking risk of the modes of noise against epsilon."""
+    """Draw error, bits lost and linking risk by mode of noise against epsilon: means of the runs, 95 % intervals."""
     frame = results.frames["modes"]
-    figure, axes = new_figure(1, 3, size=(11, 3.4))
+    figure, axes = new_figure(1, 3, size=(PAGE_INCH, 3.2))
     measures = {
         "error_realised": "mean relative error of height, %",
         "bits_lost": "bits of height (whole cm) lost, %",
         "linking_risk": "linking risk, %",
     }
+    ks = sorted(frame["k"].unique())
     for ax, (measure, label) in zip(axes, measures.items(), strict=True):
+        said = []
         for row, (mode, one) in enumerate(frame.groupby("mode", sort=False)):
-            for position, (k, own) in enumerate(one.groupby("k")):
-                mean = own.groupby("epsilon")[measure].mean()
-                ax.plot(mean.index, 100 * mean, ["-", "--"][row], marker=["o", "s", "^"][position % 3], markersize=4,
-                        color=COLOURS[position], linewidth=1, label=f"{mode}, k = {k}")  # fmt: skip
+            for position, (k, colour) in enumerate(zip(ks, ordered_colours(len(ks)), strict=True)):
+                runs = 100 * one[one["k"] == k].set_index("epsilon")[measure]
+                means = runs.groupby("epsilon").mean()
+                ends = np.array([confidence(runs[[epsilon]]) for epsilon in means.index])
+                ends = ends.clip(0, None if measure == "error_realised" else 100)
+                ax.errorbar(means.index, means, yerr=np.abs(ends.T - means.to_numpy()), linestyle=["-", "--"][row],
+                            marker=MARKERS[position], markersize=3.5, color=colour, linewidth=1, capsize=1.5,
+                            label=f"{mode}, k = {k}")  # fmt: skip
+            apart = one.groupby(["epsilon", "k"])[measure].mean().groupby("epsilon").agg(["min", "max"])
+            if len(ks) > 1 and (apart["max"] / apart["min"]).max() < 1 + _ONE:
+                said.append(f"{mode}:\nall k within {100 * ((apart['max'] / apart['min']).max() - 1):.1g} %")
+        ax.text(0.03, 0.04, "\n".join(said), transform=ax.transAxes)
         _log_k(ax, frame["epsilon"])
         ax.set_yscale("log" if measure != "bits_lost" else "linear")
         ax.set_xlabel("epsilon")
         ax.set_ylabel(label)
-    _legend(figure, "")
-    figure.suptitle(
-        "Adult, Mondrian, height simulated. Class range: as published, not differentially private. "
+    _legend(figure, "", columns=3)
+    _head(
+        figure,
+        "Adult, Mondrian, height simulated; means of the runs with 95 % intervals (mostly smaller than the point)\n"
+        "Class range: as published, not differentially private. "
         "Public bounds: epsilon-local differential privacy given the classes",
-        fontsize=8, x=0.01, ha="left",
-    )  # fmt: skip
-    return figure
+    )
+    return rests_on(figure, frame, data=PUBLIC, **_adult(results))
 
 
 def _ru_map(results: Results) -> Figure:
-    """Draw the risk-utility map over k and epsilon, by method and data set."""
-    names = {**_METHODS, **{name: name.title() for name in _TITLES}}
+    """Draw the risk-utility map over k and epsilon by method and data set; spreads: 5 to 95 % of the runs."""
+    names = {
+        **_METHODS,
+        **{name: told[0] for name, told in _TITLES.items()},
+        "class range, k": "Mondrian, class range, k",
+        "public bounds, k": "Mondrian, public bounds, k",
+    }
     frame = results.frames["ru"]
     told = {
         column: frame[column].str.replace(rf"\b({'|'.join(names)})\b", lambda found: names[found[0]], regex=True)
         for column in ("method", "analysis")
     }
-    return plot_ru_panels(
+    figure = plot_ru_panels(
         frame.assign(**told),
         risk_limit=0.05,
         title=f"Heights, weights and voter lists simulated; class range: {_NOT_DP}",
     )
+    return _rests(
+        results,
+        figure,
+        results.frames["classes"],
+        k=sorted({int(k) for k in frame["method"].str.extract(r"k = (\d+)")[0].dropna()}),
+        epsilon=sorted({float(value) for value in frame["value"] if value}),
+        repetition=sorted(set(frame.loc[frame["value"] != "", "n"])),
+    )
 
 
-FIGURES: dict[str, Callable[[Results], Figure]] = {
-    "figure-1-curse-of-dimensionality": _curse,
-    "figure-2-relative-errors": _errors,
-    "figure-3-error-against-k": partial(_error_lines, over="k", series="epsilon"),
-    "figure-4-error-against-epsilon": partial(_error_lines, over="epsilon", series="k"),
-    "figure-5-linking-risk": _linking,
-    "figure-6-additional-suppression": _suppression,
-    "figure-6b-other-confidences": _confidences,
-    "figure-7-time-mondrian": partial(_times, method="mondrian"),
-    "figure-8-time-ola": partial(_times, method="ola"),
-    "lattice": _lattice,
-    "minimality-attack": _minimality,
-    "modes": _modes,
-    "spread-of-heights": _spreads,
-    "what-the-label-hides": _label,
-    "ru-map": _ru_map,
-}
+FIGURES: dict[str, Callable[[Results], Figure]] = at_page_width(
+    {
+        "figure-1-curse-of-dimensionality": _curse,
+        "figure-2-relative-errors": _errors,
+        "figure-3-error-against-k": partial(_error_lines, over="k", series="epsilon"),
+        "figure-4-error-against-epsilon": partial(_error_lines, over="epsilon", series="k"),
+        "figure-5-linking-risk": _linking,
+        "figure-6-additional-suppression": _suppression,
+        "figure-6b-other-confidences": _confidences,
+        "figure-7-time-mondrian": partial(_times, method="mondrian"),
+        "figure-8-time-ola": partial(_times, method="ola"),
+        "lattice": _lattice,
+        "minimality-attack": _minimality,
+        "modes": _modes,
+        "spread-of-heights": _spreads,
+        "what-the-label-hides": _label,
+        "ru-map": _ru_map,
+    }
+)
