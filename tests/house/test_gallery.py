@@ -54,6 +54,15 @@ CODED = {
 }  # fmt: skip
 
 
+def test_no_caption_names_a_thing_as_the_code_does_or_leaves_out_its_data():
+    for path in FIGURES.glob("*/*.txt"):
+        told = path.read_text(encoding="utf-8")
+        assert " Data: " in told, path
+        assert not set(re.findall(r"\w+", told.rpartition("Study ")[0])) & CODED, path
+        assert not re.findall(r"\b[a-z]+_[a-z]+", told.rpartition("Study ")[0]), path
+        assert " = " not in told, path
+
+
 def test_no_committed_figure_names_a_thing_as_the_code_does():
     for path in FIGURES.rglob("*.svg"):
         told = " ".join(re.findall(r">([^<>]+)</text>", path.read_text(encoding="utf-8")))
