@@ -13,6 +13,8 @@ from reident.plotting import new_figure
 from reident.plotting._style import for_print, save_figure
 from reident.plotting.fitting import fit_for_print, in_german
 from reident.runner.export import check_print, export_figures
+from reident.studies.captions import Drawn
+from reident.studies.catalogue import STUDIES
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,18 @@ def test_a_narrow_grid_has_the_panels_that_were_asked_for_and_shares_what_they_s
     assert axes[0, -1].get_ylim() == (3, 7)
     if shape[0] > 1:
         assert axes[1, 0].get_ylim() != (3, 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", ["kroll2016", "vanhoef2012_networks"])
+def test_every_figure_fits_a_column_of_print(study, smoke):
+    run, _ = smoke(study)
+    for name in STUDIES[study].figures:
+        with for_print(85):
+            figure = fit_for_print(Drawn(STUDIES[study], run, name).figure)  # a layout that collapses warns
+        figure.draw_without_rendering()
+        for text in figure.findobj(Text):
+            if len(text.get_text()) > 12 and text.get_visible():  # shorter ones may be ticks that are not drawn
+                box = text.get_window_extent()
+                assert box.x0 >= -1, (name, text.get_text())
+                assert box.x1 <= figure.bbox.width + 1, (name, text.get_text())

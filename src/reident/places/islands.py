@@ -174,7 +174,7 @@ class Island:
             self._column_tried[i] = records.size
             places = self.x[records]
             starts = np.unique(np.linspace(0, records.size - 1, 25).astype(np.int64))
-            near = np.argsort(-places[starts] @ places.T, axis=1)[:, :10]
+            near = np.argsort(-places[starts] @ places.T, axis=1)[:, :10].copy()
             first = np.empty(3)
             sign, shift = cones.orient_column(places, self.values[i, records], near, self.tol, needed, first)
             if sign:

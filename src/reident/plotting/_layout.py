@@ -26,6 +26,9 @@ _MARKERS = [*(marker for marker in MARKERS if marker not in ("*", "X")), "p", "h
 #: So many methods are told apart by colour in one panel; beyond, only those that reach the frontier are.
 MANY = 5
 
+# Narrower than this, cm, panels stand one below the other, more than so many of them two side by side.
+_PAGE_CM, _FEW = 12.0, 6
+
 
 @dataclass(frozen=True)
 class Look:
@@ -194,9 +197,14 @@ def lit_of(panel: Panel) -> set[Any]:
 
 
 def usual_columns(n: int, width_cm: float, by_method: bool, crowded: bool) -> int:
-    if width_cm < 12:
-        return 1
+    if width_cm < _PAGE_CM:
+        return most_columns(n, width_cm)
     return 4 if by_method and n > 4 else 3 if by_method or (n > 4 and not crowded) else 2
+
+
+def most_columns(n: int, width_cm: float) -> int:
+    """Return how many of n panels a width has room for, so that a column of print does not become a scroll."""
+    return n if width_cm >= _PAGE_CM else 1 if n <= _FEW else 2
 
 
 def grid_of(titles: Sequence[str]) -> list[tuple[str, str]] | None:

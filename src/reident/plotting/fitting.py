@@ -43,7 +43,7 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
         box = ax.get_window_extent()
         for text, room in (
             (ax.title, min(box.width * 1.05, wide)),
-            (ax._left_title, min(box.width * 1.05, wide)),  # type: ignore[attr-defined]
+            (ax._left_title, min(box.width * 1.05, wide - box.x0)),  # type: ignore[attr-defined]
             (ax.xaxis.label, min(box.width * 1.05, wide)),
             (ax.yaxis.label, box.height * 1.1),
         ):
@@ -51,7 +51,7 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
     for text in said:
         _wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
     if figure._suptitle is not None:  # type: ignore[attr-defined]
-        _wrap(figure._suptitle, wide)  # type: ignore[attr-defined]
+        _wrap(figure._suptitle, 0.97 * wide)  # type: ignore[attr-defined]
     return figure
 
 

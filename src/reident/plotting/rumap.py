@@ -27,7 +27,17 @@ from matplotlib.patches import Patch
 from reident._check import check_choice, check_integer, check_real, check_text
 from reident.errors import ParameterError
 from reident.plotting._labels import place_labels
-from reident.plotting._layout import MANY, Look, Panel, grid_of, lit_of, looks_of, panels_of, usual_columns
+from reident.plotting._layout import (
+    MANY,
+    Look,
+    Panel,
+    grid_of,
+    lit_of,
+    looks_of,
+    most_columns,
+    panels_of,
+    usual_columns,
+)
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
 from reident.plotting._style import map_figure, print_width_cm
 from reident.rumap import ORIGINAL, check_frame, check_one_panel
@@ -138,6 +148,8 @@ def plot_ru_panels(
     crowded = max(panel.releases["method"].nunique() for panel in panels) > MANY
     usual = len({head for _, head in heads}) if heads else usual_columns(len(panels), width, by_method, crowded)
     columns = min(check_integer(usual if columns is None else columns, "columns", low=1), len(panels))
+    if print_width_cm() is not None:  # what is asked for is asked for a page
+        columns = min(columns, most_columns(len(panels), width))
     if heads and columns != usual:
         heads = None
     looks = looks_of(frame, names)

@@ -337,7 +337,7 @@ def _search(
     if mu.size:
         # A box is cut where it matters most; a Shapley value of 0 means that a column never matters.
         spread = FuzzyMeasure(mu / mu[-1], [str(c) for c in range(b.shape[1])]).shapley().to_numpy()
-    order, spans, low, high = build_tree(np.ascontiguousarray(b), spread)
+    order, spans, low, high = build_tree(np.ascontiguousarray(b), np.array(spread, dtype=float))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     rows = np.where(pairs >= 0, rank[pairs], -1)

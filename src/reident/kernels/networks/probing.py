@@ -46,7 +46,7 @@ def probe_construct(indptr, indices, base, noisy, k, both, scheme, max_delta, fr
         if not fresh or turn > 0:
             add_noise(noisy, scheme, max_delta, rng)
         order = ranked(-noisy)
-        sequence, _ = anonymise_sequence(noisy[order], k, both, False, n - 1)
+        sequence, _ = anonymise_sequence(noisy[order], k, both, np.bool_(False), n - 1)
         if sequence.sum() % 2 == 1:
             continue
         for i in range(n):
@@ -56,7 +56,7 @@ def probe_construct(indptr, indices, base, noisy, k, both, scheme, max_delta, fr
                 continue
         elif not is_realisable(sequence):
             continue
-        u, v, missing = realise(indptr, indices, target - base, False, True, rng)
+        u, v, missing = realise(indptr, indices, target - base, np.bool_(False), np.bool_(True), rng)
         if missing.sum() == 0:
             return True, turn + 1, u, v
     return False, turns, none, none

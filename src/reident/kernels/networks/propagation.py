@@ -293,7 +293,7 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
             v = _winner(u, ahead[u], ahead[u] >= 0, left, right, ahead, back, size_both, size_in, work, theta)
             if v < 0 or ahead[u] == v or (back[v] >= 0 and fixed[back[v]]):
                 continue
-            if _winner(v, u, False, right, left, back, ahead, swapped_both, swapped_in, work, theta) != u:
+            if _winner(v, u, np.bool_(False), right, left, back, ahead, swapped_both, swapped_in, work, theta) != u:
                 continue
             if ahead[u] >= 0:
                 _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], -1)
