@@ -19,6 +19,7 @@ __all__ = ["fit_for_print", "in_german"]
 
 #: Lines are not made shorter than so many letters.
 _SHORTEST = 8
+_HELD = "\u00a0"
 
 
 def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
@@ -57,13 +58,14 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
 
 def _wrap(text: Text, room: float) -> None:
     """Break a text into lines that are no longer than there is room; formulas stay whole."""
-    told = text.get_text()
-    if not told or any(" " in formula for formula in told.split("$")[1::2]):
-        return
-    chars = max(len(line) for line in told.split("\n"))
+    # A space inside a formula is no place to break: one that no line ends at stands for it meanwhile.
+    parts = text.get_text().split("$")
+    told = "$".join(part.replace(" ", _HELD) if k % 2 else part for k, part in enumerate(parts))
+    chars = max(map(len, told.split("\n")))
     while (length := _length(text)) > room and chars > _SHORTEST:
         chars = max(_SHORTEST, min(chars - 1, int(chars * room / length)))
-        text.set_text("\n".join(textwrap.fill(line, chars, break_long_words=False) for line in told.split("\n")))
+        lines = (textwrap.fill(line, chars, break_long_words=False) for line in told.split("\n"))
+        text.set_text("\n".join(lines).replace(_HELD, " "))
 
 
 def _length(text: Text) -> float:

@@ -374,8 +374,7 @@ def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Print
 def _not_run(told: str, profile: str) -> Figure:
     """Say that the trials of a figure are not among those of the profile, or of the parameters chosen."""
     figure, ax = new_figure(size=(7.2, 1.2))
-    ax.set_axis_off()
-    ax.text(0.5, 0.5, f"{told}\nnot run at {profile} with these parameters", ha="center", va="center", fontsize=9)
+    say_instead(ax, f"{told}\nnot run at {profile} with these parameters")
     return figure
 
 
