@@ -129,11 +129,18 @@ def test_a_narrow_grid_has_the_panels_that_were_asked_for_and_shares_what_they_s
         assert axes[1, 0].get_ylim() != (3, 7)
 
 
+#: Figures of many panels.
+CROWDED = {
+    "kroll2016": ("uses", "locating", "appendix-city-pairs", "ru-map"),
+    "vanhoef2012_networks": ("edge-disclosure", "passive-attack", "passive-attack-on-releases", "ru-map-networks"),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("study", ["kroll2016", "vanhoef2012_networks"])
-def test_every_figure_fits_a_column_of_print(study, smoke):
+@pytest.mark.parametrize("study", CROWDED)
+def test_figures_of_many_panels_fit_a_column_of_print(study, smoke):
     run, _ = smoke(study)
-    for name in STUDIES[study].figures:
+    for name in CROWDED[study]:
         with for_print(85):
             figure = fit_for_print(Drawn(STUDIES[study], run, name).figure)  # a layout that collapses warns
         figure.draw_without_rendering()

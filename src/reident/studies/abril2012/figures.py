@@ -225,8 +225,8 @@ def table_2(results: Results) -> Figure:
 
 
 def _by_file(trials: pd.DataFrame, column: str, files: list[str]) -> pd.DataFrame:
-    """Return a measure of each draw, a column a file."""
-    return trials.pivot_table(index="repetition", columns="file", values=column)[files]
+    """Return a measure of each draw, a column a file; empty where the model was not run."""
+    return trials.pivot_table(index="repetition", columns="file", values=column).reindex(columns=files)
 
 
 def in_and_out(results: Results) -> Figure:
