@@ -81,7 +81,7 @@ def test_an_own_protection_is_told_in_full():
 @pytest.mark.slow
 def test_a_run_under_other_conditions_is_not_compared_with_print():
     study = STUDIES["kroll2015"]
-    own = {"n_original": 60, "n_known": 60, "n_common": 20, "sigmas_deg": [0.012], "alphas": [0.35, 0.5]}
+    own = {"n_original": 60, "n_known": 60, "n_common": 20, "sigmas_deg": [0.012], "alphas": [0.35]}
     results = study.run("smoke", **own, progress=False)
     assert set(results.comparison["verdict"]) == {"not comparable"}
     assert results.comparison["note"].str.contains("other n_original, n_known, n_common than").all()
@@ -89,6 +89,17 @@ def test_a_run_under_other_conditions_is_not_compared_with_print():
     assert results.parameters["n_original"] == 60
     assert results.frames["files"].query("file == 'original'").shape[0] == 60
     assert set(study.draw(results)) == set(study.figures)
+
+
+@pytest.mark.slow
+def test_one_file_and_one_algorithm_are_run_and_drawn():
+    study = STUDIES["holohan2017"]
+    results = study.run("smoke", datasets=["adult"], algorithms=["mondrian"], progress=False)
+    assert set(results.frames["classes"]["dataset"]) == {"adult"}
+    assert results.frames["plausible"].empty
+    figures = study.draw(results)
+    assert set(figures) == set(study.figures)
+    assert "not run" in figures["figure-8-time-ola"].axes[0].texts[0].get_text()
 
 
 @pytest.mark.slow

@@ -398,3 +398,15 @@ def test_a_kernel_that_died_after_an_interrupt_is_no_traceback(capfd):
     finally:
         logger.removeHandler(handler)
     assert [type(record.exc_info[1]) for record in seen] == [ValueError]
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_a_parameter_that_a_notebook_has_is_not_called_unknown(tmp_path, caplog):
+    notebook = write_notebook(
+        tmp_path / "a.ipynb", "print(names)", parameters="names: list[str] | None = None\nout: str = ''"
+    )
+    (record,) = run_notebooks([NotebookRun("a", notebook, {"names": ["adult"]})], tmp_path / "out", progress=False)
+    assert record["status"] == "ok"
+    assert "['adult']" in text_of(tmp_path / "out" / "a")
+    assert "unknown" not in caplog.text

@@ -182,6 +182,13 @@ def say_instead(ax: Axes, text: str) -> None:
     ax.set_axis_off()
 
 
+def not_run(told: str, profile: str) -> Figure:
+    """Return a figure that says that its trials are not among those of the profile, or of the parameters chosen."""
+    figure, ax = new_figure(size=(7.2, 1.2))
+    say_instead(ax, f"{told}\nnot run at {profile} with these parameters")
+    return figure
+
+
 def save_figure(
     figure: FigureBase,
     name: str,

@@ -107,6 +107,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     from traitlets.config import Config
 
     logging.getLogger("asyncio").addFilter(_is_news)
+    logging.getLogger("papermill").addFilter(_is_true)
     source = Path(spec["notebook"])
     begun = False
 
@@ -172,6 +173,11 @@ def _is_news(record: logging.LogRecord) -> bool:
     from nbclient.exceptions import DeadKernelError
 
     return record.exc_info is None or not isinstance(record.exc_info[1], DeadKernelError)
+
+
+def _is_true(record: logging.LogRecord) -> bool:
+    """Hold back that a parameter is unknown: papermill cannot read ``list[str] | None``, and names are checked here."""
+    return not str(record.msg).startswith("Passed unknown parameter")
 
 
 _KERNEL = {"transport": "ipc", "shutdown_wait_time": 2.0}

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reident.plotting import COLOURS, LINES, MARKERS, draw_lines, new_figure
-from reident.plotting._style import PAGE_INCH, at_page_width, ordered_colours
+from reident.plotting._style import PAGE_INCH, at_page_width, not_run, ordered_colours
 from reident.plotting.lattice import plot_lattice
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
@@ -318,6 +318,8 @@ def _times(results: Results, *, method: str) -> Figure:
     ours, textbook = (
         results.frames[name].loc[lambda f: f["method"] == method] for name in ("times", "times_published")
     )
+    if ours.empty:
+        return not_run(_METHODS[method], results.profile)
     heading = (
         f"CPU seconds with {_METHODS[method]}: height or weight as k-quasi-identifier (all) against (k, epsilon); "
         "medians of the runs, bars from the fastest to the slowest; the textbook's form ran once"

@@ -44,11 +44,15 @@ def lists_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, A
     return measures
 
 
-def plausible(trials: pd.DataFrame, ks: list[int], *, small: bool) -> pd.DataFrame:
-    """Return one row a cell of Table IV and population: print, and the range of what the lists give."""
+_COLUMNS = ["dataset", "population", "k", "published", "least", "median", "greatest", "n_lists", "verdict"]
+
+
+def plausible(trials: pd.DataFrame | None, ks: list[int], *, small: bool) -> pd.DataFrame:
+    """Return one row a cell of Table IV and population: print, and the range of what the lists give, if any."""
     printed = papers.published("holohan2017", "table4").set_index(["dataset", "k"])["suppressed_percent"]
     rows = []
-    for (dataset, population), lists in trials.groupby(["dataset", "population"], sort=False):
+    drawn = () if trials is None else trials.groupby(["dataset", "population"], sort=False)
+    for (dataset, population), lists in drawn:
         for k in ks:
             percent, value = lists[f"suppressed_{k}"], printed.get((dataset, k), np.nan)
             inside = percent.min() <= value <= percent.max()
@@ -66,4 +70,4 @@ def plausible(trials: pd.DataFrame, ks: list[int], *, small: bool) -> pd.DataFra
                     "verdict": ("plausible" if inside else "implausible") if told else "cannot tell",
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_COLUMNS)

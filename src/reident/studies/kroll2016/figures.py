@@ -16,7 +16,16 @@ from matplotlib.lines import Line2D
 from reident.data.datasets import load_boundary
 from reident.data.papers import claims, published
 from reident.plotting._labels import Label, place_labels
-from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure, ordered_colours, say_instead
+from reident.plotting._style import (
+    COLOURS,
+    LINES,
+    MARKERS,
+    in_house_style,
+    new_figure,
+    not_run,
+    ordered_colours,
+    say_instead,
+)
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, PUBLIC
@@ -301,7 +310,7 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
     told = f"{STUDY.words[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}"
     sizes = _sizes(results, scenario)
     if summary.empty:
-        return rests_on(_not_run(told, results.profile), trials, data=_data(results, scenario), dataset=None, **sizes)
+        return rests_on(not_run(told, results.profile), trials, data=_data(results, scenario), dataset=None, **sizes)
     figure, axes = new_figure(1, 2, size=(7.2, 3.7))
     printed = _printed(frame, scenario, alpha)
     handles: dict[str, Any] = {}
@@ -369,13 +378,6 @@ def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Print
     ax.set_xlim(values[0] / 1.15, values[-1] * 1.15)
     ax.set_xlabel("points in a reference set, k (log scale)", fontsize=8)
     ax.set_ylabel(measure)
-
-
-def _not_run(told: str, profile: str) -> Figure:
-    """Say that the trials of a figure are not among those of the profile, or of the parameters chosen."""
-    figure, ax = new_figure(size=(7.2, 1.2))
-    say_instead(ax, f"{told}\nnot run at {profile} with these parameters")
-    return figure
 
 
 # Smaller position errors, km, are of floating point: a millimetre.
