@@ -38,6 +38,17 @@ def as_rows(lists):
     return pointers, np.array(list(itertools.chain(*lists)), np.int32)
 
 
+def draw_loose(rng):
+    n = int(rng.integers(1, 8))
+    return ([rng.integers(0, n, int(rng.integers(0, 6))).tolist() for _ in range(n)],)
+
+
+def sorted_comp(lists):
+    pointers, found = as_rows(lists)
+    network.sort_rows(pointers, found)
+    return [found[low:high].tolist() for low, high in itertools.pairwise(pointers)]
+
+
 def flaw(lists):
     for u, row in enumerate(lists):
         for place, v in enumerate(row):
@@ -289,6 +300,7 @@ CASES = [
         lambda u, v, d: network.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),
     ),
     Case(("network.edges_from_rows",), lambda rng: (graph(rng),), lambda d: network.edges_from_rows(*rows(d)), edges),
+    Case(("network.sort_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
     Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
     Case(
         ("network.common_neighbours",), draw_pair,

@@ -259,7 +259,10 @@ def _from_networkx(graph: Any, name: str) -> Network:
     else:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     indices = np.fromiter(ends, np.int32, int(indptr[-1]))
-    _sort_rows(indptr, indices)
+    if indices.size and indices.min() >= 0 and indices.max() < n:  # what else there is, is told as a flaw
+        from reident.kernels.networks.network import sort_rows
+
+        sort_rows(indptr, indices)
     _reject_flaws(indptr, indices, nodes, name)
     if graph.is_multigraph() and graph.number_of_edges() != len(indices) // 2:
         u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
@@ -269,27 +272,6 @@ def _from_networkx(graph: Any, name: str) -> Network:
 
 def _is_plain_int(value: Any) -> bool:
     return type(value) is int
-
-
-def _sort_rows(indptr: IntArray, indices: NDArray[np.int32]) -> None:
-    """Sort every row in place."""
-    if indices.size and np.all((np.diff(indices) > 0) | _row_ends(indptr, len(indices))):
-        return
-    from scipy.sparse import csr_array
-
-    n = len(indptr) - 1
-    matrix = csr_array((np.empty(len(indices), np.int8), indices, indptr), shape=(n, n))
-    matrix.sort_indices()
-    if matrix.indices is not indices:
-        indices[:] = matrix.indices
-
-
-def _row_ends(indptr: IntArray, size: int) -> NDArray[np.bool_]:
-    """Mark the places i where i and i + 1 belong to different rows."""
-    ends = np.zeros(max(size - 1, 0), np.bool_)
-    inner = indptr[(indptr > 0) & (indptr < size)] - 1
-    ends[inner] = True
-    return ends
 
 
 def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[Hashable], name: str) -> None:

@@ -38,6 +38,28 @@ def rows_from_edges(u, v, n):
 
 
 @jit
+def sort_rows(indptr, indices):
+    """Sort every row in place, in linear time: what is transposed twice is sorted. Entries must be row numbers."""
+    n, m = indptr.shape[0] - 1, indices.shape[0]
+    starts = np.zeros(n + 1, np.int64)
+    for p in range(m):
+        starts[indices[p] + 1] += 1
+    for i in range(n):
+        starts[i + 1] += starts[i]
+    fill = starts[:-1].copy()
+    rows = np.empty(m, np.int32)
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            rows[fill[indices[p]]] = i
+            fill[indices[p]] += 1
+    put(fill, indptr[:-1])
+    for i in range(n):
+        for p in range(starts[i], starts[i + 1]):
+            indices[fill[rows[p]]] = i
+            fill[rows[p]] += 1
+
+
+@jit
 def edges_from_rows(indptr, indices):
     """Return the edges (u, v) with u < v, ordered by u and then v."""
     m = indices.shape[0] // 2
