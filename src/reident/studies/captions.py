@@ -84,12 +84,15 @@ class _Rest(NamedTuple):
     frames: tuple[pd.DataFrame, ...]
     data: tuple[str, ...]
     settings: dict[str, Any]
+    shows: str
 
 
 _RESTS: WeakKeyDictionary[Figure, _Rest] = WeakKeyDictionary()
 
 
-def rests_on(figure: Figure, *frames: pd.DataFrame, data: str | tuple[str, ...] = (), **settings: Any) -> Figure:
+def rests_on(
+    figure: Figure, *frames: pd.DataFrame, data: str | tuple[str, ...] = (), shows: str = "", **settings: Any
+) -> Figure:
     """Say which rows a figure shows, for its caption; return the figure.
 
     Parameters
@@ -100,10 +103,12 @@ def rests_on(figure: Figure, *frames: pd.DataFrame, data: str | tuple[str, ...] 
     data : str or tuple of str
         Kinds of data (`reident.studies.comparison.DATA`, or `NO_DATA`); those of the claims that name the figure if
         nothing is given.
+    shows : str
+        What it shows, where these results make it another figure than its function's docstring says.
     **settings
         A value, or several, of a setting that the rows do not have; None for one that has no part in the figure.
     """
-    _RESTS[figure] = _Rest(frames, (data,) if isinstance(data, str) else data, settings)
+    _RESTS[figure] = _Rest(frames, (data,) if isinstance(data, str) else data, settings, shows)
     return figure
 
 
@@ -131,10 +136,11 @@ class Drawn:
         draw = study.drawings()[name]
         seen = _Read(results.frames)
         looked = Results(results.study, results.profile, results.seed, seen, results.comparison, results.parameters)
-        self.study, self.results, self.name, self.title = study, results, name, title(draw, study.words)
+        self.study, self.results, self.name = study, results, name
         self.figure: Figure = draw(looked)
         self.frames = seen.read
-        self.rest = _RESTS.get(self.figure, _Rest((), (), {}))
+        self.rest = _RESTS.get(self.figure, _Rest((), (), {}, ""))
+        self.title = self.rest.shows or title(draw, study.words)
 
     @property
     def rows(self) -> list[pd.DataFrame]:

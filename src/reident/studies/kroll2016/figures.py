@@ -327,7 +327,9 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
         )
         told += f"\nmeans over {int(summary['n'].max())} data sets; bars: 95 % interval of the mean"
     figure.suptitle(told, fontsize=8)
-    return rests_on(figure, trials, data=_data(results, scenario), **sizes)
+    shows = f"What the attack finds on {STUDY.words[scenario]}, the {frame} experiment, alpha {alpha:g}, in words"
+    shows = "" if any(ax.axison for ax in axes) else shows
+    return rests_on(figure, trials, data=_data(results, scenario), shows=shows, **sizes)
 
 
 def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Printed | None) -> None:

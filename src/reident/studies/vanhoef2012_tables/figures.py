@@ -79,7 +79,7 @@ def intersection_releases(results: Results) -> Figure:
         ax.set_ylim(bottom=0)
         ax.legend(title=criterion, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2)
     axes[0].set_ylabel("occupation disclosed for certain,\n% of people")
-    asked = {rule: whole(frame.loc[frame["criterion"] == rule, "strength"]) for rule in ("l", "t")}
+    asked: dict[str, Any] = {rule: whole(frame.loc[frame["criterion"] == rule, "strength"]) for rule in ("l", "t")}
     return rests_on(figure, frame, data=OWN, **asked)
 
 
@@ -203,7 +203,8 @@ def ru_map_k_anonymity(results: Results) -> Figure:
     frame, trials = results.frames["ru_k_anonymity"], results.frames["intersection"]
     figure = plot_ru_panels(frame, names=methods_with_values(frame))
     people = {name: trials[name].iloc[0] for name in ("n_common", "n_own")}
-    return rests_on(figure, frame, data=OWN, **people, **{name: varied(frame, name) for name in "klt"})
+    ranges: dict[str, Any] = {name: varied(frame, name) for name in "klt"}
+    return rests_on(figure, frame, data=OWN, **people, **ranges)
 
 
 def netflix_ratings(results: Results) -> Figure:

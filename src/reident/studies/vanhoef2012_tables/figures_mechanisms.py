@@ -284,8 +284,11 @@ def node_privacy(results: Results) -> Figure:
 
 
 def ru_map_mechanisms(results: Results) -> Figure:
-    """Risk-utility map of the mechanisms over epsilon, for people drawn from Adult."""
+    """Risk-utility map of the mechanisms over epsilon, for people drawn from Adult; risk: gain over guessing."""
     frame, game = results.frames["ru_mechanisms"], results.frames["game"]
+    # Half of the guesses are right by chance: a share p of right ones gains 2 p - 1.
+    gains = {name: (2 * frame[name] - 1).clip(lower=0) for name in frame if str(name).startswith("risk")}
+    frame = frame.assign(**gains, attack="gain over guessing which of a person's two values (2 p - 1)")
     figure = plot_ru_panels(frame, names=methods_with_values(frame))
     people, guesses = game["n"].iloc[0], game["games"].iloc[0]
     return rests_on(figure, frame, data=OWN, n_people=people, n_guesses=guesses, epsilon=varied(frame, "epsilon"))
