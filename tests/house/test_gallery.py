@@ -3,6 +3,7 @@
 import re
 from functools import partial, wraps
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,13 +11,13 @@ import pytest
 
 from reident import ru_frame
 from reident.errors import DataError
-from reident.plotting import overlaps
+from reident.plotting import new_figure, overlaps
 from reident.runner._ledger import committed_ledgers, markdown
 from reident.runner.gallery import PAGE, collect, gallery, write_gallery
 from reident.runner.hero import draw_hero, hero_caption
 from reident.runner.notes import note
 from reident.studies import vanhoef2012_networks
-from reident.studies.captions import title
+from reident.studies.captions import Drawn, caption, rests_on, title
 from reident.studies.catalogue import available_studies
 from reident.studies.study import Results
 
@@ -82,6 +83,31 @@ def test_a_caption_is_the_first_paragraph_and_what_is_set():
     )
     with pytest.raises(DataError, match="has no caption"):
         title(lambda results: None)
+
+
+def test_a_caption_tells_the_rows_that_are_drawn():
+    """Settings, data and repetitions are those of the rows given, in words; what plays no part is left out."""
+    runs = pd.DataFrame(
+        {"graph": ["enron"] * 3 + ["far"] * 2, "k": [1, 2, 2, 5, 7], "alpha": 0.5, "repetition": [0, 0, 1, 0, 0]}
+    )
+
+    def drawn(shows="", rows=None, **told):
+        def draw(results):
+            """Draw what is there."""
+            figure = new_figure()[0]
+            frame = results.frames["runs"]
+            return rests_on(figure, *([frame[rows]] if rows is not None else []), shows=shows, **told)
+
+        study = SimpleNamespace(drawings=lambda: {"a": draw}, words={"enron": "Enron e-mail"})
+        return caption(Drawn(study, Results("s", "full", 1, {"runs": runs}, pd.DataFrame()), "a"))
+
+    end = "Study s, profile full, seed 1."
+    assert drawn() == f"What is there. Network: Enron e-mail, far; alpha: 0.5; k: 2, 5, 7; repetitions: 1 to 2. {end}"
+    part = runs["graph"] == "enron"
+    assert drawn(rows=part, alpha=None) == f"What is there. Network: Enron e-mail; k: 2; repetitions: 1 to 2. {end}"
+    assert drawn(rows=part, data="drawn", k=None, alpha=None, n_known=1200, shows="Words") == (
+        f"Words. Data: drawn data. Network: Enron e-mail; known records: 1,200; repetitions: 1 to 2. {end}"
+    )
 
 
 def test_a_figure_that_nobody_draws_is_refused(tmp_path):
