@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -250,7 +251,7 @@ def edge_disclosure(results: Results) -> Figure:
     for row, name in zip(axes, graphs, strict=True):
         part, top = attacks[attacks["graph"] == name], 1.08 * most.loc[name].max()
         for ax, (measure, label) in zip(row, measures.items(), strict=True):
-            ax.set_title(f"{graph_title(name)}: links believed, {label}")
+            ax.set_title(textwrap.fill(f"{graph_title(name)}: links believed, {label}", 46))
             if most.loc[name, measure] >= _HARDLY:
                 by_k(ax, part, measure, methods)
                 ax.set(ylabel="share of released links", ylim=(-0.04 * top, top))
