@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 
 import pandas as pd
@@ -44,7 +45,7 @@ def passive(results: Results) -> Figure:
     figure, axes = rows_of([all(said.values()) for said in told.values()], len(_TOLD), height=2.6)
     for row, name in zip(axes, names, strict=True):
         for ax, (measure, label) in zip(row, _TOLD.items(), strict=True):
-            ax.set_title(f"{graph_title(name)}:\n{label}")
+            ax.set_title(textwrap.fill(f"{graph_title(name)}:", 30) + f"\n{label}")
             said = told[name][measure]
             if said:
                 say_instead(ax, said)
