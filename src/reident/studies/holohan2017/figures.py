@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,133 +16,35 @@ from reident.plotting.lattice import plot_lattice
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC
+from reident.studies.holohan2017.figures_parts import (
+    METHODS,
+    NOT_DP,
+    TITLES,
+    add_legend,
+    adult_alone,
+    axes_of_row,
+    draw_means,
+    draw_panels,
+    draw_print,
+    printed_of,
+    rests,
+    scale_k,
+    summary_of,
+    write_head,
+)
 from reident.studies.study import Results
 from reident.studies.together import confidence
 
 __all__ = ["FIGURES"]
 
-_TITLES = {
-    "adult": ("Adult", "height simulated"),
-    "florida": ("Florida", "list and height simulated"),
-    "michigan": ("Michigan", "list and weight simulated"),
-}
-_METHODS = {"ola": "OLA", "mondrian": "Mondrian"}
-_NOT_DP = "noise scaled to the range of each class, which comes from the data: not differentially private"
-
-#: Letters of 7 points that a figure of a page's width has room for.
-_CHARS = 124
-
 #: Curves within so small a share of one another lie on one another on an axis of several powers of ten.
 _NEAR, _ONE = 0.3, 0.05
-
-
-def _panels(
-    frame: pd.DataFrame, *, heading: str, measure: str, share_y: str | bool = "row", tall: float = 1.75
-) -> tuple[Figure, Iterator[tuple[Axes, str, str, pd.DataFrame]]]:
-    """Return a figure with one panel a method (rows) and data set (columns), and what belongs into each."""
-    methods = [method for method in _METHODS if (frame["method"] == method).any()]
-    datasets = [dataset for dataset in _TITLES if (frame["dataset"] == dataset).any()]
-    figure, axes = new_figure(
-        len(methods),
-        len(datasets),
-        size=(PAGE_INCH, tall * len(methods) + 1.1),
-        sharex=True,
-        sharey=share_y,
-        squeeze=False,
-    )
-    _head(figure, heading)
-
-    def walk() -> Iterator[tuple[Axes, str, str, pd.DataFrame]]:
-        for row, method in enumerate(methods):
-            for column, dataset in enumerate(datasets):
-                ax = axes[row, column]
-                if row == 0:
-                    ax.set_title("\n".join(_TITLES[dataset]))
-                if column == 0:
-                    ax.set_ylabel(f"{_METHODS[method]}\n{measure}")
-                own = frame[(frame["method"] == method) & (frame["dataset"] == dataset)]
-                yield ax, method, dataset, own
-                if row < len(methods) - 1:
-                    ax.set_xlabel("")
-
-    return figure, walk()
-
-
-def _head(figure: Figure, heading: str) -> None:
-    told = "\n".join(textwrap.fill(line, _CHARS) for line in heading.split("\n"))
-    figure.suptitle(told, x=0.01, ha="left")
-
-
-def _legend(figure: Figure, title: str, *, columns: int = 7) -> None:
-    """Put what is drawn in any panel below all of them."""
-    named: dict[str, Any] = {}
-    for ax in figure.axes:
-        handles, labels = ax.get_legend_handles_labels()
-        named = {**named, **dict(zip(labels, handles, strict=True))}
-    figure.legend(list(named.values()), list(named), title=title, loc="outside lower center", ncols=columns)
-
-
-def _row(ax: Axes) -> list[Axes]:
-    """Return the axes that share the y axis of `ax`."""
-    return list(ax.get_shared_y_axes().get_siblings(ax))
-
-
-def _log_k(ax: Axes, values: Any) -> None:
-    ax.set_xscale("log")
-    ticks = sorted(set(values))
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.minorticks_off()
-
-
-def _summary(results: Results, measure: str) -> pd.DataFrame:
-    summary = results.frames["noise_summary"]
-    return summary[summary["measure"] == measure]
-
-
-def _draw_means(ax: Axes, own: pd.DataFrame, *, over: str, series: str, line: str | None = None) -> None:
-    """Draw means in percent with their intervals, a curve a value of `series`, in ordered colours."""
-    values = sorted(own[series].unique())
-    for position, (value, colour) in enumerate(zip(values, ordered_colours(len(values)), strict=True)):
-        one = own[own[series] == value].sort_values(over)
-        ends = 100 * one[["low", "high"]].clip(0, 1 if (one["mean"] <= 1).all() else None)
-        bars = np.abs(ends.to_numpy().T - 100 * one["mean"].to_numpy())
-        ax.errorbar(one[over], 100 * one["mean"], yerr=bars, marker=MARKERS[position], color=colour, markersize=3,
-                    linewidth=1, linestyle=LINES[position] if line is None else line, capsize=1.5,
-                    label=f"{value:g}")  # fmt: skip
-
-
-def _rests(results: Results, figure: Figure, rows: pd.DataFrame, **settings: Any) -> Figure:
-    """Say on which rows a figure rests, and how many records their data sets have."""
-    classes = results.frames["classes"]
-    shown = classes.loc[classes["dataset"].isin(set(rows["dataset"])), "n_records"]
-    if "n" in rows:
-        settings = {"repetition": sorted(set(rows["n"])), **settings}
-    data = [PUBLIC] if (rows["dataset"] == "adult").any() else []
-    data += [DRAWN] if (rows["dataset"] != "adult").any() else []
-    return rests_on(figure, rows, **{"data": tuple(data), "n_records": list(shown.unique()), **settings})
-
-
-def _adult(results: Results) -> dict[str, Any]:
-    """Return how many records Adult has, for the caption of a figure of it alone."""
-    classes = results.frames["classes"]
-    return {"n_records": list(classes.loc[classes["dataset"] == "adult", "n_records"].unique())}
-
-
-def _printed(results: Results, start: str) -> pd.DataFrame:
-    """Return the lines of the ledger that begin so, with what is printed as numbers."""
-    claims = results.comparison
-    claims = claims[claims["item"].str.startswith(start)]
-    return claims.assign(published=pd.to_numeric(claims["published"], errors="coerce")).dropna(subset="published")
-
-
-def _print_line(ax: Axes, share: float) -> None:
-    ax.axhline(share, color="0.4", linestyle=(0, (6, 3)), linewidth=0.8, label=f"print: at most {share:g} %")
 
 
 def _curse(results: Results) -> Figure:
     """Draw the precision loss before and after height or weight joins the quasi-identifiers; crosses: print (Adult)."""
     classes = results.frames["classes"]
-    figure, panels = _panels(
+    figure, panels = draw_panels(
         classes,
         heading="Precision loss before and after height or weight joins the quasi-identifiers (k-anonymity)",
         measure="precision loss",
@@ -158,26 +58,26 @@ def _curse(results: Results) -> Figure:
         draw_lines(ax, own["k"], series, markersize=3, clip_on=False)
         if (dataset, method) == ("adult", "ola"):
             for place, end in enumerate(("without height", "with height as a quasi-identifier")):
-                told = _printed(results, f"III-A: Adult, OLA, k = 20: information loss {end}")
+                told = printed_of(results, f"III-A: Adult, OLA, k = 20: information loss {end}")
                 ax.plot([20] * len(told), told["published"], "x", color=COLOURS[place], markersize=7,
                         markeredgewidth=1.6, label="print (III-A)" if len(told) and not place else "")  # fmt: skip
-        _log_k(ax, own["k"])
+        scale_k(ax, own["k"])
         ax.set_xlabel("k")
     for ax in figure.axes:
-        top = max(float(np.nanmax(line.get_ydata(), initial=0)) for one in _row(ax) for line in one.lines)
+        top = max(float(np.nanmax(line.get_ydata(), initial=0)) for one in axes_of_row(ax) for line in one.lines)
         ax.set_ylim(-0.03 * top, 1.05 * top)
-    _legend(figure, "")
-    return _rests(results, figure, classes, repetition=None)
+    add_legend(figure, "")
+    return rests(results, figure, classes, repetition=None)
 
 
 def _errors(results: Results) -> Figure:
     """Draw the relative errors of noise inside classes, on the whole data set, and uniform; one draw of each."""
     errors = results.frames["errors"]
-    figure, panels = _panels(
+    figure, panels = draw_panels(
         errors,
         heading="Relative error of noise inside classes, of the same epsilon on the whole data set, and of uniform "
         "noise within 5 % (epsilon such that the mean error inside classes is that of the uniform noise)\n"
-        f"Inside classes: {_NOT_DP}",
+        f"Inside classes: {NOT_DP}",
         measure="share of records",
         share_y=True,
     )
@@ -190,8 +90,8 @@ def _errors(results: Results) -> Figure:
         ax.set_xlabel("relative error, %")
         ax.annotate(f"k = {own['k'].iloc[0]}\nepsilon = {own['epsilon'].iloc[0]:.1f}", (0.04, 0.97), va="top",
                     xycoords="axes fraction")  # fmt: skip
-    _legend(figure, "")
-    return _rests(results, figure, errors)
+    add_legend(figure, "")
+    return rests(results, figure, errors)
 
 
 def _error_lines(results: Results, *, over: str, series: str) -> Figure:
@@ -199,56 +99,56 @@ def _error_lines(results: Results, *, over: str, series: str) -> Figure:
 
     Equation (8) of the paper gives the expectation.
     """
-    summary = _summary(results, "error_realised")
-    figure, panels = _panels(
+    summary = summary_of(results, "error_realised")
+    figure, panels = draw_panels(
         summary,
         heading="Mean relative error. Points: realised, mean of the runs with its 95 % interval (mostly smaller than "
         "the point); lines: expected by equation (8) of the paper\nPrint (VII-A): at most 5 % at epsilon 8. "
-        f"{_NOT_DP.capitalize()}",
+        f"{NOT_DP.capitalize()}",
         measure="mean relative error, %",
         share_y=True,
     )
     classes = results.frames["classes"].set_index(["dataset", "method", "k"])["error_at_epsilon_1"]
     for ax, method, dataset, own in panels:
-        _draw_means(ax, own, over=over, series=series, line="")
+        draw_means(ax, own, over=over, series=series, line="")
         for (_, one), colour in zip(own.groupby(series), ordered_colours(own[series].nunique()), strict=True):
             expected = [100 * classes[dataset, method, k] / e for k, e in zip(one["k"], one["epsilon"], strict=True)]
             ax.plot(one[over], expected, "-", color=colour, linewidth=0.8)
-        _print_line(ax, 5)
-        _log_k(ax, own[over])
+        draw_print(ax, 5)
+        scale_k(ax, own[over])
         ax.set_yscale("log")
         ax.set_xlabel(over)
         at = own.groupby(over)["mean"]
         apart = float((at.max() / at.min()).max()) - 1
         if series == "k" and 0 < apart < _NEAR:
             ax.text(0.04, 0.04, f"all k within {100 * apart:.0f} %", transform=ax.transAxes)
-    _legend(figure, series, columns=8)
-    return _rests(results, figure, summary)
+    add_legend(figure, series, columns=8)
+    return rests(results, figure, summary)
 
 
 def _linking(results: Results) -> Figure:
     """Draw the share of records linked within their class: means of the runs, 95 % intervals; dotted: at random."""
-    summary = _summary(results, "linking_risk")
-    baseline = _summary(results, "linking_baseline").groupby(["dataset", "method", "k"])["mean"].first()
-    figure, panels = _panels(
+    summary = summary_of(results, "linking_risk")
+    baseline = summary_of(results, "linking_baseline").groupby(["dataset", "method", "k"])["mean"].first()
+    figure, panels = draw_panels(
         summary,
         heading="Records linked to the nearest of their class, mean of the runs with its 95 % interval (mostly smaller "
         "than the point); dotted: guessing at random\nPrint (VII-B): k and epsilon can be chosen for at most 5 %. "
-        f"{_NOT_DP.capitalize()}",
+        f"{NOT_DP.capitalize()}",
         measure="linking risk, %",
         share_y=True,
     )  # fmt: skip
     for ax, method, dataset, own in panels:
-        _draw_means(ax, own, over="epsilon", series="k", line="-")
+        draw_means(ax, own, over="epsilon", series="k", line="-")
         ks = sorted(own["k"].unique())
         for k, colour in zip(ks, ordered_colours(len(ks)), strict=True):
             ax.axhline(100 * baseline[dataset, method, k], color=colour, linestyle=":", linewidth=0.8)
-        _print_line(ax, 5)
+        draw_print(ax, 5)
         ax.set_yscale("log")
-        _log_k(ax, own["epsilon"])
+        scale_k(ax, own["epsilon"])
         ax.set_xlabel("epsilon")
-    _legend(figure, "k")
-    return _rests(results, figure, summary)
+    add_legend(figure, "k")
+    return rests(results, figure, summary)
 
 
 def _suppressed_axis(ax: Axes) -> None:
@@ -262,30 +162,30 @@ def _suppression(results: Results) -> Figure:
 
     Table IV has what OLA itself suppresses: ours is grey, print's the crosses.
     """
-    summary = _summary(results, "suppressed_0.99")
-    figure, panels = _panels(
+    summary = summary_of(results, "suppressed_0.99")
+    figure, panels = draw_panels(
         summary,
         heading="Further suppression for 99 % confident k-anonymity, mean of the runs with its 95 % interval (mostly "
         "smaller than the point); the axis is linear below 0.1\nGrey: suppressed by OLA itself; crosses: the same in "
-        f"print (Table IV; of its lists, where ours are simulated). {_NOT_DP.capitalize()}",
+        f"print (Table IV; of its lists, where ours are simulated). {NOT_DP.capitalize()}",
         measure="suppressed, %",
         share_y=True,
     )
     classes = results.frames["classes"].set_index(["dataset", "method"])
-    printed = _printed(results, "Table IV: suppressed by OLA")
+    printed = printed_of(results, "Table IV: suppressed by OLA")
     for ax, method, dataset, own in panels:
-        _draw_means(ax, own, over="k", series="epsilon")
+        draw_means(ax, own, over="k", series="epsilon")
         if method == "ola":
             already = classes.loc[(dataset, method)]
             ax.plot(already["k"], 100 * already["suppressed_share"], color="0.5", linewidth=2, label="by OLA itself")
-            mine = printed[printed["row"] == _TITLES[dataset][0]]
+            mine = printed[printed["row"] == TITLES[dataset][0]]
             ax.plot(mine["column"].str.removeprefix("k = ").astype(int), mine["published"], "x", color="black",
                     markersize=5, label="print")  # fmt: skip
-        _log_k(ax, own["k"])
+        scale_k(ax, own["k"])
         _suppressed_axis(ax)
         ax.set_xlabel("k")
-    _legend(figure, "epsilon", columns=9)
-    return _rests(results, figure, summary)
+    add_legend(figure, "epsilon", columns=9)
+    return rests(results, figure, summary)
 
 
 def _confidences(results: Results) -> Figure:
@@ -297,20 +197,20 @@ def _confidences(results: Results) -> Figure:
     shown = sorted(summary["epsilon"].unique())
     epsilon = shown[len(shown) // 2]
     summary = summary[summary["epsilon"] == epsilon].assign(place=lambda f: f["measure"].map(names.index))
-    figure, panels = _panels(
+    figure, panels = draw_panels(
         summary,
         heading=f"Further suppression at epsilon {epsilon:g} by confidence, mean of the runs with its 95 % interval "
-        f"(mostly smaller than the point); the axis is linear below 0.1\n{_NOT_DP.capitalize()}",
+        f"(mostly smaller than the point); the axis is linear below 0.1\n{NOT_DP.capitalize()}",
         measure="suppressed, %",
         share_y=True,
     )
     for ax, _, _, own in panels:
-        _draw_means(ax, own, over="place", series="k")
+        draw_means(ax, own, over="place", series="k")
         ax.set_xticks(range(len(names)), [f"{100 * c:g}" for c in confidences], rotation=45)
         _suppressed_axis(ax)
         ax.set_xlabel("confidence, %")
-    _legend(figure, "k")
-    return _rests(results, figure, summary)
+    add_legend(figure, "k")
+    return rests(results, figure, summary)
 
 
 def _times(results: Results, *, method: str) -> Figure:
@@ -319,16 +219,16 @@ def _times(results: Results, *, method: str) -> Figure:
         results.frames[name].loc[lambda f: f["method"] == method] for name in ("times", "times_published")
     )
     if ours.empty:
-        return not_run(_METHODS[method], results.profile)
+        return not_run(METHODS[method], results.profile)
     heading = (
-        f"CPU seconds with {_METHODS[method]}: height or weight as k-quasi-identifier (all) against (k, epsilon); "
+        f"CPU seconds with {METHODS[method]}: height or weight as k-quasi-identifier (all) against (k, epsilon); "
         "medians of the runs, bars from the fastest to the slowest; the textbook's form ran once"
     )
     factors = "In the panels: by what factor, least to greatest over k" + ("; nodes likewise" * (method == "ola"))
-    told = _printed(results, f"VII-D: {_METHODS[method]}, k-anonymity against (k, epsilon)-anonymity, factor in time")
+    told = printed_of(results, f"VII-D: {METHODS[method]}, k-anonymity against (k, epsilon)-anonymity, factor in time")
     if len(told):
         factors += f". Print (VII-D): {told['rule'].iloc[0]} {told['published'].iloc[0]:g}"
-    figure, panels = _panels(ours, heading=f"{heading}\n{factors}", measure="CPU seconds",
+    figure, panels = draw_panels(ours, heading=f"{heading}\n{factors}", measure="CPU seconds",
                              tall=2.5 if method == "ola" else 1.9)  # fmt: skip
     for ax, _, dataset, own in panels:
         said = []
@@ -345,12 +245,12 @@ def _times(results: Results, *, method: str) -> Figure:
                 nodes = median["n_checked_k_anonymity"] / median["n_checked"]
                 said[-1] += f"\n   nodes {nodes.min():.1f} to {nodes.max():.1f}"
         ax.text(0.03, 1.0, "\n".join(said), transform=ax.transAxes, va="top")
-        _log_k(ax, own["k"])
+        scale_k(ax, own["k"])
         ax.set_yscale("log")
         ax.margins(y=0.45)
         ax.set_xlabel("k")
-    _legend(figure, "")
-    return _rests(results, figure, ours)
+    add_legend(figure, "")
+    return rests(results, figure, ours)
 
 
 _MODES = {
@@ -374,7 +274,7 @@ def _label(results: Results) -> Figure:
         {"marker": "s", "markersize": 3},
     ]
     ways = [
-        (f"{_METHODS[method]}, classes of {own['median_size'].median():.0f}: {said}", own, COLOURS[place],
+        (f"{METHODS[method]}, classes of {own['median_size'].median():.0f}: {said}", own, COLOURS[place],
          {"class range": "-", "public bounds": ":"}[mode], looks[row])
         for row, (method, both) in enumerate(frame.groupby("method", sort=False))
         for place, (mode, said) in enumerate(_MODES.items())
@@ -400,16 +300,16 @@ def _label(results: Results) -> Figure:
         else:
             ax.axhline(frame["prior_interval_cm"].median(), color="0.4", linewidth=0.8, label="without the release")
             ax.set_ylim(bottom=0)
-        _log_k(ax, epsilons)
+        scale_k(ax, epsilons)
         ax.set_xlabel("epsilon on the label")
         ax.set_ylabel(label)
-    _head(
+    write_head(
         figure,
         f"What the label hides: Adult, k = {frame['k'].iloc[0]}, height simulated. An intruder knows all records of a "
         "class but the tallest. Medians of the runs, bars from the least to the greatest",
     )
-    _legend(figure, "", columns=2)
-    return rests_on(figure, frame, data=PUBLIC, **_adult(results))
+    add_legend(figure, "", columns=2)
+    return rests_on(figure, frame, data=PUBLIC, **adult_alone(results))
 
 
 def _spreads(results: Results) -> Figure:
@@ -427,7 +327,7 @@ def _spreads(results: Results) -> Figure:
         first["k"], first["loss_quasi_alone"], "s--", color="0.5", markersize=4, linewidth=1, label="without height"
     )
     left.plot([20], [0.8], "x", color="black", markersize=7, linestyle="", label="print, with height (III-A: about .8)")
-    _log_k(left, first["k"])
+    scale_k(left, first["k"])
     left.set_xlabel("k")
     left.set_ylabel("precision loss of the four others")
     left.set_title("Adult (height simulated), OLA")
@@ -436,8 +336,8 @@ def _spreads(results: Results) -> Figure:
     michigan = frame[frame["dataset"] == "michigan"]
     for position, (method, own) in enumerate(michigan.groupby("method", sort=False)):
         right.plot(own["spread"], 100 * own["error_at_epsilon_1"] / 8, marker=MARKERS[position], markersize=4,
-                   linewidth=1, color=COLOURS[position], label=_METHODS[str(method)])  # fmt: skip
-    _print_line(right, 5)
+                   linewidth=1, color=COLOURS[position], label=METHODS[str(method)])  # fmt: skip
+    draw_print(right, 5)
     right.set_xlabel("spread of weights, as a share of the survey's")
     right.set_ylabel("mean relative error at epsilon 8, %")
     told = "".join(f", k = {k}" for k in michigan["k"].unique()[:1])
@@ -456,7 +356,7 @@ def _lattice(results: Results) -> Figure:
     plot_lattice(frame, quasi, node=[int(level) for level in chosen], ax=ax)
     levels = ", ".join(quasi).replace("_", " ")
     ax.set_title(f"Adult, k = {frame['k'].iloc[0]}, at most 5 % suppressed: levels of {levels}")
-    return rests_on(figure, frame, data=OWN, **_adult(results))
+    return rests_on(figure, frame, data=OWN, **adult_alone(results))
 
 
 def _minimality(results: Results) -> Figure:
@@ -479,10 +379,10 @@ def _minimality(results: Results) -> Figure:
         ax.set_ylabel(label)
         ax.set_ylim(bottom=0)
     if len(shown):
-        _legend(figure, "")
+        add_legend(figure, "")
     told = f"; k = {', '.join(map(str, flat))}: 0 in all three" if len(flat) else ""
-    _head(figure, f"Minimality attack on our own l-diverse Mondrian, Adult{told}")
-    return rests_on(figure, frame, data=OWN, repetition=None, **_adult(results))
+    write_head(figure, f"Minimality attack on our own l-diverse Mondrian, Adult{told}")
+    return rests_on(figure, frame, data=OWN, repetition=None, **adult_alone(results))
 
 
 def _modes(results: Results) -> Figure:
@@ -510,25 +410,25 @@ def _modes(results: Results) -> Figure:
             if len(ks) > 1 and (apart["max"] / apart["min"]).max() < 1 + _ONE:
                 said.append(f"{mode}:\nall k within {100 * ((apart['max'] / apart['min']).max() - 1):.1g} %")
         ax.text(0.03, 0.04, "\n".join(said), transform=ax.transAxes)
-        _log_k(ax, frame["epsilon"])
+        scale_k(ax, frame["epsilon"])
         ax.set_yscale("log" if measure != "bits_lost" else "linear")
         ax.set_xlabel("epsilon")
         ax.set_ylabel(label)
-    _legend(figure, "", columns=3)
-    _head(
+    add_legend(figure, "", columns=3)
+    write_head(
         figure,
         "Adult, Mondrian, height simulated; means of the runs with 95 % intervals (mostly smaller than the point)\n"
         "Class range: as published, not differentially private. "
         "Public bounds: epsilon-local differential privacy given the classes",
     )
-    return rests_on(figure, frame, data=PUBLIC, **_adult(results))
+    return rests_on(figure, frame, data=PUBLIC, **adult_alone(results))
 
 
 def _ru_map(results: Results) -> Figure:
     """Draw the risk-utility map over k and epsilon by method and data set; spreads: 5 to 95 % of the runs."""
     names = {
-        **_METHODS,
-        **{name: told[0] for name, told in _TITLES.items()},
+        **METHODS,
+        **{name: told[0] for name, told in TITLES.items()},
         "class range, k": "Mondrian, class range, k",
         "public bounds, k": "Mondrian, public bounds, k",
     }
@@ -540,9 +440,9 @@ def _ru_map(results: Results) -> Figure:
     figure = plot_ru_panels(
         frame.assign(**told),
         risk_limit=0.05,
-        title=f"Heights, weights and voter lists simulated; class range: {_NOT_DP}",
+        title=f"Heights, weights and voter lists simulated; class range: {NOT_DP}",
     )
-    return _rests(
+    return rests(
         results,
         figure,
         results.frames["classes"],
