@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from typer.testing import CliRunner
 
@@ -10,7 +11,7 @@ from guest import STUDY as GUEST
 from reident.cli import app
 from reident.errors import ParameterError
 from reident.plotting import new_figure
-from reident.plotting._style import for_print, save_figure
+from reident.plotting._style import for_print, in_house_style, save_figure
 from reident.plotting.fitting import fit_for_print, in_german
 from reident.runner.export import check_print, export_figures
 from reident.studies.captions import Drawn
@@ -127,6 +128,33 @@ def test_a_narrow_grid_has_the_panels_that_were_asked_for_and_shares_what_they_s
     assert axes[0, -1].get_ylim() == (3, 7)
     if shape[0] > 1:
         assert axes[1, 0].get_ylim() != (3, 7)
+
+
+def test_a_key_in_fewer_columns_keeps_its_order_and_its_marks():
+    with for_print(85):
+        figure, ax = new_figure()
+    for i in range(5):
+        ax.errorbar([0, 1], [i, i + 1], yerr=0.1, marker="o", label=f"a series with a long name {i}")
+    legend = figure.legend(loc="outside lower center", ncols=5)
+    marks = {id(mark) for mark in legend.findobj(Line2D) if mark.get_marker() == "o"}
+    assert len(marks) == 5
+    fit_for_print(figure)
+    assert {id(mark) for mark in legend.findobj(Line2D) if mark.get_marker() == "o"} == marks
+    assert legend.get_window_extent().width <= figure.bbox.width
+    places = [(round(box.x0), -box.y0) for box in (text.get_window_extent() for text in legend.get_texts())]
+    assert places == sorted(places)
+    assert len({x for x, _ in places}) < 5
+
+
+def test_a_figure_wider_than_a_page_is_drawn_for_one():
+    def draw(inches):
+        return new_figure(1, 3, size=(inches, 3))[0]
+
+    (drawn,) = in_house_style({"one": draw}).values()
+    widths = {inches: drawn(inches).get_figwidth() for inches in (4.0, 7.2, 12.0)}
+    assert widths == pytest.approx({4.0: 4.0, 7.2: 7.2, 12.0: 170 / 25.4})
+    with for_print(85):
+        assert drawn(12.0).get_figwidth() == pytest.approx(85 / 25.4)
 
 
 @pytest.mark.slow

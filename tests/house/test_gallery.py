@@ -36,6 +36,16 @@ def test_every_committed_figure_is_there_for_the_screen_and_for_print():
     assert pictures == vectors
 
 
+def test_every_committed_figure_can_be_read_on_a_page():
+    """At 17 cm its type has 7 points, but for exponents and subscripts, which have .7 of the size of their text."""
+    for path in FIGURES.rglob("*.svg"):
+        told = path.read_text(encoding="utf-8")
+        shrunk = min(1, 17 / (float(re.search(r'width="([\d.]+)pt"', told)[1]) / 72 * 2.54))
+        sizes = [float(size) for size in re.findall(r"font(?:-size)?:[^;\"]*?([\d.]+)px", told)]
+        raised = {round(0.7 * size, 2) for size in sizes}
+        assert all(size * shrunk >= 6.95 or round(size, 2) in raised for size in sizes), path
+
+
 def draws(results, *, k=1):
     """Draw the thing
     in two lines.

@@ -19,6 +19,7 @@ from reident.plotting._labels import Label, place_labels
 from reident.plotting._layout import looks_of
 from reident.plotting._scales import Scale, choose_scale, evenness
 from reident.plotting._sentence import sentence
+from reident.plotting._style import for_print
 from reident.rumap import NOTHING, ORIGINAL, anchor
 from reident.studies.catalogue import STUDIES
 
@@ -92,6 +93,22 @@ def test_many_small_panels_with_long_names():
     legend = [text.get_text() for sub in figure.subfigs for one in sub.legends for text in one.get_texts()]
     assert {"original", "nothing released"} <= set(legend)
     assert sum("literal swaps" in text for text in legend) >= 2
+
+
+@pytest.mark.parametrize("width_mm", [85, 170])
+def test_panels_have_room_below_long_heads_and_around_sentences(width_mm):
+    parts = [crowded(4, [1, 2, 5], f"a network with a long name {i}, nobody known at all", seed=i) for i in range(7)]
+    level = crowded(4, [1, 2, 5], "another network with a long name, some people known")
+    parts.append(level.assign(risk=level["risk"].mask(~level["method"].isin([ORIGINAL, NOTHING]), 0.5)))
+    with for_print(width_mm):
+        figure = plot_ru_panels(pd.concat(parts, ignore_index=True), title="risk: share of people " * 4)
+    for ax in figure.axes:
+        box = ax.get_window_extent()
+        assert box.height >= 0.49 * box.width
+    (said,) = [text for ax in figure.axes for text in ax.texts if "Nothing" in text.get_text()]
+    box, panel = said.get_window_extent(), said.axes.get_window_extent()
+    assert panel.x0 <= box.x0 < box.x1 <= panel.x1
+    assert panel.y0 <= box.y0 < box.y1 <= panel.y1
 
 
 def test_a_panel_a_method():

@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
 
+from reident.plotting.fitting import fit_for_print
+
 # Okabe and Ito's palette in an order whose lightness alternates; every series also has its own marker and line, so
 # that a figure printed in grey still tells them apart.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000", "#8C8C00", "#7F7F7F", "#5D3A9B"]
@@ -239,8 +241,23 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
 
 def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
-    """Return the functions of a study's figures, each `styled`."""
-    return {name: styled(draw) for name, draw in figures.items()}
+    """Return the functions of a study's figures, each in the house style and readable at the width of a page.
+
+    A figure whose smallest type, 8 points, would have less than 7 on a page is drawn for print instead.
+    """
+
+    def readable(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+        @wraps(draw)
+        def drawn(*args: Any, **kws: Any) -> Figure:
+            figure = styled(draw)(*args, **kws)
+            if _PRINT.get() is None and figure.get_figwidth() > PAGE_INCH * 8 / 7:
+                with for_print(25.4 * PAGE_INCH):
+                    figure = fit_for_print(styled(draw)(*args, **kws))
+            return figure
+
+        return drawn
+
+    return {name: readable(draw) for name, draw in figures.items()}
 
 
 def at_page_width(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
@@ -249,8 +266,8 @@ def at_page_width(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Cal
     def narrowed(draw: Callable[..., Figure]) -> Callable[..., Figure]:
         @wraps(draw)
         def drawn(*args: Any, **kws: Any) -> Figure:
-            with for_print(25.4 * (_PRINT.get() or PAGE_INCH)), mpl.rc_context(_style()):
-                return draw(*args, **kws)
+            with for_print(25.4 * (_PRINT.get() or PAGE_INCH)):
+                return styled(draw)(*args, **kws)
 
         return drawn
 

@@ -8,13 +8,15 @@ import textwrap
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.offsetbox import VPacker
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-__all__ = ["fit_for_print", "in_german"]
+__all__ = ["fit_for_print", "in_german", "wrap"]
 
 
 #: Lines are not made shorter than so many letters.
@@ -48,15 +50,15 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
             (ax.xaxis.label, min(box.width * 1.05, wide)),
             (ax.yaxis.label, box.height * 1.1),
         ):
-            _wrap(text, room)
+            wrap(text, room)
     for text in said:
-        _wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
+        wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
     if figure._suptitle is not None:  # type: ignore[attr-defined]
-        _wrap(figure._suptitle, 0.97 * wide)  # type: ignore[attr-defined]
+        wrap(figure._suptitle, 0.97 * wide)  # type: ignore[attr-defined]
     return figure
 
 
-def _wrap(text: Text, room: float) -> None:
+def wrap(text: Text, room: float) -> None:
     """Break a text into lines that are no longer than there is room; formulas stay whole."""
     # A space inside a formula is no place to break: one that no line ends at stands for it meanwhile.
     parts = text.get_text().split("$")
@@ -76,15 +78,22 @@ def _length(text: Text) -> float:
 def _narrow(figure: Figure, legend: Legend) -> None:
     """Give a legend that is wider than the figure fewer columns, and wrap what is too wide for one."""
     columns = legend._ncols  # type: ignore[attr-defined]
+    box = legend._legend_handle_box  # type: ignore[attr-defined]
+    entries = [entry for column in box.get_children() for entry in column.get_children()]
     while columns > 1 and legend.get_window_extent().width > 0.98 * figure.bbox.width:
         columns -= 1
         legend.set_ncols(columns)
-        handles, labels = list(legend.legend_handles), [text.get_text() for text in legend.get_texts()]
-        legend._init_legend_box(handles, labels)  # type: ignore[attr-defined]
-        legend._legend_box.set_offset(legend._findoffset)  # type: ignore[attr-defined]
+        # The entries as they are drawn are put into new columns: made again, some would lose their markers.
+        some = box.get_children()[0]
+        parts = (part for part in np.array_split(np.arange(len(entries)), columns) if part.size)
+        box._children = [
+            VPacker(pad=0, sep=some.sep, align=some.align, children=[entries[i] for i in part]) for part in parts
+        ]
+        for packed in box.get_children():
+            packed.set_figure(figure)
         figure.draw_without_rendering()
     for text in legend.get_texts():
-        _wrap(text, 0.85 * figure.bbox.width)
+        wrap(text, 0.85 * figure.bbox.width)
 
 
 def _translate(figure: Figure) -> None:

@@ -23,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.text import Text
 
 from reident._check import check_choice, check_integer, check_real, check_text
 from reident.errors import ParameterError
@@ -40,6 +41,7 @@ from reident.plotting._layout import (
 )
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
 from reident.plotting._style import map_figure, print_width_cm
+from reident.plotting.fitting import wrap
 from reident.rumap import ORIGINAL, check_frame, check_one_panel
 
 __all__ = ["plot_ru_map", "plot_ru_panels"]
@@ -159,12 +161,12 @@ def plot_ru_panels(
     figure, body, foot, axes = map_figure(rows, columns, inch, key_rows=-(-len(marks) // keyed_columns))
     chars = int((inch / columns - 0.5) / LETTER)
     shared = [len({panel.pair[k] for panel in panels}) == 1 and not single for k in (0, 1)]
-    wanted = []
+    wanted, said = [], []
     keyed = crowded and not (single or by_method)
     for k, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
         _head(ax, k, panels, heads, looks, columns, chars, shared)
         if panel.said is not None:
-            _say(ax, panel.said, chars)
+            said.append(_say(ax, panel.said, chars))
             continue
         set_axes(ax, panel, risk_limit, inch=inch / columns - 0.5, edge=k % columns == columns - 1 or not by_method)
         lit = {panel.method} if panel.method is not None else lit_of(panel)
@@ -188,6 +190,7 @@ def plot_ru_panels(
         figure.suptitle(textwrap.fill(title, int(inch / LETTER)), fontsize=7, x=0.01, ha="left")
     _legend_of_marks(foot, marks, keyed_columns)
     figure.draw_without_rendering()
+    _make_room(figure, foot, list(axes.flat)[: len(panels)], said, rows)
     for ax, labels in wanted:
         place_labels(ax, labels, laid=True)
     return figure
@@ -233,12 +236,30 @@ def _head(
         ax.set_xlabel(textwrap.fill(told, chars), fontsize=7)
 
 
-def _say(ax: Axes, said: str, chars: int) -> None:
+def _make_room(figure: Figure, foot: Any, axes: Sequence[Axes], said: Sequence[Text], rows: int) -> None:
+    """Fit sentences to their panels, and make a figure higher whose heads leave the panels too little of it."""
+    for text in said:
+        wrap(text, 0.94 * text.axes.get_window_extent().width)  # type: ignore[union-attr]
+    boxes = [ax.get_window_extent() for ax in axes]
+    least = max([0.5 * boxes[0].width, *(1.1 * text.get_window_extent().height for text in said)])
+    lacking = least - min(box.height for box in boxes)
+    if lacking > 0 and foot is not figure:
+        before = figure.get_figheight()
+        figure.set_figheight(before + rows * lacking / figure.dpi)
+        grid = foot._subplotspec.get_gridspec()
+        _, key = grid.get_height_ratios()
+        share = key / (1 + key) * before / figure.get_figheight()
+        grid.set_height_ratios([1 - share, share])
+        figure.draw_without_rendering()
+
+
+def _say(ax: Axes, said: str, chars: int) -> Text:
     ax.set(xticks=[], yticks=[], facecolor="0.97")
     ax.spines[:].set_visible(False)
     told = "\n".join(textwrap.fill(line, int(0.88 * chars)) for line in said.split("\n"))
     text = ax.text(0.03, 0.95, told, transform=ax.transAxes, va="top", fontsize=7, color=DARK, linespacing=1.3)
     text.set_in_layout(False)
+    return text
 
 
 def _legend(

@@ -123,7 +123,7 @@ def figure_1(results: Results) -> Figure:
         "M4-28: least and greatest measure of each set over all measures that link as many records\n"
         f"(first digit {variables.iloc[0]}, then {', '.join(variables.iloc[1:])}; framed: print is no optimum here)"
     )
-    return _lattice(results, "M4-28", title, (7, 4.6))
+    return _lattice(results, "M4-28", title, (6.7, 4.6))
 
 
 def figure_2(results: Results) -> Figure:

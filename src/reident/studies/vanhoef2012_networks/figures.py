@@ -142,7 +142,7 @@ def _search_tree(ax: Axes, searched: pd.DataFrame) -> None:
     ax.set(xlabel="nodes with the first one's degree", ylabel="nodes of the tree")
     # Above the points: the tree has at least about as many nodes as there are first ones.
     ax.set_ylim(top=ax.get_ylim()[1] * 8)
-    ax.legend(fontsize=7, loc="upper left")
+    ax.legend(loc="upper left")
 
 
 def figure_9_6(results: Results) -> Figure:
@@ -295,7 +295,7 @@ def links(results: Results) -> Figure:
         ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle=":")
         ax.set_xlabel("AUC")
     for name in rows.groupby("series")["n_deleted"].max().loc[lambda most: most == 0].index:
-        axes[1].text(0.02, place[name], "deletes none", va="center", fontsize=7, color="0.4",
+        axes[1].text(0.02, place[name], "deletes none", va="center", fontsize=8, color="0.4",
                      bbox={"facecolor": "white", "linewidth": 0, "pad": 1})  # fmt: skip
     axes[0].set_yticks(list(place.values()), list(place))
     axes[2].set(xlabel="share of the added links")

@@ -216,20 +216,20 @@ def _map(results: Results, frame: pd.DataFrame) -> Figure:
     told = frame["attack"].str.replace(r"^\w+(?: \(generated\))?", lambda found: named[found[0].split()[0]], regex=True)
     links = told.str.endswith(_BY_DEGREES)
     # The attacks on people fill rows, one a graph; on links the risk is another share: these panels come last.
-    shown = pd.concat([frame.assign(attack=told)[~links], frame.assign(attack=told + _OTHER)[links]])
+    shown = pd.concat([frame.assign(attack=told)[~links], frame.assign(attack=told)[links]])
     kinds = told[~links].str.split(", ").str[-1].nunique()
+    risks = ["people re-identified"] * bool(kinds) + ["links rightly believed"] * bool(links.any())
     figure = plot_ru_panels(
         shown,
         columns=kinds if kinds > 1 and len(named) > 1 else None,
-        title=f"k-degree anonymous releases; the attacker's copy has {share:.0%} of the links"
-        + ("; risk: share of people re-identified" if kinds else "")
-        + (", or of links where said" if kinds and links.any() else ""),
+        title=f"k-degree anonymous releases; the attacker's copy has {share:.0%} of the links; "
+        f"risk: share of {', or of '.join(risks)}",
     )
     return rests_on_graphs(figure, attacks[attacks["known_edges"] == share], n_seeds=n_known(results, named))
 
 
-#: How `summaries.ru_map` ends the name of the attack on links, and what is added to it here.
-_BY_DEGREES, _OTHER = "links by degrees", " (risk: share of links rightly believed)"
+#: How `summaries.ru_map` ends the name of the attack on links.
+_BY_DEGREES = "links by degrees"
 
 
 def ru_map(results: Results) -> Figure:

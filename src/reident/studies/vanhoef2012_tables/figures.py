@@ -274,7 +274,7 @@ def releases_and_queries(results: Results) -> Figure:
         draw_spread(axes[1], (100 * part["named"]).groupby(at), **look)
         _draw_course(axes[2], part[part["n_releases"].isin([1, last])], look)
     axes[0].axhline(CERTAIN_NATS, color="0.5", linewidth=0.8, linestyle=":")
-    axes[0].set(ylabel="gain in log odds for the truth, nats\n(worst-off twentieth; dotted: certain)", ylim=(0, None))
+    axes[0].set(ylabel="log odds gained, nats (worst-\noff twentieth; dotted: certain)", ylim=(0, None))
     axes[1].set_yscale("symlog", linthresh=0.1)
     axes[1].set(ylabel=f"intruder {SURE:.0%} sure, and right,\n% of people", ylim=(0, 100))
     for ax in axes[:2]:

@@ -267,7 +267,7 @@ def _graph_panels(frame: pd.DataFrame, measured: str) -> tuple[Figure, list[tupl
 
 
 def _common_legend(figure: Figure, ax: Axes, ncols: int) -> None:
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=ncols, fontsize=7)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=ncols)
 
 
 def node_privacy(results: Results) -> Figure:
