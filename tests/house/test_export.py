@@ -1,6 +1,7 @@
 """Figures for print: the width asked for, embedded fonts, no text outside, captions and tables from the results."""
 
 import re
+from itertools import combinations, pairwise
 
 import pytest
 from matplotlib.lines import Line2D
@@ -146,6 +147,19 @@ def test_a_key_in_fewer_columns_keeps_its_order_and_its_marks():
     assert len({x for x, _ in places}) < 5
 
 
+def test_values_below_an_axis_that_would_touch_are_left_out():
+    with for_print(85):
+        figure, ax = new_figure()
+    ax.set_xticks(range(40), [f"{1000 + i}" for i in range(40)])
+    fit_for_print(figure)
+    figure.draw_without_rendering()
+    shown = [tick.label1 for tick in ax.xaxis.get_major_ticks() if tick.label1.get_visible()]
+    boxes = [text.get_window_extent() for text in shown]
+    assert 5 < len(shown) < 40
+    assert shown[0].get_text() == "1000"
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
 def test_a_figure_wider_than_a_page_is_drawn_for_one():
     def draw(inches):
         return new_figure(1, 3, size=(inches, 3))[0]
@@ -157,17 +171,48 @@ def test_a_figure_wider_than_a_page_is_drawn_for_one():
         assert drawn(12.0).get_figwidth() == pytest.approx(85 / 25.4)
 
 
+def texts_of(figure):
+    """Yield the texts that are drawn, but slanted ones, whose boxes say little."""
+    for part in (figure, *figure.subfigs):
+        yield from part.texts  # heads of the whole figure among them
+        for legend in part.legends:
+            yield from legend.get_texts()
+    for ax in figure.axes:
+        yield from (ax.title, ax._left_title, *ax.texts)
+        if ax.get_legend():
+            yield from ax.get_legend().get_texts()
+        for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
+            low, high = sorted(axis.get_view_interval())
+            yield axis.label
+            yield from (tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["edge-disclosure", "passive-attack", "passive-attack-on-releases", "ru-map-networks"])
-def test_figures_of_many_panels_fit_a_column_of_print(name, smoke):
-    study = STUDIES["vanhoef2012_networks"]
-    run, _ = smoke(study.name)
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [
+        ("vanhoef2012_networks", "edge-disclosure"),
+        ("vanhoef2012_networks", "passive-attack"),
+        ("vanhoef2012_networks", "passive-attack-on-releases"),
+        ("vanhoef2012_networks", "probes"),
+        ("vanhoef2012_networks", "ru-map-networks"),
+        ("vanhoef2012_tables", "section-3-3-class-attacks"),
+        ("abril2012", "figure-1-lattice-m4-28"),
+    ],
+)
+def test_a_figure_fits_a_column_of_print(study, name, smoke):
+    """Nothing is outside the figure, no text lies on another, and no layout collapses, which would warn."""
+    run, _ = smoke(study)
     with for_print(85):
-        figure = fit_for_print(Drawn(study, run, name).figure)  # a layout that collapses warns
+        figure = fit_for_print(Drawn(STUDIES[study], run, name).figure)
     figure.draw_without_rendering()
-    for text in figure.findobj(Text):
-        tick = len(text.get_text()) <= 12 or "mathdefault" in text.get_text()  # which may not be drawn
-        if not tick and text.get_visible():
-            box = text.get_window_extent()
-            assert box.x0 >= -1, (name, text.get_text())
-            assert box.x1 <= figure.bbox.width + 1, (name, text.get_text())
+    told = [text for text in texts_of(figure) if text.get_text().strip() and text.get_visible()]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in told if text.get_rotation() in (0, 90)]
+    assert len(boxes) >= 2
+    for text, box in boxes:
+        assert box.x0 >= -1, text
+        assert box.x1 <= figure.bbox.width + 1, text
+    for (text, box), (other, beside) in combinations(boxes, 2):
+        width = min(box.x1, beside.x1) - max(box.x0, beside.x0)
+        height = min(box.y1, beside.y1) - max(box.y0, beside.y0)
+        assert width <= 1 or height <= 2, (text, other)

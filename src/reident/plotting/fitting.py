@@ -55,6 +55,9 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
         wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
     if figure._suptitle is not None:  # type: ignore[attr-defined]
         wrap(figure._suptitle, 0.97 * wide)  # type: ignore[attr-defined]
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        _thin(ax)
     return figure
 
 
@@ -68,6 +71,20 @@ def wrap(text: Text, room: float) -> None:
         chars = max(_SHORTEST, min(chars - 1, int(chars * room / length)))
         lines = (textwrap.fill(line, chars, break_long_words=False) for line in told.split("\n"))
         text.set_text("\n".join(lines).replace(_HELD, " "))
+
+
+def _thin(ax: Axes) -> None:
+    """Leave out each value below an axis that would touch the one before it."""
+    ticks = [tick for tick in ax.xaxis.get_major_ticks() if tick.label1.get_text() and not tick.label1.get_rotation()]
+    if not isinstance(ax.xaxis.get_major_locator(), FixedLocator) or not ax.axison:
+        return
+    end = -np.inf
+    for tick in ticks:
+        box = tick.label1.get_window_extent()
+        if box.x0 < end + 0.2 * box.height:
+            tick.label1.set_visible(False)
+        else:
+            end = box.x1
 
 
 def _length(text: Text) -> float:

@@ -41,7 +41,7 @@ from reident.plotting._layout import (
 )
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
 from reident.plotting._style import map_figure, print_width_cm
-from reident.plotting.fitting import wrap
+from reident.plotting.fitting import fit_for_print, wrap
 from reident.rumap import ORIGINAL, check_frame, check_one_panel
 
 __all__ = ["plot_ru_map", "plot_ru_panels"]
@@ -190,6 +190,8 @@ def plot_ru_panels(
         figure.suptitle(textwrap.fill(title, int(inch / LETTER)), fontsize=7, x=0.01, ha="left")
     _legend_of_marks(foot, marks, keyed_columns)
     figure.draw_without_rendering()
+    if print_width_cm() is not None:
+        fit_for_print(figure)  # names are placed when nothing else will move
     _make_room(figure, foot, list(axes.flat)[: len(panels)], said, rows)
     for ax, labels in wanted:
         place_labels(ax, labels, laid=True)

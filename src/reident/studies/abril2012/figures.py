@@ -15,7 +15,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure, say_instead
+from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure, print_width_cm, say_instead
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.abril2012 import PROFILES
 from reident.studies.abril2012.instruments import INSTRUMENTS, SETUPS
@@ -60,13 +60,22 @@ def _is_census(results: Results) -> bool:
     return bool(results.frames["about"]["data"].iloc[0] == "census")
 
 
+def _is_narrow() -> bool:
+    """Tell whether a column of print is drawn."""
+    return (print_width_cm() or 17) < 12
+
+
 def _places(nodes: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Place sets in rows by size, the largest on top, those of a row side by side in the order of their codes."""
+    """Place sets in rows by size, the largest on top, those of a row side by side in the order of their codes.
+
+    In a column of print every other one of a long row stands a little higher.
+    """
     places = {}
     for size, row in nodes.groupby("size"):
         codes = sorted(row["code"], reverse=True)
+        step = 0.25 if _is_narrow() and len(codes) > 4 else 0.0
         for i, code in enumerate(codes):
-            places[code] = ((i + 0.5) / len(codes), float(size))
+            places[code] = ((i + 0.5) / len(codes), float(size) + (step if i % 2 else -step))
     return places
 
 
@@ -74,7 +83,7 @@ def _lattice(results: Results, file: str, title: str, size: tuple[float, float])
     nodes, edges, ranges = _optima(results, file)
     frame = results.frames["measures"]
     printed = frame[frame["file"] == file].set_index("code")["published"].dropna()
-    figure, ax = new_figure(size=size)
+    figure, ax = new_figure(size=(size[0], (1.8 if _is_narrow() else 1.0) * size[1]))
     places = _places(nodes)
     for below, above in zip(edges["below"], edges["above"], strict=True):
         (x1, y1), (x2, y2) = places[below], places[above]
@@ -146,7 +155,9 @@ def figure_2(results: Results) -> Figure:
         f"{part['low'].max():.2f} and a greatest one of at least {part['high'].min():.2f}: "
         "the records do not tell which sets matter."
     )
-    say_instead(ax, "\n".join([*textwrap.wrap(told, 80), "", "The smallest of these sets:", *named]))
+    say_instead(
+        ax, "\n".join([*textwrap.wrap(told, 45 if _is_narrow() else 80), "", "The smallest of these sets:", *named])
+    )
     return _sign(figure, results, nodes, **_one_draw(results))
 
 

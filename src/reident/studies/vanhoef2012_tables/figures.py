@@ -57,7 +57,7 @@ def class_attacks(results: Results) -> Figure:
     ]
     ax.set_yticks(listed.index, names)
     ax.set(xlim=(-0.03, 1.05), ylim=(len(listed) - 0.5, -0.5), xlabel="probability of the sensitive value")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.16), ncols=2)
+    figure.legend(loc="outside lower center", ncols=2)
     return rests_on(figure, frame, data=OWN)
 
 
