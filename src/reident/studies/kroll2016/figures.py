@@ -1,8 +1,7 @@
-"""Figures of the study kroll2016: figures 1 to 14 of the paper, its appendix, the attacks that locate, and the map."""
+"""Figures of the study kroll2016 on attacks: figures 3 to 14 of the paper, the attacks that locate, and the map."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,9 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reident.data.datasets import load_boundary
-from reident.data.papers import claims, published
-from reident.plotting._labels import Label, place_labels
+from reident.data.papers import published
 from reident.plotting._style import (
     COLOURS,
     LINES,
@@ -28,9 +25,9 @@ from reident.plotting._style import (
 )
 from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
-from reident.studies.comparison import DRAWN, PUBLIC
 from reident.studies.kroll2016 import STUDY
-from reident.studies.kroll2016.scenarios import JITTER_KM
+from reident.studies.kroll2016.figures_kept import city_pairs, figure_1, figure_2, uses
+from reident.studies.kroll2016.figures_parts import data_class, outline, sizes_of, source
 from reident.studies.study import Results
 from reident.studies.together import confidence
 
@@ -39,215 +36,8 @@ __all__ = ["FIGURES"]
 # The precision above which the paper calls the risk too high.
 _RISK_LIMIT = 0.25
 
-# Distances that all lie so near to the true one, as a share of it, are told, not drawn.
-_SPIKE = 0.01
-
 # Shares that are all below this one are told, not drawn.
 _NOTHING = 0.03
-
-# Section "Contractive anonymisation": the distances of the paper's example, at points that it does not state.
-_PRINTED_KM = (308.9, 262.3, 162.7)
-
-
-def _source(results: Results, scenario: str) -> str:
-    """Say what the points are: a simulated stand-in must never pass for the real list."""
-    if scenario == "germany":
-        return "drawn from public places"
-    return "NHS list of 2020" if _data(results, scenario) == PUBLIC else "SIMULATED stand-in"
-
-
-def _data(results: Results, scenario: str) -> str:
-    """Return the kind of data that the files of a scenario are, as the ledger has it."""
-    files = results.frames["files"]
-    simulated = (files.loc[files["scenario"] == scenario, "source"] == "simulated").all()
-    return DRAWN if scenario == "england" and simulated else PUBLIC
-
-
-def _sizes(results: Results, scenario: str) -> dict[str, Any]:
-    """Return what a caption tells of the two files of a scenario."""
-    files = results.frames["files"]
-    files = files[files["scenario"] == scenario]
-    target = files["file"] == "target"
-    return {
-        "n_original": int(target.sum()),
-        "n_known": int((~target).sum()),
-        "n_common": int(files.loc[target, "common"].sum()),
-        "jitter_km": JITTER_KM[scenario] if scenario == "germany" else None,
-        "file": None,
-        "scenario": None,
-    }
-
-
-def _outline(ax: Axes, country: str) -> None:
-    # Lines of their own, which labels avoid.
-    for line in load_boundary(country).boundary.explode().geometry:
-        ax.plot(*line.coords.xy, color="0.5", linewidth=0.7, zorder=1)
-    middle = {"germany": 51.0, "england": 52.8, "united_kingdom": 55.0}[country]
-    # One degree of longitude is shorter than one of latitude.
-    ax.set_aspect(1 / np.cos(np.radians(middle)))
-    ax.set_xlabel("longitude, degrees")
-    ax.set_ylabel("latitude, degrees")
-
-
-def figure_1(results: Results) -> Figure:
-    """Draw one Lipschitz coordinate: the distance from p to the nearest of three reference points."""
-    points = results.frames["coordinate"]
-    figure, ax = new_figure(size=(4.6, 5.6))
-    _outline(ax, "united_kingdom")
-    p, others = points.iloc[0], points.iloc[1:]
-    nearest = others["distance_km"].idxmin()
-    labels = [Label([(p["lon_deg"], p["lat_deg"])], "p", "black", bold=True)]
-    for row in others.itertuples():
-        chosen = row.Index == nearest
-        colour = COLOURS[3] if chosen else COLOURS[0]
-        ax.plot([p["lon_deg"], row.lon_deg], [p["lat_deg"], row.lat_deg], color=COLOURS[3] if chosen else "0.6",
-                linewidth=1.8 if chosen else 1.0, linestyle="-" if chosen else "--", zorder=2)  # fmt: skip
-        ax.plot(row.lon_deg, row.lat_deg, "o", color=colour, zorder=3, label=f"{row.role}: {row.distance_km:.1f} km")
-        labels.append(Label([(row.lon_deg, row.lat_deg)], str(row.role), colour))
-    ax.plot(p["lon_deg"], p["lat_deg"], "s", color="black", markersize=6, zorder=5)
-    ax.plot(p["lon_deg"], p["lat_deg"], "s", markersize=10, alpha=0)  # room that its label leaves
-    west, east = ax.get_xlim()
-    ax.set_xlim(west, east + 2.5)  # room for the key in the sea
-    ax.legend(loc="upper right", title="distance from p", alignment="left")
-    ax.set_title(f"f(p) = {p['distance_km']:.1f} km, the distance\nto the nearest of three reference points\n"
-                 f"(print, points not stated: min{_PRINTED_KM} = {min(_PRINTED_KM)} km)", fontsize=8)  # fmt: skip
-    place_labels(ax, labels, size=8)
-    return rests_on(figure, points, data=DRAWN)
-
-
-def city_pairs(results: Results) -> Figure:
-    """Draw how the released distances of three pairs of cities are distributed, over embeddings, up to the true one."""
-    cities, true = results.frames["cities"], results.frames["city_pairs"]["distance_km"]
-    pairs = {
-        "Liverpool-Manchester": "liverpool_manchester_km",
-        "London-Sheffield": "london_sheffield_km",
-        "Plymouth-Newcastle": "plymouth_newcastle_km",
-    }
-    figure, axes = new_figure(3, 3, size=(7.2, 6.4), sharey=True)
-    sizes = (1, 3, 5)
-    for row, (title, column), distance in zip(axes, pairs.items(), true, strict=True):
-        for ax, d in zip(row, (20, 100, 500), strict=True):
-            ax.set_title(f"{title}, d = {d}", fontsize=8)
-            here = cities[(cities["n_reference_sets"] == d) & cities["reference_set_size"].isin(sizes)]
-            if distance - here[column].min() < _SPIKE * distance:
-                least = f"{here[column].min():.2f} km"
-                say_instead(ax, f"all released distances\nlie between {least}\nand the true {distance:.2f} km")
-                continue
-            for i, (k, colour) in enumerate(zip(sizes, ordered_colours(len(sizes)), strict=True)):
-                drawn = here.loc[here["reference_set_size"] == k, column]
-                ax.ecdf(drawn, color=colour, linestyle=LINES[i], label=f"k = {k}")
-            ax.axvline(distance, color="0.4", linewidth=0.8, linestyle=":", label="the true distance")
-    for ax in axes.flat:
-        ax.set_xlabel("released distance, km", fontsize=8)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("share of embeddings", fontsize=8)
-    facts = published("kroll2016", "statements").set_index("item")["value"]
-    told = [f"{km:.1f} km (print: {facts[column]:g})" for km, column in zip(true, pairs.values(), strict=True)]
-    handles = {
-        str(handle.get_label()): handle for ax in axes.flat for handle in ax.get_lines() if ax.axison
-    }  # panels told in words have none
-    figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=4, frameon=False)
-    figure.suptitle(
-        f"share of embeddings whose released distance is at most that of the axis\nno released distance exceeds the "
-        f"true one: {', '.join(told)}",
-        fontsize=8,
-    )
-    return rests_on(figure, cities, data=PUBLIC)
-
-
-def _draw_course(ax: Axes, utility: pd.DataFrame, column: str, low: float, high: float) -> None:
-    """Draw means over data sets against k, a line a d, with their 95 % intervals, cut where no value can lie."""
-    by = ["n_reference_sets", "reference_set_size"]
-    means = utility.groupby([*by, "dataset"], as_index=False)[column].mean()
-    ds = sorted(means[by[0]].unique())
-    for i, (d, colour) in enumerate(zip(ds, ordered_colours(len(ds)), strict=True)):
-        course = means[means[by[0]] == d].groupby(by[1])[column]
-        mean = course.mean()
-        ends = np.clip(np.array([confidence(values) for _, values in course]).T, low, high)
-        # Side by side, so that the bars can be read.
-        at = mean.index.to_numpy() + 0.8 * (i - (len(ds) - 1) / 2)
-        ax.errorbar(at, mean, yerr=np.nan_to_num(np.abs(ends - mean.to_numpy())), color=colour, linestyle=LINES[i],
-                    marker=MARKERS[i], markersize=4, linewidth=1.2, elinewidth=0.7, label=f"d = {d}")  # fmt: skip
-    ax.set_xticks(sorted(means[by[1]].unique()))
-
-
-def _told_hospitals(results: Results) -> str:
-    """Say of what the uses and figure 2 are measured."""
-    n, datasets = _sizes(results, "england")["n_original"], results.frames["utility"]["dataset"].nunique()
-    return f"{n} hospitals in England ({_source(results, 'england')}); means over {datasets} data sets, 95 % intervals"
-
-
-def figure_2(results: Results) -> Figure:
-    """Draw nearest neighbours and rank correlations by k and d; bars: 95 % interval of the mean over data sets."""
-    utility = results.frames["utility"]
-    figure, axes = new_figure(1, 3, size=(7.2, 3.4))
-    shown = {
-        "nearest_neighbour": "share of right nearest neighbours",
-        "spearman_centre": "rank correlation of the distances\nfrom the central hospital",
-        "spearman_border": "rank correlation of the distances\nfrom the northernmost hospital",
-    }
-    for ax, (column, name) in zip(axes, shown.items(), strict=True):
-        _draw_course(ax, utility, column, -1.0 if column.startswith("spearman") else 0.0, 1.0)
-        ax.set_xlabel("points in a reference set, k", fontsize=8)
-        ax.set_ylabel(name, fontsize=8)
-        ax.set_ylim(top=1.02)
-    for ax in axes[1:]:
-        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-    figure.suptitle(_told_hospitals(results), fontsize=8)
-    n = _sizes(results, "england")["n_original"]
-    return rests_on(figure, utility, data=_data(results, "england"), n_records=n)
-
-
-# Uses that the paper names: how each is measured, and the claim whose limit is read into the paper's words.
-_USES = {
-    "clusters_ari": ("adjusted Rand index of 10 clusters", "discussion: cluster analysis"),
-    "gwr_overlap": ("overlap of the weights of regressions (GWR, 100 km)", ""),
-    "moran_contiguity_error": (
-        "error of Moran's I, 6 nearest",
-        "discussion: local statistics are accurate (error of M",
-    ),
-    "moran_band_error": ("error of Moran's I, 60 km band", ""),
-    "geary_contiguity_error": (
-        "error of Geary's C, 6 nearest",
-        "discussion: local statistics are accurate (error of G",
-    ),
-    "small_error_km": ("error of distances below 25 km, in km", ""),
-    "imputation_error": ("error of filled gaps over that by true distances", "discussion: gaps filled"),
-    "gwr_slope_error": ("error of local slopes (GWR)", "discussion: local regression"),
-    "pcnm_overlap": ("share of the first 10 eigenvectors kept (PCNM)", "discussion: spatial eigenvectors"),
-    "scan_overlap": ("overlap of the scan's cluster with the true one", "discussion: scan for clusters"),
-}
-
-
-def uses(results: Results) -> Figure:
-    """Draw the utilities of the uses that the paper names; bars: 95 % interval of the mean over data sets."""
-    utility, judged = results.frames["utility"], claims("kroll2016")
-    figure, axes = new_figure(4, 3, size=(7.2, 9.0))
-    panels = list(axes.flat)
-    for ax, (column, (name, claim)) in zip(panels, _USES.items(), strict=False):
-        share = not ("error" in column or column == "clusters_ari")
-        _draw_course(ax, utility, column, -1.0 if column == "clusters_ari" else 0.0, 1.0 if share else np.inf)
-        # Some limits are ratios to what true distances give.
-        true = utility[f"{column}_true"].mean() if f"{column}_true" in utility else None
-        if true is not None:
-            ax.axhline(true, color="0.5", linewidth=0.8, linestyle=":", label="by true distances")
-        if claim:
-            limit = float(judged.loc[judged["item"].str.startswith(claim), "published"].iloc[0])
-            ax.axhline(limit * (1.0 if true is None else true), color="black", linewidth=0.8, linestyle=(0, (6, 3)),
-                       label="limit read into the\npaper's words, for\nd = 20 and k = 20")  # fmt: skip
-        ax.set_ylabel(textwrap.fill(name, 26), fontsize=8)
-        ax.set_xlabel("k", fontsize=8)
-        ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    for ax in panels[len(_USES) :]:
-        ax.set_axis_off()
-    handles: dict[str, Any] = {}
-    for ax in panels:
-        handles = {**dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True)), **handles}
-    panels[len(_USES)].legend(handles.values(), handles.keys(), loc="center left", title="k: points in a reference set")
-    figure.suptitle(f"{_told_hospitals(results)}; attribute simulated", fontsize=8)
-    n = _sizes(results, "england")["n_original"]
-    return rests_on(figure, utility, data=_data(results, "england"), n_records=n)
 
 
 def files(results: Results, *, scenario: str) -> Figure:
@@ -257,7 +47,7 @@ def files(results: Results, *, scenario: str) -> Figure:
     figure, axes = new_figure(1, 2, size=(7.2, 4.7), sharey=True)
     for ax, name in zip(axes, ("target", "identification"), strict=True):
         part = points[points["file"] == name]
-        _outline(ax, scenario)
+        outline(ax, scenario)
         for common, marker, colour, label in (
             (False, "o", "0.55", "in this file only"),
             (True, "^", COLOURS[3], "in both"),
@@ -268,8 +58,8 @@ def files(results: Results, *, scenario: str) -> Figure:
         ax.set_title(f"{name} file, {len(part)} {STUDY.words[scenario].split()[0]}")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     axes[1].set_ylabel("")
-    figure.suptitle(f"{STUDY.words[scenario]} ({_source(results, scenario)})", fontsize=9)
-    return rests_on(figure, points, data=_data(results, scenario), dataset=1, **_sizes(results, scenario))
+    figure.suptitle(f"{STUDY.words[scenario]} ({source(results, scenario)})", fontsize=9)
+    return rests_on(figure, points, data=data_class(results, scenario), dataset=1, **sizes_of(results, scenario))
 
 
 class _Printed(NamedTuple):
@@ -307,10 +97,12 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
     """
     summary, trials = results.frames[f"{frame}_summary"], results.frames[frame]
     summary, trials = (rows[(rows["scenario"] == scenario) & (rows["alpha"] == alpha)] for rows in (summary, trials))
-    told = f"{STUDY.words[scenario]} ({_source(results, scenario)}), alpha = {alpha:g}"
-    sizes = _sizes(results, scenario)
+    told = f"{STUDY.words[scenario]} ({source(results, scenario)}), alpha = {alpha:g}"
+    sizes = sizes_of(results, scenario)
     if summary.empty:
-        return rests_on(not_run(told, results.profile), trials, data=_data(results, scenario), dataset=None, **sizes)
+        return rests_on(
+            not_run(told, results.profile), trials, data=data_class(results, scenario), dataset=None, **sizes
+        )
     figure, axes = new_figure(1, 2, size=(7.2, 3.7))
     printed = _printed(frame, scenario, alpha)
     handles: dict[str, Any] = {}
@@ -329,7 +121,7 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
     figure.suptitle(told, fontsize=8)
     shows = f"What the attack finds on {STUDY.words[scenario]}, the {frame} experiment, alpha {alpha:g}, in words"
     shows = "" if any(ax.axison for ax in axes) else shows
-    return rests_on(figure, trials, data=_data(results, scenario), shows=shows, **sizes)
+    return rests_on(figure, trials, data=data_class(results, scenario), shows=shows, **sizes)
 
 
 def _draw_measure(ax: Axes, summary: pd.DataFrame, measure: str, printed: _Printed | None) -> None:
@@ -439,9 +231,9 @@ def locating(results: Results) -> Figure:
         ax.set_xlim(-0.03, 1.03)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=1, frameon=False)
     figure.suptitle(
-        f"{STUDY.words['germany']} ({_source(results, 'germany')}); median and 5-95 % of {n} releases", fontsize=8
+        f"{STUDY.words['germany']} ({source(results, 'germany')}); median and 5-95 % of {n} releases", fontsize=8
     )
-    return rests_on(figure, located, data=_data(results, "germany"), **_sizes(results, "germany"))
+    return rests_on(figure, located, data=data_class(results, "germany"), **sizes_of(results, "germany"))
 
 
 def areas(results: Results) -> Figure:
@@ -483,25 +275,27 @@ def areas(results: Results) -> Figure:
     figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
     d, alpha = frame["n_reference_sets"].iloc[0], frame["alpha"].iloc[0]
     figure.suptitle(
-        f"hospitals in England ({_source(results, 'england')}), d = {d}, alpha = {alpha:g}\n"
+        f"hospitals in England ({source(results, 'england')}), d = {d}, alpha = {alpha:g}\n"
         f"mean and 95 % interval over {frame['dataset'].nunique()} data sets",
         fontsize=8,
     )
-    return rests_on(figure, frame, data=_data(results, "england"), **_sizes(results, "england"))
+    return rests_on(figure, frame, data=data_class(results, "england"), **sizes_of(results, "england"))
 
 
 def ru_map(results: Results) -> Figure:
     """Draw risk against utility for every method that releases distances; patches: 5 to 95 % of the releases."""
     frame, located = results.frames["ru_map"], results.frames["locating"]
-    sizes = _sizes(results, "germany")
+    sizes = sizes_of(results, "germany")
     figure = plot_ru_panels(
         frame.assign(value=frame["value"].map(_told, na_action="ignore")),
         risk_limit=_RISK_LIMIT,
-        title=f"{STUDY.words['germany']} ({_source(results, 'germany')}): {sizes['n_original']} released, "
+        title=f"{STUDY.words['germany']} ({source(results, 'germany')}): {sizes['n_original']} released, "
         f"{sizes['n_known']} known, {sizes['n_common']} in both",
     )
     attacks = frame["attack"].str.extract(r"alpha ([\d.]+)")[0].dropna().unique()
-    return rests_on(figure, located, data=_data(results, "germany"), alpha=[float(one) for one in attacks], **sizes)
+    return rests_on(
+        figure, located, data=data_class(results, "germany"), alpha=[float(one) for one in attacks], **sizes
+    )
 
 
 def _panels() -> dict[str, Callable[[Results], Figure]]:
