@@ -266,6 +266,9 @@ def test_the_interactive_map_shows_the_frame():
     points = [point for curve in told["data"]["curves"] for point in curve["points"]]
     assert [point["risk"] for point in points] == pytest.approx(list(releases["risk"]), abs=1e-6)
     assert [point["utility"] for point in points] == pytest.approx(list(releases["utility"]), abs=1e-6)
+    assert [point["undominated"] for point in points] == pytest.approx(list(releases["undominated"]))
+    single = shown(crowded(3, [1, 2], n=1), risk_limit=0.3)["data"]["curves"]
+    assert not any("undominated" in point for curve in single for point in curve["points"])
     # Higher risks stand higher, and the limit's axis leads back to them.
     scale = told["data"]["scale"]
     back = Scale(scale["kind"], scale["ceiling"], scale["zero"]).back
@@ -279,7 +282,7 @@ def test_the_interactive_map_is_one_small_file_of_stable_bytes_without_network()
     frame = crowded(5, [1, 2, 5, 10])
     page = ru_map_page(frame)
     assert page == ru_map_page(frame.copy())
-    assert len(page) < 20_000
+    assert len(page) < 21_000
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
 
 

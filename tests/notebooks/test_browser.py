@@ -300,7 +300,7 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     file = tmp_path / "map.html"
     file.write_text(reident.ru_map_page(frame, risk_limit=0.35, codes={("grid", "2"): "reident.mask_grid(points)"}))
     shares = [[float(limit < last) for limit in LIMITS] for last in (0.9, 0.8, 0.7, 0.5)]
-    judged = frame.assign(above_at=[json.dumps([0.3 * one for one in told]) for told in shares])
+    judged = frame.assign(above_at=[json.dumps([0.3 * one for one in told]) for told in shares], n=2, undominated=0.25)
     (tmp_path / "judged.html").write_text(reident.ru_map_page(judged, risk_limit=0.49))
     refused = judged.assign(refused=[None, None, None, "another attack"])
     (tmp_path / "refused.html").write_text(reident.ru_map_page(refused, risk_limit=0.5))
@@ -328,6 +328,7 @@ def test_interactive_map_in_the_browser(chromium, tmp_path, width):
     sync_api.expect(advice).to_have_text("No release of this map has at most 0 % of persons above 0.49.")
     releases.nth(3).hover()
     page.get_by_text("30 % of persons above 0.49").wait_for()
+    page.get_by_text("on the frontier in 25 % of draws").wait_for()
     slider.focus()
     slider.press("ArrowUp")
     sync_api.expect(advice).to_contain_text("at most 0 % of persons above 0.5")

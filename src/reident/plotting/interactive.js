@@ -85,7 +85,8 @@ function paint(model, el) {
       const show = () => {
         groups.forEach(o => o.style.opacity = o === g ? 1 : .15);
         const extra = D.extra.filter(k => p[k] !== null && p[k] !== undefined).map(k => `${k.replaceAll("_", " ")} ${f(p[k])}`).join(", ");
-        tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`,
+        tell(`${said}: risk ${f(p.risk)} (${f(p.risk_low)} to ${f(p.risk_high)}, worst run ${f(p.risk_worst)}), utility ${f(p.utility)}, ${p.n} runs`
+          + (p.undominated === undefined ? "" : `, on the frontier in ${percent(p.undominated)} of draws of them`),
           (p.above_at ? `${percent(share(p, model.get("limit")))} of persons above ${f(model.get("limit"))}${extra && ", " + extra}` : extra)
           + (p.refused ? `; refused at ${f(D.refused_at)} by ${p.refused}` : ""));
       };

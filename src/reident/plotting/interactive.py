@@ -100,6 +100,8 @@ def _point(panel: Any, row: pd.Series, extra: list[str], code: str | None) -> di
             told[f"{measure}{end}"] = _plain(row[f"{measure}{end}"])
             told[f"{axis}{end}"] = _share(panel, "xy".index(axis), row[f"{measure}{end}"])
     told["risk_worst"] = _plain(row["risk_worst"])
+    if row["n"] > 1 and np.isfinite(row["undominated"]):
+        told["undominated"] = _plain(row["undominated"])
     told |= {column: _plain(row[column]) for column in extra}
     if isinstance(row.get("above_at"), str):
         told["above_at"] = json.loads(row["above_at"])
