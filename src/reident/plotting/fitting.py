@@ -49,8 +49,10 @@ def fit_for_print(figure: Figure, *, language: str = "en", names: Collection[str
             wrap(text, room)
     for text in said:
         wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
-    if figure._suptitle is not None:  # type: ignore[attr-defined]
-        wrap(figure._suptitle, 0.97 * wide)  # type: ignore[attr-defined]
+    for part in (figure, *figure.subfigs):
+        for text in (part._suptitle, part._supxlabel):  # type: ignore[attr-defined]
+            if text is not None:
+                wrap(text, 0.97 * wide)
     return figure
 
 

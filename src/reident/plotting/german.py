@@ -34,7 +34,7 @@ def in_german(text: str, names: Collection[str] = ()) -> str:
 def translated(text: str, names: Collection[str] = ()) -> str | None:
     """Return a text in German, its numbers too; None if any part of it is neither known nor one of `names`.
 
-    A known text may be broken over lines; it is broken again at a width that is a fifth more.
+    A known text may be broken over lines; its German is broken at the same width.
     """
     return _lines(tuple(text.split("\n")), frozenset(names))
 
@@ -55,7 +55,7 @@ def _lines(lines: tuple[str, ...], names: frozenset[str]) -> str | None:
         rest = _lines(lines[count:], names) if count < len(lines) else ""
         if told is not None and rest is not None:
             indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-            told = fill(told, 6 * max(map(len, lines[:count])) // 5) if count > 1 else indent + told
+            told = fill(told, max(map(len, lines[:count]))) if count > 1 else indent + told
             return f"{told}\n{rest}" if count < len(lines) else told
     return None
 
