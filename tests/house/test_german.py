@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reident.pages.german import in_german, translated
 from reident.plotting import new_figure
-from reident.plotting.german import in_german, translated
 from reident.studies.captions import Drawn, caption, rests_on
 from reident.studies.catalogue import STUDIES
 from reident.studies.study import Results

@@ -12,7 +12,7 @@ from matplotlib.offsetbox import VPacker
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from reident.plotting.german import fill, in_german
+from reident.pages.german import fill, in_german
 
 __all__ = ["fit_for_print", "wrap"]
 

@@ -13,10 +13,10 @@ import pandas as pd
 from reident._check import check_choice
 from reident.errors import ParameterError
 from reident.pages import cell, write_page
+from reident.pages.german import in_german
 from reident.plotting import save_figure
 from reident.plotting._style import for_print
 from reident.plotting.fitting import fit_for_print
-from reident.plotting.german import in_german
 from reident.studies.captions import Drawn, caption, draw_all
 from reident.studies.study import Results, Study
 
@@ -67,7 +67,7 @@ def export_figures(
     width : str
         Millimetres, such as ``"85mm"``; type has 7 points at that width.
     language : {"en", "de"}
-        Of the figure's texts, the caption and the tables; a text that has no translation stays English as a whole.
+        Of the figure's texts, the caption and the tables' cells; a text without a translation stays English whole.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def _write_tables(drawn: Drawn, told: str, folder: Path, language: str) -> None:
     tables = [(name, frame) for name, frame in _tables(drawn) if len(frame) <= _ROWS]
     words = partial(in_german, names=drawn.names) if language == "de" else str
     shown = [
-        (name, frame.map(cell).map(words).rename(columns=lambda column: words(str(column).replace("_", " "))))
+        (name, frame.map(cell).map(words).rename(columns=lambda column: str(column).replace("_", " ")))
         for name, frame in tables
     ]
     texts = [f"% {told}"]

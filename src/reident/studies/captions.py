@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import DataError
-from reident.plotting.german import in_german
+from reident.pages.german import in_german
 from reident.rumap import NOTHING, ORIGINAL
 from reident.studies.study import Results, Study
 
@@ -141,7 +141,7 @@ class Drawn:
         self.rest = _RESTS.get(self.figure, _Rest((), (), {}, ""))
         self.title = self.rest.shows or title(draw, study.words)
         #: What no language tells differently: the run, and how people called protections and columns of their own.
-        self.names = {study.name, results.profile, *_described([*results.parameters.values()])}
+        self.names = {results.study, results.profile, *_described([*results.parameters.values()])}
 
     @property
     def rows(self) -> list[pd.DataFrame]:
