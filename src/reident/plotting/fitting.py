@@ -50,9 +50,9 @@ def fit_for_print(figure: Figure, *, language: str = "en", names: Collection[str
     for text in said:
         wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
     for part in (figure, *figure.subfigs):
-        for text in (part._suptitle, part._supxlabel):  # type: ignore[attr-defined]
+        for text in (part._suptitle, part._supxlabel, part._supylabel):  # type: ignore[attr-defined]
             if text is not None:
-                wrap(text, 0.97 * wide)
+                wrap(text, 0.97 * (part.bbox.height if text.get_rotation() == 90 else wide))
     return figure
 
 
