@@ -52,7 +52,8 @@ def fit_for_print(figure: Figure, *, language: str = "en", names: Collection[str
     for part in (figure, *figure.subfigs):
         for text in (part._suptitle, part._supxlabel, part._supylabel):  # type: ignore[attr-defined]
             if text is not None:
-                wrap(text, 0.97 * (part.bbox.height if text.get_rotation() == 90 else wide))
+                high = part.bbox.height  # type: ignore[attr-defined]
+                wrap(text, 0.97 * (high if text.get_rotation() == 90 else wide))
     return figure
 
 
