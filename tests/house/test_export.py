@@ -13,7 +13,7 @@ from reident.cli import app
 from reident.errors import ParameterError
 from reident.plotting import new_figure
 from reident.plotting._style import for_print, in_house_style, save_figure
-from reident.plotting.fitting import fit_for_print, in_german
+from reident.plotting.fitting import fit_for_print
 from reident.runner.export import check_print, export_figures
 from reident.studies.captions import Drawn
 from reident.studies.catalogue import STUDIES
@@ -75,11 +75,6 @@ def test_long_words_are_wrapped_inside_the_figure_in_type_of_seven_points(width_
     assert key.x1 <= figure.bbox.width + 1
     assert axes[0].get_ylabel() == "Risiko"
     assert any("," in label.get_text() for label in axes[-1].get_xticklabels())
-
-
-def test_german_leaves_formulas_and_unknown_words():
-    assert in_german(r"noise $\sigma_{0.5}$, degrees 0.05") == r"Rauschen $\sigma_{0.5}$, Grad 0,05"
-    assert in_german("riskless 12,345 zebras") == "riskless 12\u202f345 zebras"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import re
-import textwrap
-from functools import cache
-from pathlib import Path
+from collections.abc import Collection
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,25 +12,25 @@ from matplotlib.offsetbox import VPacker
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-__all__ = ["fit_for_print", "in_german", "wrap"]
+from reident.pages.german import fill, in_german
 
+__all__ = ["fit_for_print", "wrap"]
 
 #: Lines are not made shorter than so many letters.
 _SHORTEST = 8
-_HELD = "\u00a0"
 
 
-def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
+def fit_for_print(figure: Figure, *, language: str = "en", names: Collection[str] = ()) -> Figure:
     """Wrap titles, labels and legends that are wider than their place, and translate; return the figure.
 
-    The figure is drawn under `for_print`. No text is smaller than 7 points afterwards.
+    The figure is drawn under `for_print`. No text is smaller than 7 points afterwards; `names` are not translated.
     """
     said = [text for ax in figure.axes for text in ax.texts if text.get_transform() is ax.transAxes and not ax.axison]
     for text in said:  # words instead of curves are fitted to their panel, not the panel to them
         text.set_in_layout(False)
     figure.draw_without_rendering()
     if language == "de":
-        _translate(figure)
+        _translate(figure, names)
     for text in figure.findobj(Text):
         if float(text.get_fontsize()) < 7:
             text.set_fontsize(7)
@@ -53,8 +49,11 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
             wrap(text, room)
     for text in said:
         wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
-    if figure._suptitle is not None:  # type: ignore[attr-defined]
-        wrap(figure._suptitle, 0.97 * wide)  # type: ignore[attr-defined]
+    for part in (figure, *figure.subfigs):
+        for text in (part._suptitle, part._supxlabel, part._supylabel):  # type: ignore[attr-defined]
+            if text is not None:
+                high = part.bbox.height  # type: ignore[attr-defined]
+                wrap(text, 0.97 * (high if text.get_rotation() == 90 else wide))
     figure.draw_without_rendering()
     for ax in figure.axes:
         _thin(ax)
@@ -63,14 +62,11 @@ def fit_for_print(figure: Figure, *, language: str = "en") -> Figure:
 
 def wrap(text: Text, room: float) -> None:
     """Break a text into lines that are no longer than there is room; formulas stay whole."""
-    # A space inside a formula is no place to break: one that no line ends at stands for it meanwhile.
-    parts = text.get_text().split("$")
-    told = "$".join(part.replace(" ", _HELD) if k % 2 else part for k, part in enumerate(parts))
+    told = text.get_text()
     chars = max(map(len, told.split("\n")))
     while (length := _length(text)) > room and chars > _SHORTEST:
         chars = max(_SHORTEST, min(chars - 1, int(chars * room / length)))
-        lines = (textwrap.fill(line, chars, break_long_words=False) for line in told.split("\n"))
-        text.set_text("\n".join(lines).replace(_HELD, " "))
+        text.set_text("\n".join(fill(line, chars) for line in told.split("\n")))
 
 
 def _thin(ax: Axes) -> None:
@@ -107,20 +103,20 @@ def _narrow(figure: Figure, legend: Legend) -> None:
             VPacker(pad=0, sep=some.sep, align=some.align, children=[entries[i] for i in part]) for part in parts
         ]
         for packed in box.get_children():
-            packed.set_figure(figure)
+            packed.set_figure(legend.figure)  # a part of it, perhaps
         figure.draw_without_rendering()
     for text in legend.get_texts():
         wrap(text, 0.85 * figure.bbox.width)
 
 
-def _translate(figure: Figure) -> None:
+def _translate(figure: Figure, names: Collection[str]) -> None:
     for ax in figure.axes:
-        _fix_ticks(ax)
+        _fix_ticks(ax, names)
     for text in figure.findobj(Text):
-        text.set_text(in_german(text.get_text()))
+        text.set_text(in_german(text.get_text(), names))
 
 
-def _fix_ticks(ax: Axes) -> None:
+def _fix_ticks(ax: Axes, names: Collection[str]) -> None:
     """Write the ticks that are shown with the comma of the language; they would be written again at saving."""
     for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
         low, high = sorted(ends)
@@ -130,26 +126,6 @@ def _fix_ticks(ax: Axes) -> None:
         ticks = [(at, told) for at, told in ticks if low <= at <= high]
         if any(told for _, told in ticks):
             axis.set_major_locator(FixedLocator([at for at, _ in ticks]))
-            axis.set_major_formatter(FixedFormatter([in_german(told) for _, told in ticks]))
+            axis.set_major_formatter(FixedFormatter([in_german(told, names) for _, told in ticks]))
             if axis.get_scale() == "log":
                 axis.set_minor_locator(NullLocator())
-
-
-@cache
-def _phrases() -> tuple[dict[str, str], re.Pattern[str]]:
-    with Path(__file__).with_name("german.csv").open(encoding="utf-8", newline="") as file:
-        table = dict(csv.reader(file))
-    # A phrase may be broken over lines.
-    longest = [r"\s+".join(map(re.escape, phrase.split())) for phrase in sorted(table, key=len, reverse=True)]
-    return table, re.compile(r"(?<![A-Za-z])(?:" + "|".join(longest) + r")(?![A-Za-z])")
-
-
-def in_german(text: str) -> str:
-    """Return a figure's text in German: known phrases, the longest first, and numbers with a decimal comma."""
-    table, known = _phrases()
-    parts = text.split("$")  # every second one is a formula
-    for k, part in enumerate(parts[::2]):
-        told = known.sub(lambda found: table[" ".join(found[0].split())], part)
-        told = re.sub(r"(\d),(\d{3})(?!\d)", "\\1\u202f\\2", told)
-        parts[2 * k] = re.sub(r"(?<![\w,.])(\d*)\.(\d+)(?![\w.])", r"\1,\2", told)
-    return "$".join(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,10 @@ import pandas as pd
 from reident._check import check_choice
 from reident.errors import ParameterError
 from reident.pages import cell, write_page
+from reident.pages.german import in_german
 from reident.plotting import save_figure
 from reident.plotting._style import for_print
-from reident.plotting.fitting import fit_for_print, in_german
+from reident.plotting.fitting import fit_for_print
 from reident.studies.captions import Drawn, caption, draw_all
 from reident.studies.study import Results, Study
 
@@ -65,7 +67,7 @@ def export_figures(
     width : str
         Millimetres, such as ``"85mm"``; type has 7 points at that width.
     language : {"en", "de"}
-        Of the figure's texts and the caption; what has no translation stays English.
+        Of the figure's texts, the caption and the tables' cells; a text without a translation stays English whole.
 
     Returns
     -------
@@ -82,7 +84,7 @@ def export_figures(
     folder.mkdir(parents=True, exist_ok=True)
     with for_print(width_mm):
         for drawn in draw_all(study, results):
-            fit_for_print(drawn.figure, language=language)
+            fit_for_print(drawn.figure, language=language, names=drawn.names)
             written += save_figure(drawn.figure, drawn.name, folder, dpi=600, formats=formats, letters=True)
             told = caption(drawn, language=language)
             (folder / f"{drawn.name}.txt").write_text(f"{told}\n", encoding="utf-8")
@@ -92,9 +94,9 @@ def export_figures(
 
 def _write_tables(drawn: Drawn, told: str, folder: Path, language: str) -> None:
     tables = [(name, frame) for name, frame in _tables(drawn) if len(frame) <= _ROWS]
-    words = in_german if language == "de" else str
+    words = partial(in_german, names=drawn.names) if language == "de" else str
     shown = [
-        (name, frame.map(cell).map(words).rename(columns=lambda column: words(str(column).replace("_", " "))))
+        (name, frame.map(cell).map(words).rename(columns=lambda column: str(column).replace("_", " ")))
         for name, frame in tables
     ]
     texts = [f"% {told}"]

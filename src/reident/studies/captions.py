@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import DataError
+from reident.pages.german import in_german
 from reident.rumap import NOTHING, ORIGINAL
 from reident.studies.study import Results, Study
 
@@ -20,47 +21,45 @@ if TYPE_CHECKING:
 
 __all__ = ["NO_DATA", "Drawn", "caption", "draw_all", "rests_on", "title"]
 
-#: Columns and parameters that say what was simulated or measured, in words (English, German).
+#: Columns and parameters that say what was simulated or measured, in words.
 _WORDS = {
-    "graph": ("network", "Netzwerk"),
-    "file": ("file", "Datei"),
-    "scenario": ("setting", "Szenario"),
-    "n_original": ("released records", "freigegebene Datensätze"),
-    "n_known": ("known records", "bekannte Datensätze"),
-    "n_common": ("records in both", "Datensätze in beiden"),
-    "n_own": ("records in one release only", "Datensätze nur einer Freigabe"),
-    "n_records": ("records", "Datensätze"),
-    "n_nodes": ("nodes", "Knoten"),
-    "n_users": ("people", "Personen"),
-    "n_people": ("people", "Personen"),
-    "attacks": ("people attacked a repetition", "angegriffene Personen je Wiederholung"),
-    "n_guesses": ("guesses", "Rateversuche"),
-    "resamples": ("resamples", "Ziehungen mit Zurücklegen"),
-    "n_answers": ("answers", "Antworten"),
-    "n_points": ("points", "Punkte"),
-    "universe": ("size of the universe", "Größe des Universums"),
-    "n_planted": ("planted nodes", "eingeschleuste Knoten"),
-    "clique_size": ("people in the clique", "Personen in der Clique"),
-    "sigma_deg": ("noise, degrees", "Rauschen in Grad"),
-    "sigma_km": ("noise on distances, km", "Rauschen der Entfernungen in km"),
-    "jitter_km": ("homes scattered, km", "Wohnorte gestreut, km"),
-    "alpha": ("alpha", "alpha"),
-    "gamma": ("gamma", "gamma"),
-    "k": ("k", "k"),
-    "l": ("l", "l"),
-    "t": ("t", "t"),
-    "epsilon": ("epsilon", "epsilon"),
-    "known_nodes": ("share of people in the copy", "Anteil der Personen in der Kopie"),
-    "known_edges": ("share of links in the copy", "Anteil der Kanten in der Kopie"),
-    "n_seeds": ("people known", "bekannte Personen"),
-    "n_reference_sets": ("reference sets", "Referenzmengen"),
-    "reference_set_size": ("places a set", "Orte je Menge"),
-    "n_releases": ("releases", "Freigaben"),
-    "dataset": ("data sets", "Datenbestände"),
-    "repetition": ("repetitions", "Wiederholungen"),
+    "graph": "network",
+    "file": "file",
+    "scenario": "setting",
+    "n_original": "released records",
+    "n_known": "known records",
+    "n_common": "records in both",
+    "n_own": "records in one release only",
+    "n_records": "records",
+    "n_nodes": "nodes",
+    "n_users": "people",
+    "n_people": "people",
+    "attacks": "people attacked a repetition",
+    "n_guesses": "guesses",
+    "resamples": "resamples",
+    "n_answers": "answers",
+    "n_points": "points",
+    "universe": "size of the universe",
+    "n_planted": "planted nodes",
+    "clique_size": "people in the clique",
+    "sigma_deg": "noise, degrees",
+    "sigma_km": "noise on distances, km",
+    "jitter_km": "homes scattered, km",
+    "alpha": "alpha",
+    "gamma": "gamma",
+    "k": "k",
+    "l": "l",
+    "t": "t",
+    "epsilon": "epsilon",
+    "known_nodes": "share of people in the copy",
+    "known_edges": "share of links in the copy",
+    "n_seeds": "people known",
+    "n_reference_sets": "reference sets",
+    "reference_set_size": "places a set",
+    "n_releases": "releases",
+    "dataset": "data sets",
+    "repetition": "repetitions",
 }
-
-_TO = ("to", "bis")
 
 #: Parameters of a run that its frames do not repeat, told where a figure rests on trials.
 _SIZES = ("n_original", "n_known", "n_common", "n_own", "n_records", "jitter_km", "gamma")
@@ -68,13 +67,13 @@ _SIZES = ("n_original", "n_known", "n_common", "n_own", "n_records", "jitter_km"
 #: The data of a figure that shows what is proven or computed, and no measurement.
 NO_DATA = "none"
 
-#: How the classes of data of a ledger are called (English, German); drawn data are the default.
+#: How the classes of data of a ledger are called; drawn data are the default.
 _DATA = {
-    "the document's own": ("the document's own data", "die Daten des Dokuments"),
-    "public stand-in": ("public data in place of the document's", "öffentliche Daten an Stelle derer des Dokuments"),
-    "drawn": ("drawn data", "gezogene Daten"),
-    "a part of the data": ("a part of the data", "ein Teil der Daten"),
-    NO_DATA: ("none, computed exactly", "keine, genau berechnet"),
+    "the document's own": "the document's own data",
+    "public stand-in": "public data in place of the document's",
+    "drawn": "drawn data",
+    "a part of the data": "a part of the data",
+    NO_DATA: "none, computed exactly",
 }
 
 
@@ -141,11 +140,25 @@ class Drawn:
         self.frames = seen.read
         self.rest = _RESTS.get(self.figure, _Rest((), (), {}, ""))
         self.title = self.rest.shows or title(draw, study.words)
+        #: What no language tells differently: the run, and how people called protections and columns of their own.
+        self.names = {results.study, results.profile, *_described([*results.parameters.values()])}
 
     @property
     def rows(self) -> list[pd.DataFrame]:
         """What the caption tells the settings of."""
         return list(self.rest.frames or self.frames.values())
+
+
+def _described(value: Any, *, inside: bool = False) -> Iterator[str]:
+    """Yield the texts inside mappings, which people wrote; a text outside was chosen from those offered."""
+    if isinstance(value, Mapping):
+        for part in value.values():
+            yield from _described(part, inside=True)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _described(part, inside=inside)
+    elif isinstance(value, str) and inside:
+        yield value
 
 
 def draw_all(study: Study, results: Results) -> Iterator[Drawn]:
@@ -172,15 +185,16 @@ def title(draw: Callable[..., Any], words: Mapping[str, str] | None = None) -> s
 
 
 def caption(drawn: Drawn, *, language: str = "en") -> str:
-    """Return the figure's caption: what it shows, on what data, how often repeated, from which run."""
-    german = language == "de"
+    """Return the figure's caption: what it shows, on what data, how often repeated, from which run.
+
+    In German, a sentence or setting of which a part has no translation stays English.
+    """
     results = drawn.results
-    data = "; ".join(_DATA[got][german] for got in _classes(drawn) if got in _DATA)
-    settings = "; ".join(_settings(drawn, german))
-    run = f"Studie {results.study}, Profil {results.profile}, Startwert {results.seed}" if german else (
-        f"Study {results.study}, profile {results.profile}, seed {results.seed}"
-    )  # fmt: skip
-    parts = [drawn.title.rstrip("."), data and ("Daten: " if german else "Data: ") + data, settings, run]
+    words = partial(in_german, names=drawn.names) if language == "de" else str
+    data = "; ".join(_DATA[got] for got in _classes(drawn) if got in _DATA)
+    run = f"Study {results.study}, profile {results.profile}, seed {results.seed}"
+    settings = "; ".join(map(words, _settings(drawn)))
+    parts = [words(drawn.title.rstrip(".")), data and words(f"data: {data}"), settings, words(run)]
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
 
 
@@ -194,7 +208,7 @@ def _classes(drawn: Drawn) -> list[str]:
     return [got for got in dict.fromkeys(claims.loc[claims["figure"] == drawn.name, "got"].dropna()) if got]
 
 
-def _settings(drawn: Drawn, german: bool) -> Iterator[str]:
+def _settings(drawn: Drawn) -> Iterator[str]:
     """Yield what was varied and how often it was repeated, as the rows have it."""
     rows, own = drawn.rows, drawn.rest.settings
     trials = any("repetition" in frame or "n" in frame for frame in rows)
@@ -202,21 +216,21 @@ def _settings(drawn: Drawn, german: bool) -> Iterator[str]:
         found = [frame[name] for frame in rows if name in frame]
         if name in own:
             given = own[name] if isinstance(own[name], (list, tuple)) else [own[name]]
-            told = _span(pd.Series(given, dtype=object).dropna(), german, drawn.study.words)
+            told = _span(pd.Series(given, dtype=object).dropna(), drawn.study.words)
         elif name == "repetition":
-            told = _range(_repetitions(rows), german)
+            told = _range(_repetitions(rows))
         elif name == "dataset" and found and all(map(pd.api.types.is_numeric_dtype, found)):
             told = str(pd.concat(found).nunique())
         elif found:
             values = pd.concat(found).dropna()
             # Groups of one are the original.
-            told = _span(values[values != 1] if name == "k" else values, german, drawn.study.words)
+            told = _span(values[values != 1] if name == "k" else values, drawn.study.words)
         elif trials and name in _SIZES and drawn.results.parameters.get(name) is not None:
-            told = _span(pd.Series([drawn.results.parameters[name]]), german)
+            told = _span(pd.Series([drawn.results.parameters[name]]))
         else:
             continue
         if told:
-            yield f"{words[german]}: {told}"
+            yield f"{words}: {told}"
 
 
 def _repetitions(rows: list[pd.DataFrame]) -> set[int]:
@@ -234,13 +248,12 @@ def _repetitions(rows: list[pd.DataFrame]) -> set[int]:
     return {int(count) for count in found}
 
 
-def _range(values: set[int], german: bool) -> str:
+def _range(values: set[int]) -> str:
     """Write whole numbers as the least and the greatest of them."""
-    ends = [f"{value:,}" for value in sorted({min(values), max(values)})] if values else []
-    return f" {_TO[german]} ".join(end.replace(",", ".") if german else end for end in ends)
+    return " to ".join(f"{value:,}" for value in sorted({min(values), max(values)})) if values else ""
 
 
-def _span(values: pd.Series, german: bool, words: Mapping[str, str] | None = None) -> str:
+def _span(values: pd.Series, words: Mapping[str, str] | None = None) -> str:
     """Write a few values, or the first and last of many and their number."""
     kept = list(dict.fromkeys(values.astype(object)))
     if not kept:
@@ -248,10 +261,9 @@ def _span(values: pd.Series, german: bool, words: Mapping[str, str] | None = Non
     if all(isinstance(value, (int, float, np.number)) for value in kept):
         kept = sorted(kept)
         told = [f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}" for value in kept]
-        told = [text.translate(str.maketrans(",.", ".,")) for text in told] if german else told
     else:
         told = list(dict.fromkeys((words or {}).get(str(value), str(value).replace("_", " ")) for value in kept))
         return ", ".join(told)
     if len(told) <= 4:
         return ", ".join(told)
-    return f"{told[0]} {_TO[german]} {told[-1]} ({len(told)} {'Werte' if german else 'values'})"
+    return f"{told[0]} to {told[-1]} ({len(told)} values)"
