@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from guest import STUDY as GUEST
 from reident.cli import app
 from reident.errors import ParameterError
+from reident.pages.german import in_german
 from reident.plotting import new_figure
 from reident.plotting._style import for_print, in_house_style, save_figure
 from reident.plotting.fitting import fit_for_print
@@ -59,7 +60,7 @@ def test_long_words_are_wrapped_inside_the_figure_in_type_of_seven_points(width_
             ax.set_title("a title that is much longer than the panel is wide " * 2, fontsize=5)
             ax.set(xlabel="a label that is longer than the axis below which it stands", ylabel="risk")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
-        fit_for_print(figure, language="de")
+        fit_for_print(figure, words=in_german)
     figure.canvas.draw()
     assert figure.get_figwidth() == pytest.approx(width_mm / 25.4)
     tops = [ax.get_position().y1 for ax in axes]

@@ -20,6 +20,8 @@ from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
 from reident._types import BoolArray, FloatArray
+from reident.plotting._style import print_words
+from reident.plotting.fitting import LABEL
 
 __all__ = ["Label", "overlaps", "place_labels"]
 
@@ -259,7 +261,8 @@ def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0, laid: 
 
     `laid` says that the figure is laid out as it will be drawn, which labels do not change.
     """
-    labels = [label for label in labels if label.text.strip()]
+    words = print_words()
+    labels = [replace(label, text=words(label.text)) for label in labels if label.text.strip()]
     if not labels:
         return
     figure = ax.get_figure(root=True)
@@ -279,7 +282,7 @@ def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0, laid: 
             label.text, label.points[0], xytext=(0, 0), textcoords="offset points", fontsize=size, color=label.colour,
             fontweight="bold" if label.bold else "normal", va="center", ha="center", zorder=7,
         )  # fmt: skip
-        note.set(in_layout=False, gid="label")
+        note.set(in_layout=False, gid=LABEL)
         drawn = note.get_window_extent(renderer)
         half = np.array([drawn.width, drawn.height]) / 2
         at = ax.transData.transform(np.array(label.points, float))
@@ -369,7 +372,7 @@ def overlaps(figure: Figure) -> dict[str, float]:
         found["on_point"] += int((_covered(boxes, there.dots) > 2).any(axis=1).sum())
         found["on_line"] += int((_crossed(boxes, there.segments) > 4).any(axis=1).sum())
         found["on_shape"] += int((_covered(boxes, there.areas).sum(axis=1) > 8).sum())
-        labels = _boxes([text for text in inner if text.get_gid() == "label"], renderer)
+        labels = _boxes([text for text in inner if text.get_gid() == LABEL], renderer)
         size = (labels[:, 2:] - labels[:, :2]).prod(axis=1)
         found["off_axes"] += int((_covered(labels, np.array(ax.bbox.extents))[:, 0] < 0.98 * size).sum())
         everywhere += [*inner, *_around(ax)]

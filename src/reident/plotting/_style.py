@@ -55,24 +55,34 @@ _NARROW = 4.5
 #: Width of a page's text, inches.
 PAGE_INCH = 170 / 25.4
 
-#: Width in inches of figures for print, while they are drawn.
+#: Width in inches of figures for print, while they are drawn, and how their texts are told in the reader's language.
 _PRINT: ContextVar[float | None] = ContextVar("print", default=None)
+_WORDS: ContextVar[Callable[[str], str]] = ContextVar("words", default=str)
 
 
 @contextmanager
-def for_print(width_mm: float) -> Iterator[None]:
-    """Draw figures of this width, in type of 7 points; panels side by side stand in a column where it is narrow."""
-    token = _PRINT.set(width_mm / 25.4)
+def for_print(width_mm: float, words: Callable[[str], str] | None = None) -> Iterator[None]:
+    """Draw figures of this width, in type of 7 points; panels side by side stand in a column where it is narrow.
+
+    `words` tells a text in the reader's language; None: as it is told already.
+    """
+    width, told = _PRINT.set(width_mm / 25.4), _WORDS.set(words or _WORDS.get())
     try:
         yield
     finally:
-        _PRINT.reset(token)
+        _PRINT.reset(width)
+        _WORDS.reset(told)
 
 
 def print_width_cm() -> float | None:
     """Return the width that figures for print have, None on the screen."""
     inch = _PRINT.get()
     return None if inch is None else 2.54 * inch
+
+
+def print_words() -> Callable[[str], str]:
+    """Return what tells a text in the language of figures for print."""
+    return _WORDS.get()
 
 
 def _style() -> Any:

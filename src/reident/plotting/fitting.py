@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
+from weakref import WeakSet
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,25 +13,33 @@ from matplotlib.offsetbox import VPacker
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from reident.pages.german import fill, in_german
+from reident.pages.german import fill
 
-__all__ = ["fit_for_print", "wrap"]
+__all__ = ["LABEL", "fit_for_print", "wrap"]
+
+#: What marks a text that stands beside a point.
+LABEL = "label"
 
 #: Lines are not made shorter than so many letters.
 _SHORTEST = 8
 
 
-def fit_for_print(figure: Figure, *, language: str = "en", names: Collection[str] = ()) -> Figure:
-    """Wrap titles, labels and legends that are wider than their place, and translate; return the figure.
+#: Figures whose texts are told in the reader's language already.
+_TOLD: WeakSet[Figure] = WeakSet()
 
-    The figure is drawn under `for_print`. No text is smaller than 7 points afterwards; `names` are not translated.
+
+def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figure:
+    """Tell a figure's texts in `words`, and wrap titles, labels and legends wider than their place; return the figure.
+
+    The figure is drawn under `for_print`. No text is smaller than 7 points afterwards. Texts are told once, however
+    often a figure is fitted; labels were told where they were placed.
     """
     said = [text for ax in figure.axes for text in ax.texts if text.get_transform() is ax.transAxes and not ax.axison]
     for text in said:  # words instead of curves are fitted to their panel, not the panel to them
         text.set_in_layout(False)
     figure.draw_without_rendering()
-    if language == "de":
-        _translate(figure, names)
+    if figure not in _TOLD:
+        _tell(figure, words)
     for text in figure.findobj(Text):
         if float(text.get_fontsize()) < 7:
             text.set_fontsize(7)
@@ -109,14 +118,18 @@ def _narrow(figure: Figure, legend: Legend) -> None:
         wrap(text, 0.85 * figure.bbox.width)
 
 
-def _translate(figure: Figure, names: Collection[str]) -> None:
+def _tell(figure: Figure, words: Callable[[str], str]) -> None:
+    if words is str:
+        return
+    _TOLD.add(figure)
     for ax in figure.axes:
-        _fix_ticks(ax, names)
+        _fix_ticks(ax, words)
     for text in figure.findobj(Text):
-        text.set_text(in_german(text.get_text(), names))
+        if text.get_gid() != LABEL:
+            text.set_text(words(text.get_text()))
 
 
-def _fix_ticks(ax: Axes, names: Collection[str]) -> None:
+def _fix_ticks(ax: Axes, words: Callable[[str], str]) -> None:
     """Write the ticks that are shown with the comma of the language; they would be written again at saving."""
     for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
         low, high = sorted(ends)
@@ -126,6 +139,6 @@ def _fix_ticks(ax: Axes, names: Collection[str]) -> None:
         ticks = [(at, told) for at, told in ticks if low <= at <= high]
         if any(told for _, told in ticks):
             axis.set_major_locator(FixedLocator([at for at, _ in ticks]))
-            axis.set_major_formatter(FixedFormatter([in_german(told, names) for _, told in ticks]))
+            axis.set_major_formatter(FixedFormatter([words(told) for _, told in ticks]))
             if axis.get_scale() == "log":
                 axis.set_minor_locator(NullLocator())

@@ -40,7 +40,7 @@ from reident.plotting._layout import (
     usual_columns,
 )
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
-from reident.plotting._style import map_figure, print_width_cm
+from reident.plotting._style import map_figure, print_width_cm, print_words
 from reident.plotting.fitting import fit_for_print, wrap
 from reident.rumap import ORIGINAL, check_frame, check_one_panel
 
@@ -191,7 +191,7 @@ def plot_ru_panels(
     _legend_of_marks(foot, marks, keyed_columns)
     figure.draw_without_rendering()
     if print_width_cm() is not None:
-        fit_for_print(figure)  # names are placed when nothing else will move
+        fit_for_print(figure, words=print_words())  # names are placed when nothing else will move
     _make_room(figure, foot, list(axes.flat)[: len(panels)], said, rows)
     for ax, labels in wanted:
         place_labels(ax, labels, laid=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from reident.pages.german import in_german
 from reident.plotting import save_figure
 from reident.plotting._style import for_print
 from reident.plotting.fitting import fit_for_print
-from reident.studies.captions import Drawn, caption, draw_all
+from reident.studies.captions import Drawn, caption, draw_all, names_of
 from reident.studies.study import Results, Study
 
 __all__ = ["check_print", "export_figures"]
@@ -82,19 +82,19 @@ def export_figures(
     width_mm = check_print(formats, width, language)
     folder, written = Path(folder), list[Path]()
     folder.mkdir(parents=True, exist_ok=True)
-    with for_print(width_mm):
+    words = partial(in_german, names=names_of(results)) if language == "de" else str
+    with for_print(width_mm, words):
         for drawn in draw_all(study, results):
-            fit_for_print(drawn.figure, language=language, names=drawn.names)
+            fit_for_print(drawn.figure, words=words)
             written += save_figure(drawn.figure, drawn.name, folder, dpi=600, formats=formats, letters=True)
             told = caption(drawn, language=language)
             (folder / f"{drawn.name}.txt").write_text(f"{told}\n", encoding="utf-8")
-            _write_tables(drawn, told, folder, language)
+            _write_tables(drawn, told, folder, words)
     return written
 
 
-def _write_tables(drawn: Drawn, told: str, folder: Path, language: str) -> None:
+def _write_tables(drawn: Drawn, told: str, folder: Path, words: Callable[[str], str]) -> None:
     tables = [(name, frame) for name, frame in _tables(drawn) if len(frame) <= _ROWS]
-    words = partial(in_german, names=drawn.names) if language == "de" else str
     shown = [
         (name, frame.map(cell).map(words).rename(columns=lambda column: str(column).replace("_", " ")))
         for name, frame in tables

@@ -19,7 +19,7 @@ from reident.studies.study import Results, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["NO_DATA", "Drawn", "caption", "draw_all", "rests_on", "title"]
+__all__ = ["NO_DATA", "Drawn", "caption", "draw_all", "names_of", "rests_on", "title"]
 
 #: Columns and parameters that say what was simulated or measured, in words.
 _WORDS = {
@@ -140,13 +140,17 @@ class Drawn:
         self.frames = seen.read
         self.rest = _RESTS.get(self.figure, _Rest((), (), {}, ""))
         self.title = self.rest.shows or title(draw, study.words)
-        #: What no language tells differently: the run, and how people called protections and columns of their own.
-        self.names = {results.study, results.profile, *_described([*results.parameters.values()])}
+        self.names = names_of(results)
 
     @property
     def rows(self) -> list[pd.DataFrame]:
         """What the caption tells the settings of."""
         return list(self.rest.frames or self.frames.values())
+
+
+def names_of(results: Results) -> set[str]:
+    """Return what no language tells differently: the run, and what people called protections and columns."""
+    return {results.study, results.profile, *_described([*results.parameters.values()])}
 
 
 def _described(value: Any, *, inside: bool = False) -> Iterator[str]:
