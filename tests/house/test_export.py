@@ -143,6 +143,26 @@ def test_a_key_in_fewer_columns_keeps_its_order_and_its_marks():
     assert len({x for x, _ in places}) < 5
 
 
+def test_values_of_shared_axes_stand_in_german_where_they_stood():
+    with for_print(170):
+        figure, axes = new_figure(1, 3, sharex=True, sharey=True)
+    for ax in axes:
+        ax.plot([0.0336, 0.9664], [0.125, 0.5])
+
+    def values(ax):
+        figure.draw_without_rendering()
+        low, high = ax.get_xlim()
+        ticks = [tick for tick in ax.xaxis.get_major_ticks() if low < tick.get_loc() < high]
+        return {tick.get_loc(): tick.label1.get_text() for tick in ticks}
+
+    before = values(axes[0])
+    fit_for_print(figure, words=in_german)
+    fit_for_print(figure, words=in_german)  # a second time changes nothing
+    assert len(before) > 2
+    for ax in axes:
+        assert values(ax) == {at: told.replace(".", ",") for at, told in before.items()}
+
+
 def test_values_below_an_axis_that_would_touch_are_left_out():
     with for_print(85):
         figure, ax = new_figure()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from weakref import WeakSet
 
 import numpy as np
@@ -34,10 +34,11 @@ def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figur
     The figure is drawn under `for_print`. No text is smaller than 7 points afterwards. Texts are told once, however
     often a figure is fitted; labels were told where they were placed.
     """
-    said = [text for ax in figure.axes for text in ax.texts if text.get_transform() is ax.transAxes and not ax.axison]
-    for text in said:  # words instead of curves are fitted to their panel, not the panel to them
+    said = [text for ax in figure.axes for text in ax.texts if text.get_transform() is ax.transAxes]
+    for text in said:  # sentences are fitted to their panel, not the panel to them
         text.set_in_layout(False)
     figure.draw_without_rendering()
+    high = {ax: ax.get_window_extent().height for ax in figure.axes}
     if figure not in _TOLD:
         _tell(figure, words)
     for text in figure.findobj(Text):
@@ -61,9 +62,9 @@ def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figur
     for part in (figure, *figure.subfigs):
         for text in (part._suptitle, part._supxlabel, part._supylabel):  # type: ignore[attr-defined]
             if text is not None:
-                high = part.bbox.height  # type: ignore[attr-defined]
-                wrap(text, 0.97 * (high if text.get_rotation() == 90 else wide))
-    figure.draw_without_rendering()
+                whole = part.bbox.height  # type: ignore[attr-defined]
+                wrap(text, 0.97 * (whole if text.get_rotation() == 90 else wide))
+    _make_room(figure, high)
     for ax in figure.axes:
         _thin(ax)
     return figure
@@ -76,6 +77,18 @@ def wrap(text: Text, room: float) -> None:
     while (length := _length(text)) > room and chars > _SHORTEST:
         chars = max(_SHORTEST, min(chars - 1, int(chars * room / length)))
         text.set_text("\n".join(fill(line, chars) for line in told.split("\n")))
+
+
+def _make_room(figure: Figure, high: Mapping[Axes, float]) -> None:
+    """Make a figure higher until no panel has lost more than a tenth of its height to the lines above and below it."""
+    rows = len({round(ax.get_position().y0, 2) for ax in figure.axes})
+    for _ in range(3):
+        figure.draw_without_rendering()
+        lacking = max((0.9 * least - ax.get_window_extent().height for ax, least in high.items()), default=0.0)
+        if lacking < 1:
+            return
+        figure.set_figheight(figure.get_figheight() + rows * lacking / figure.dpi)
+    figure.draw_without_rendering()
 
 
 def _thin(ax: Axes) -> None:
@@ -129,16 +142,23 @@ def _tell(figure: Figure, words: Callable[[str], str]) -> None:
             text.set_text(words(text.get_text()))
 
 
+class _Told(FixedFormatter):
+    """Values below an axis as they are told in the reader's language."""
+
+
 def _fix_ticks(ax: Axes, words: Callable[[str], str]) -> None:
     """Write the ticks that are shown with the comma of the language; they would be written again at saving."""
     for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        formatter = axis.get_major_formatter()
+        if isinstance(formatter, _Told):  # axes that share their values share this, too
+            continue
         low, high = sorted(ends)
+        places = [float(at) for at in axis.get_majorticklocs()]
         ticks = [
-            (at, tick.label1.get_text()) for at, tick in zip(axis.get_ticklocs(), axis.get_major_ticks(), strict=False)
+            (at, told) for at, told in zip(places, formatter.format_ticks(places), strict=True) if low <= at <= high
         ]
-        ticks = [(at, told) for at, told in ticks if low <= at <= high]
         if any(told for _, told in ticks):
             axis.set_major_locator(FixedLocator([at for at, _ in ticks]))
-            axis.set_major_formatter(FixedFormatter([words(told) for _, told in ticks]))
+            axis.set_major_formatter(_Told([words(told) for _, told in ticks]))
             if axis.get_scale() == "log":
                 axis.set_minor_locator(NullLocator())

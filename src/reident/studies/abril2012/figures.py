@@ -73,7 +73,7 @@ def _places(nodes: pd.DataFrame) -> dict[str, tuple[float, float]]:
     places = {}
     for size, row in nodes.groupby("size"):
         codes = sorted(row["code"], reverse=True)
-        step = 0.25 if _is_narrow() and len(codes) > 4 else 0.0
+        step = 0.25 if _is_narrow() and len(codes) > 3 else 0.0
         for i, code in enumerate(codes):
             places[code] = ((i + 0.5) / len(codes), float(size) + (step if i % 2 else -step))
     return places
