@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,10 @@ import pandas as pd
 from reident._check import check_choice
 from reident.errors import ParameterError
 from reident.pages import cell, write_page
-from reident.pages.german import in_german
 from reident.plotting import save_figure
 from reident.plotting._style import for_print
 from reident.plotting.fitting import fit_for_print
-from reident.studies.captions import Drawn, caption, draw_all, names_of
+from reident.studies.captions import Drawn, caption, draw_all, words_of
 from reident.studies.study import Results, Study
 
 __all__ = ["check_print", "export_figures"]
@@ -82,7 +80,7 @@ def export_figures(
     width_mm = check_print(formats, width, language)
     folder, written = Path(folder), list[Path]()
     folder.mkdir(parents=True, exist_ok=True)
-    words = partial(in_german, names=names_of(results)) if language == "de" else str
+    words = words_of(results, language)
     with for_print(width_mm, words):
         for drawn in draw_all(study, results):
             fit_for_print(drawn.figure, words=words)

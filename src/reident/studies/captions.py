@@ -19,7 +19,7 @@ from reident.studies.study import Results, Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["NO_DATA", "Drawn", "caption", "draw_all", "names_of", "rests_on", "title"]
+__all__ = ["NO_DATA", "Drawn", "caption", "draw_all", "rests_on", "title", "words_of"]
 
 #: Columns and parameters that say what was simulated or measured, in words.
 _WORDS = {
@@ -140,7 +140,7 @@ class Drawn:
         self.frames = seen.read
         self.rest = _RESTS.get(self.figure, _Rest((), (), {}, ""))
         self.title = self.rest.shows or title(draw, study.words)
-        self.names = names_of(results)
+        self.names = _names_of(results)
 
     @property
     def rows(self) -> list[pd.DataFrame]:
@@ -148,9 +148,14 @@ class Drawn:
         return list(self.rest.frames or self.frames.values())
 
 
-def names_of(results: Results) -> set[str]:
+def _names_of(results: Results) -> set[str]:
     """Return what no language tells differently: the run, and what people called protections and columns."""
     return {results.study, results.profile, *_described([*results.parameters.values()])}
+
+
+def words_of(results: Results, language: str) -> Callable[[str], str]:
+    """Return what tells a text of a run in a language, "en" or "de"."""
+    return partial(in_german, names=_names_of(results)) if language == "de" else str
 
 
 def _described(value: Any, *, inside: bool = False) -> Iterator[str]:
@@ -194,7 +199,7 @@ def caption(drawn: Drawn, *, language: str = "en") -> str:
     In German, a sentence or setting of which a part has no translation stays English.
     """
     results = drawn.results
-    words = partial(in_german, names=drawn.names) if language == "de" else str
+    words = words_of(drawn.results, language)
     data = "; ".join(_DATA[got] for got in _classes(drawn) if got in _DATA)
     run = f"Study {results.study}, profile {results.profile}, seed {results.seed}"
     settings = "; ".join(map(words, _settings(drawn)))
