@@ -174,6 +174,11 @@ class Entry:
         return found
 
     @cached_property
+    def signature(self) -> Mapping[str, inspect.Parameter]:
+        """The arguments of the function, by name."""
+        return inspect.signature(self.function).parameters
+
+    @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What a user may set, in the order of the signature."""
         left = {*dict(self.fixed), *self.takes.split()}
@@ -191,8 +196,7 @@ class Entry:
     @property
     def required(self) -> frozenset[str]:
         """The names of the public inputs without which the method cannot be applied."""
-        signature = inspect.signature(self.function).parameters
-        return frozenset(name for name in self.public if signature[name].default is inspect.Parameter.empty)
+        return frozenset(name for name in self.public if self.signature[name].default is inspect.Parameter.empty)
 
     def fits(self, kind: str) -> bool:
         """Tell whether it can be applied to data of a kind: what is for tables is for queries about them, too."""
@@ -233,13 +237,12 @@ class Entry:
 
     def defaults(self) -> dict[str, Any]:
         """Return every parameter's default: the function's own, else the workbench's `start`."""
-        signature = inspect.signature(self.function).parameters
         return {
             parameter.name: parameter.start
             if parameter.start is not None
-            or parameter.name not in signature
-            or signature[parameter.name].default is inspect.Parameter.empty
-            else signature[parameter.name].default
+            or parameter.name not in self.signature
+            or self.signature[parameter.name].default is inspect.Parameter.empty
+            else self.signature[parameter.name].default
             for parameter in (*self.parameters, *self.extras)
         }
 

@@ -86,7 +86,7 @@ def _picked(release: Release, knowledge: Knowledge, mine: IntArray, theirs: IntA
     if knowledge.truth is not None:
         own = theirs[np.maximum(knowledge.truth, 0)]
         right = confidence * ((knowledge.truth >= 0) & (own == mine))
-    labels = [release.table.index[row] if one else None for row, one in zip(first[place], found, strict=True)]
+    labels = release.labels(np.where(found, first[place], -1))
     claims = claims_about(knowledge, np.arange(len(mine)), labels, confidence, right, 1 / len(theirs))
     return Outcome(claims, "identity", f"the intruder knows {what} exactly and that the person is in the network")
 
@@ -108,9 +108,8 @@ def _mapped(
         right = ((rows >= 0) & (rows == knowledge.truth[persons])).astype(float)
     else:
         confidence = _sure(release, knowledge, everybody)[persons]
-    named = [release.table.index[row] if row >= 0 else None for row in rows]
     base = 1 / max(1, len(release.table))
-    claims = claims_about(knowledge, persons, named, confidence, right, base)
+    claims = claims_about(knowledge, persons, release.labels(rows), confidence, right, base)
     return Outcome(claims, "identity", said, complete=complete)
 
 

@@ -50,10 +50,9 @@ def claims_by_row(
     """Build claims of records by their row, -1 for none; `right` None compares with the truth."""
     if right is None:
         right = np.nan if knowledge.truth is None else (rows == knowledge.truth[persons]) & (rows >= 0)
-    labels = [release.table.index[row] if row >= 0 else None for row in rows]
     base = 1 / max(1, len(release.table))
     made = np.where(rows >= 0, confidence, 0.0)
-    return claims_about(knowledge, persons, labels, made, np.broadcast_to(right, len(persons)), base)
+    return claims_about(knowledge, persons, release.labels(rows), made, np.broadcast_to(right, len(persons)), base)
 
 
 def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

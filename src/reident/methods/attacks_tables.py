@@ -66,8 +66,7 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     if knowledge.truth is not None:
         right = confidence * found.holds(persons, knowledge.truth)
     first = _first_row(found.classes, found.members, found.starts)[found.groups]
-    claim = [release.table.index[row] if row >= 0 else None for row in first]
-    claims = claims_about(knowledge, persons, claim, confidence, right, 1 / max(1, len(release.table)))
+    claims = claims_about(knowledge, persons, release.labels(first), confidence, right, 1 / max(1, len(release.table)))
     return Outcome(claims, "identity", f"{_KNOWS.format(columns=_listed(kept))}, and joins by equality", proven=True)
 
 
@@ -187,9 +186,10 @@ def _nearest(release: Release, knowledge: Knowledge, rng: np.random.Generator) -
 def _about_records(
     release: Release, knowledge: Knowledge, near: Near, claim: IntArray, confidence: Any, right: Any, said: str
 ) -> Outcome:
-    labels = [release.table.index[row] if row >= 0 else None for row in claim]
     base = 1 / max(1, len(release.table))
-    return Outcome(claims_about(knowledge, near.persons, labels, confidence, right, base), "identity", said)
+    return Outcome(
+        claims_about(knowledge, near.persons, release.labels(claim), confidence, right, base), "identity", said
+    )
 
 
 #: Columns of 0 and 1 that a linkage by numbers can bear.

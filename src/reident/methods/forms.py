@@ -7,7 +7,6 @@ call `release`.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -78,7 +77,7 @@ class Form(ABC):
     ) -> Release:
         """Make a release by a method with checked options; None as `rng` draws from the operating system's entropy."""
         arguments = entry.arguments(options)
-        for name, parameter in inspect.signature(entry.function).parameters.items():
+        for name, parameter in entry.signature.items():
             spare = name in entry.public and name not in public and parameter.default is not parameter.empty
             if name in arguments or spare:
                 continue
@@ -104,7 +103,7 @@ class Form(ABC):
     def code(self, entry: Entry, options: Mapping[str, Any]) -> str:
         """Return the Python code that makes such a release."""
         shown = []
-        for name, parameter in inspect.signature(entry.function).parameters.items():
+        for name, parameter in entry.signature.items():
             asked = name != "sensitive" or any(options.get(criterion) is not None for criterion in CRITERIA)
             if asked and (name in entry.public or name in GIVEN):
                 shown.append(f"{name}={name}" if parameter.kind is parameter.KEYWORD_ONLY else name)
@@ -312,7 +311,7 @@ def tolerance(
 def lacking(entry: Entry, data: Records) -> str:
     """Return why an anonymiser cannot be applied to the data, "" if it can."""
     try:
-        for name, parameter in inspect.signature(entry.function).parameters.items():
+        for name, parameter in entry.signature.items():
             if name in entry.public:
                 if parameter.default is parameter.empty:
                     public_input(entry, name, data, data.public)
@@ -327,7 +326,7 @@ def lacking(entry: Entry, data: Records) -> str:
 
 def touched(entry: Entry, data: Records) -> list[str]:
     """Return the columns that an anonymiser changes; for places none, since what it moves is the place."""
-    names = inspect.signature(entry.function).parameters
+    names = entry.signature
     if {"columns", "groups"} & set(names):
         return list(data.numeric)
     return list(data.quasi) if {"quasi", "k_quasi"} & set(names) else []

@@ -125,7 +125,9 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     far as its nearer end. The distance is the mean over the columns (Gower 1971).
     """
     table = release.table
-    measures = [_measure(knowledge, release, column, persons) for column in knowledge.compared(release)]
+    measures: list[_Measure] = knowledge.once(
+        release, "measures", lambda: [_measure(knowledge, release, column) for column in knowledge.compared(release)]
+    )
     classes, n_classes = class_ids([measure.labels for measure in measures])
     row_of = np.full(n_classes, -1)
     row_of[classes[::-1]] = np.arange(len(table))[::-1]
@@ -134,7 +136,7 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     found, gaps = np.empty((len(persons), k), dtype=np.int64), np.empty((len(persons), k))
     for start in range(0, len(persons), max(1, _CELLS // n_classes)):
         own = np.arange(start, min(len(persons), start + max(1, _CELLS // n_classes)))
-        total = np.mean([measure.gaps(own, row_of) for measure in measures], axis=0)
+        total = np.mean([measure.gaps(persons[own], row_of) for measure in measures], axis=0)
         nearest = (
             np.argpartition(total, k - 1, axis=1)[:, :k] if k < n_classes else np.tile(np.arange(k), (len(own), 1))
         )
@@ -155,17 +157,17 @@ class _Measure:
     high: FloatArray | None = None
     apart: Any = None
 
-    def gaps(self, own: IntArray, rows: IntArray) -> FloatArray:
+    def gaps(self, persons: IntArray, rows: IntArray) -> FloatArray:
         if self.is_number:
             assert self.mine is not None and self.low is not None and self.high is not None  # noqa: PT018
-            x = self.mine[own][:, None]
+            x = self.mine[persons][:, None]
             beyond: FloatArray = np.nan_to_num(np.clip(np.maximum(self.low[rows] - x, x - self.high[rows]), 0, 1))
             return beyond
-        apart: FloatArray = self.apart(own, rows)
+        apart: FloatArray = self.apart(persons, rows)
         return apart
 
 
-def _measure(knowledge: Knowledge, release: Release, column: str, persons: IntArray) -> _Measure:
+def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
     compared = knowledge.compared(release)[column]
     mine = pd.to_numeric(knowledge.known[column].astype(object), errors="coerce").to_numpy(float)
     is_number = pd.api.types.is_numeric_dtype(knowledge.known[column]) and np.isfinite(mine).any()
@@ -174,10 +176,10 @@ def _measure(knowledge: Knowledge, release: Release, column: str, persons: IntAr
     if is_number and not np.isnan(ends).any():
         finite = mine[np.isfinite(mine)]
         scale = float(np.ptp(finite)) or 1.0
-        return _Measure(codes.astype(np.int64), True, mine[persons] / scale, *(ends[codes].T / scale))
+        return _Measure(codes.astype(np.int64), True, mine / scale, *(ends[codes].T / scale))
 
-    def apart(own: IntArray, rows: IntArray) -> FloatArray:
-        return (~compared.agree_all(persons[own], rows)).astype(np.float64)
+    def apart(persons: IntArray, rows: IntArray) -> FloatArray:
+        return (~compared.agree_all(persons, rows)).astype(np.float64)
 
     return _Measure(compared.theirs, False, apart=apart)
 

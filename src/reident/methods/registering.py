@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import lru_cache
 from pathlib import Path
 
@@ -66,7 +65,7 @@ def check_arguments(entry: Entry) -> None:
         return
     check_choice(entry.form, "form", list(FORMS))
     given = {*GIVEN, *entry.public, *dict(entry.fixed), "rng", *(one.name for one in entry.parameters)}
-    for name, argument in inspect.signature(entry.function).parameters.items():
+    for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in given:
             raise ParameterError(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reident._check import check_choice
 from reident._types import FloatArray, IntArray
@@ -79,6 +80,14 @@ class Release:
     def has_records(self) -> bool:
         """Whether records with their columns are released."""
         return self.form in ("points", "distances", "table")
+
+    def labels(self, rows: IntArray) -> NDArray[Any]:
+        """Return the original's labels of some records; None for a row of -1."""
+        return self._labels[rows]
+
+    @cached_property
+    def _labels(self) -> NDArray[Any]:
+        return np.concatenate([self.table.index.to_numpy(object), [None]])
 
     def between(self, rows: IntArray) -> FloatArray | None:
         """Return the distances between some records, km; None where none are released."""

@@ -6,7 +6,6 @@ So a measure of a form that is here needs no code of its own.
 
 from __future__ import annotations
 
-import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -43,7 +42,7 @@ class Utility(ABC):
         before, after = self.pair(data, original, release)
         given = {
             name: GIVEN[name](data, original, release, before)
-            for name in list(inspect.signature(entry.function).parameters)[2:]
+            for name in list(entry.signature)[2:]
             if name in GIVEN and name not in arguments
         }
         value = float(entry.function(before, after, **given, **arguments))

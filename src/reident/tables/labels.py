@@ -147,7 +147,9 @@ class LabelReader:
         covered: BoolArray = above & below
         self._mark_equal_or_above(covered)
         for place in self._others:
-            covered[:, place] |= np.fromiter(map(_test(self.labels[place]), self._texts), bool, len(self._texts))
+            test = _test(self.labels[place])
+            if test is not None:
+                covered[:, place] |= np.fromiter(map(test, self._texts), bool, len(self._texts))
         covered[self._missing] = True
         return covered
 
@@ -194,8 +196,8 @@ def _beginnings(label: str) -> tuple[str, ...] | None:
     return None
 
 
-def _test(label: Any) -> Callable[[str], bool]:
-    """Return the test that a set, a mask or a suppressed label puts to a value's text."""
+def _test(label: Any) -> Callable[[str], bool] | None:
+    """Return the test that a set, a mask or a suppressed label puts to a value's text; None for any other label."""
     if isinstance(label, set | frozenset | tuple | list):
         listed = {text_of(value) for value in label}
         return lambda text: text in listed
@@ -219,4 +221,4 @@ def _test(label: Any) -> Callable[[str], bool]:
         # One star at the end is read as "begins with"; stars elsewhere, or several, each stand for one character.
         loose = label.count("*") == 1 and label.endswith("*")
         return lambda text: bool(pattern.match(text)) or (loose and text.startswith(beginning))
-    return lambda text: False  # noqa: ARG005
+    return None

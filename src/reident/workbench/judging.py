@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -224,7 +223,7 @@ class Bench:
 
     def judge(self, chain: Sequence[Part]) -> Judged:
         """Judge a chain in all its draws, as a check with the true pairs and as one without them."""
-        draws = self.draws if any(_draws(part.step) for part in chain if part.step) else 1
+        draws = self.draws if any("rng" in part.step.entry.signature for part in chain if part.step) else 1
 
         def judged(drawn: tuple[Made, Release], told: bool, _: int) -> Panel:
             return self.panel(drawn[1], told=told, enough=self.tolerate)
@@ -316,10 +315,6 @@ class Verdicts:
         self._store.add({"_key": key, "_parameters": "", "repetition": 0, "seed_key": "", **row})
         self._store.flush()
         return judged
-
-
-def _draws(step: Step) -> bool:
-    return "rng" in inspect.signature(step.entry.function).parameters
 
 
 def in_all_draws(

@@ -152,7 +152,7 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
         )
     units = _units(table, roles.household)
     one_each = table[~units.duplicated()]
-    read = [name for name in _arguments(entry) if name in one_each.columns]
+    read = [name for name in entry.signature if name in one_each.columns]
     data = microdata(one_each, quasi=read, kind="places", public=roles.public)
     moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
     made.steps.append(moved)
@@ -210,7 +210,7 @@ def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[
     check_columns(table, quasi, "columns", table_name="data")
     gaps = table[quasi].isna()
     given = replace(roles, quasi=quasi, epsilon_quasi=[name for name in roles.epsilon_quasi if name in quasi])
-    classes = {"quasi", "k_quasi"} & set(_arguments(step.entry))
+    classes = {"quasi", "k_quasi"} & set(step.entry.signature)
     told: dict[str, Any] = {"columns": quasi}
     parts: list[_Part]
     if not gaps.any(axis=None):
@@ -239,12 +239,6 @@ def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[
         told["cells_missing"] = {name: int(count) for name, count in gaps.sum().items() if count}
     _take(made, table, parts)
     return told
-
-
-def _arguments(entry: Entry) -> list[str]:
-    import inspect
-
-    return list(inspect.signature(entry.function).parameters)
 
 
 def _usual(column: pd.Series) -> Any:
