@@ -433,3 +433,17 @@ def test_leakage_says_what_it_did_not_prove():
     with pytest.warns(SearchLimitWarning, match="of 3 resamples"):
         leakage = attribute_leakage(release, original, resamples=3, time_limit_s=1e-3)
     assert leakage.proven < 3
+
+
+@pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
+@pytest.mark.parametrize("time_limit_s", [0.01, 0.5])
+def test_a_search_that_runs_out_of_time_is_not_undercut_by_a_climb(model, time_limit_s):
+    # Noise leaves no small conflicts: the first x that holds blocks together comes late, the simple mean links half.
+    rng = np.random.default_rng(1)
+    original = pd.DataFrame(rng.lognormal(size=(300, 5)), columns=list("abcde"))
+    release = original * np.exp(rng.normal(size=(300, 5)) * np.linspace(0.1, 0.8, 5))
+    climbed = learn_linkage(release, original, model=model, method="climb").ratio
+    with pytest.warns(SearchLimitWarning, match="time limit"):
+        found = learn_linkage(release, original, model=model, time_limit_s=time_limit_s)
+    assert found.ratio >= 0.9 * climbed
+    assert found.lower_bound <= found.ratio <= found.upper_bound

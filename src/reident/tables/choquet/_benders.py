@@ -71,9 +71,10 @@ def solve_benders(
     Each round picks blocks that hit every known conflict, asks the oracle whether the others hold together, and turns
     each refusal into a new irreducible conflict. A local search makes the picks, and only when it finds none below the
     best x is the covering problem solved exactly, which gives the lower bound. The search ends where the bound meets
-    the best x. A weighted mean of few columns that is not proven after a few rounds is searched cell by cell; the
-    conflicts then say why each block given up at the best x cannot be taken back, but do not prove the bound. More
-    than 2,000 blocks are bounded in parts.
+    the best x. What is not proven at half of the time climbs for a quarter of it, and goes on from there: conflicts may
+    bring a good x late, and the intruder would be taken for weak. A weighted mean of few columns that is not proven
+    after a few rounds is searched cell by cell; the conflicts then say why each block given up at the best x cannot be
+    taken back, but do not prove the bound. More than 2,000 blocks are bounded in parts.
     """
     if costs is None and problem.blocks.size > _MANY:
         return _solve_in_parts(problem, deadline, rng)
@@ -120,6 +121,7 @@ class _Search:
         self.lower = 0
         self.conflicts: list[tuple[int, ...]] = []
         self.known: set[tuple[int, ...]] = set()
+        self.begun, self.rounds = False, itertools.count()
         self.oracle = MarginOracle(problem, deadline, self.watch)
         self.watch(self.best_x, problem.margins(self.best_x)[0])
         for conflict in conflicts:
@@ -132,20 +134,34 @@ class _Search:
             self.best, self.best_x = missed, x.copy()
 
     def run(self) -> Solution:
-        try:
-            if self.problem.model == "bilinear":  # the oracle is slow here, and a good x makes many questions needless
-                self.try_out(climb(self.problem, self.costs, self.rng))
-            if self.best > 0:
-                self.explore(self.costs == 0)
-            for rounds in itertools.count():
-                if self.lower >= self.best:
+        now = time.perf_counter()
+        quarter = (self.deadline - now) / 4
+        # The oracle is slow for a bilinear form, and a good x makes many questions needless.
+        climb_first = self.problem.model == "bilinear"
+        if climb_first or not self.search(now + 2 * quarter):
+            climb_until = now if climb_first else self.deadline - quarter
+            while self.lower < self.best:
+                self.try_out(climb(self.problem, self.costs, self.rng, self.deadline))
+                if time.perf_counter() > climb_until:
                     break
-                if rounds == _ROUNDS_BEFORE_CELLS and self.few_weights():
+            if not self.search(self.deadline):
+                self.lower = max(self.lower, Cover(self.costs, self.conflicts).relaxed())
+        return Solution(self.best_x, self.best, self.lower, self.conflicts)
+
+    def search(self, until: float) -> bool:
+        """Search until a time, from what is known; tell whether the search came to its end."""
+        self.oracle.deadline = until
+        try:
+            if self.best > 0 and not self.begun:
+                self.begun = True
+                self.explore(self.costs == 0)
+            while self.lower < self.best:
+                if next(self.rounds) == _ROUNDS_BEFORE_CELLS and self.few_weights():
                     self.divide()
                     continue
                 pick = self.cheap_pick()
                 if self.costs[pick].sum() >= self.best:
-                    lower, better = Cover(self.costs, self.conflicts).solve(self.best, self.deadline)
+                    lower, better = Cover(self.costs, self.conflicts).solve(self.best, until)
                     self.lower = max(self.lower, lower)
                     if better is None:
                         break
@@ -153,8 +169,8 @@ class _Search:
                 self.explore(pick)
             self.widen()
         except OutOfTimeError:
-            self.lower = max(self.lower, Cover(self.costs, self.conflicts).relaxed())
-        return Solution(self.best_x, self.best, self.lower, self.conflicts)
+            return False
+        return True
 
     def few_weights(self) -> bool:
         return self.problem.model == "weighted_mean" and self.problem.n_variables <= _MOST_WEIGHTS_IN_CELLS

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 
 from reident._types import FloatArray, IntArray
@@ -10,20 +13,24 @@ from reident.tables.choquet._learning_problem import LearningProblem, as_square,
 
 __all__ = ["climb"]
 
-#: Lines searched, and lines in vain after which the search leaves the best point.
-_LINES, _PATIENCE = 1_000, 40
+#: Lines searched, those of them that are searched whatever the clock says, and lines in vain after which the search
+#: leaves the best point.
+_LINES, _AT_LEAST, _PATIENCE = 1_000, 50, 40
 
 #: How far inside the margin a block must lie: what rounding may take off between a line and its best point.
 _INSIDE = 1e-3
 
 
-def climb(problem: LearningProblem, costs: IntArray, rng: np.random.Generator, lines: int = _LINES) -> FloatArray:
+def climb(
+    problem: LearningProblem, costs: IntArray, rng: np.random.Generator, deadline: float = math.inf
+) -> FloatArray:
     """Return weights, a measure or a matrix that hold blocks of a high cost.
 
     On the line through a point and a corner of what is allowed each block is held between two ends, so that the best
     point of the whole line is known after one pass over the rows. The search goes on from there towards another corner,
     drawn at random; after some lines in vain it starts again on the way from the best point to a corner. The same
-    generator gives the same answer on every machine: the effort is a number of lines, not of seconds.
+    generator gives the same answer on every machine, unless `deadline` (of `time.perf_counter`) ends it: the effort is
+    a number of lines, not of seconds.
     """
     allowed = _Matrices(problem) if problem.model == "bilinear" else _Polytope(problem)
     low, high = np.empty(problem.blocks.size), np.empty(problem.blocks.size)
@@ -31,8 +38,8 @@ def climb(problem: LearningProblem, costs: IntArray, rng: np.random.Generator, l
     x = best_x = problem.even()
     best = int(costs[problem.margins(x)[0] >= problem.eps].sum())
     in_vain = 0
-    for _ in range(lines):
-        if best == costs.sum():
+    for line in range(_LINES):
+        if best == costs.sum() or (line >= _AT_LEAST and time.perf_counter() > deadline):
             break
         if in_vain == _PATIENCE:
             x, in_vain = best_x + rng.random() / 2 * (allowed.corner(rng) - best_x), 0
