@@ -1,5 +1,7 @@
 """One map over registered methods: the same rows however it runs, honest anchors, checked arguments."""
 
+import warnings
+
 import geopandas as gpd
 import numpy as np
 import pandas as pd
@@ -152,3 +154,25 @@ def test_code_runs():
     space = {"points": points}
     exec(code, space)
     assert len(space["release"]) == 1
+
+
+def test_an_attack_that_is_named_and_says_nothing_is_told():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.lognormal(size=(300, 3)), columns=["pay", "tax", "rent"])
+    asked = {"methods": ["additive_noise"], "quasi": list(table), "n_known": 100, "repetitions": 1, "progress": False}
+    learns = "needs 2 to 8 columns of numbers and 200 true pairs .twice `n_training`., got 3 and 50"
+    with pytest.warns(
+        UserWarning, match=f"`weighted_mean_linkage` says nothing about any of these releases: it {learns}"
+    ):
+        frame = rd.risk_utility(table, attacks=["weighted_mean_linkage", "nearest_record"], **asked)
+    assert list(frame.attrs["left_out"]) == ["weighted_mean_linkage"]
+    assert frame["attack"].str.startswith("nearest record").all()
+    with pytest.warns(UserWarning, match="weighted_mean_linkage"):
+        alone = rd.risk_utility(table, attacks=["weighted_mean_linkage"], **asked)
+    assert alone.empty
+    fewer = {"name": "weighted_mean_linkage", "n_training": 20}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        learned = rd.risk_utility(table, attacks=[fewer], **asked)
+    assert not learned.attrs["left_out"]
+    assert (learned["method"] == "additive_noise").any()

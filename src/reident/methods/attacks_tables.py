@@ -344,7 +344,10 @@ def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int
     known, released = as_numbers(release, knowledge)
     columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
     if len(columns) < 2 or len(columns) > 8 or len(persons) < 2 * n_training:
-        raise NotApplicable(f"it needs 2 to 8 columns of numbers and {2 * n_training} true pairs")
+        raise NotApplicable(
+            f"it needs 2 to 8 columns of numbers and {2 * n_training} true pairs (twice `n_training`), got "
+            f"{len(columns)} and {len(persons)}"
+        )
     drawn = rng.permutation(len(persons))
     taught, judged = drawn[:n_training], np.sort(persons[drawn[n_training:]])
     learned = learn_linkage(

@@ -127,8 +127,14 @@ class Plan:
         ]
         parts = [part for part in parts if len(part)] or parts[:1]  # no attack may say anything about any release
         frame = pd.concat(parts, ignore_index=True)
-        frame.attrs["left_out"] = dict(self.left_out)
+        frame.attrs["left_out"] = {**self.left_out, **self.silent(trials)}
         return frame
+
+    def silent(self, trials: pd.DataFrame) -> dict[str, str]:
+        """Return the attacks that say nothing about any release, and why: the reason given most often."""
+        releases = trials[trials["method"] != NONE]
+        reasons = {name: releases[f"{name}_silent"] for name, _ in self.attacks if len(releases)}
+        return {name: why.mode().iloc[0] for name, why in reasons.items() if why.notna().all()}
 
     def _panel(
         self, trials: pd.DataFrame, name: str, settings: Parameters, utility: str, options: Parameters, level: float

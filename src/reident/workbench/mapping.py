@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -102,12 +103,18 @@ def risk_utility(
         (share of repetitions whose search ended at its limit; the risk is then what the best match so far gave),
         ``above`` and ``above_high`` (share of persons above the limit: the mean, and what one release in twenty
         exceeds), ``baseline`` (the success of guessing).
-        ``attrs["left_out"]`` tells which methods were left out, and why.
+        ``attrs["left_out"]`` tells which methods were left out, and why; so of attacks that say nothing about any
+        release.
 
     Raises
     ------
     ParameterError, DataError
         Before anything runs, if a name, a parameter or a column is wrong or the sizes do not fit.
+
+    Warns
+    -----
+    UserWarning
+        If an attack that is named says nothing about any release.
 
     Notes
     -----
@@ -123,6 +130,9 @@ def risk_utility(
     trials = made.run(
         repetitions=repetitions, seed=seed, jobs=jobs, scheduler=scheduler, folder=folder, progress=progress
     )
+    if attacks:
+        for name, why in made.silent(trials).items():
+            warnings.warn(f"`{name}` says nothing about any of these releases: {why}", UserWarning, stacklevel=2)
     return made.frame(trials)
 
 

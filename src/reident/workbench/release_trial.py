@@ -7,7 +7,6 @@ of what each label covers.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -63,8 +62,8 @@ def knowledge_in_trial(drawn: Drawn, release: Release) -> Knowledge:
     )
 
 
-#: What is measured of each attack in each trial; None where it says nothing about the release. `above_at` is the share
-#: of persons above each limit of `LIMITS`, as JSON.
+#: What is measured of each attack in each trial; None where it says nothing about the release, and `silent` then tells
+#: why. `above_at` is the share of persons above each limit of `LIMITS`, as JSON.
 MEASURES = ("risk", "precision", "recall", "claims", "complete", "above", "above_at", "baseline")
 
 
@@ -124,9 +123,12 @@ def run_release(
     links: dict[str, pd.DataFrame] = {}
     knowledge = knowledge_in_trial(drawn, release)
     for (name, settings), own in zip(params["attacks"], attack_rngs, strict=True):
-        told: dict[str, Any] = dict.fromkeys(MEASURES)
-        with contextlib.suppress(NotApplicable):
-            told, links[name] = attack(find(name, "attack"), settings, release, knowledge, own, params["limit"])
+        told: dict[str, Any] = {**dict.fromkeys(MEASURES), "silent": None}
+        try:
+            measured, links[name] = attack(find(name, "attack"), settings, release, knowledge, own, params["limit"])
+            told |= measured
+        except NotApplicable as why:
+            told["silent"] = str(why)
         measures |= {f"{name}_{key}": value for key, value in told.items()}
     for name, settings in params["utilities"]:
         # The domain of the columns is that of all data.
