@@ -121,7 +121,7 @@ class _Search:
         self.lower = 0
         self.conflicts: list[tuple[int, ...]] = []
         self.known: set[tuple[int, ...]] = set()
-        self.begun, self.rounds = False, itertools.count()
+        self.begun, self.rounds, self.until = False, itertools.count(), deadline
         self.oracle = MarginOracle(problem, deadline, self.watch)
         self.watch(self.best_x, problem.margins(self.best_x)[0])
         for conflict in conflicts:
@@ -150,7 +150,7 @@ class _Search:
 
     def search(self, until: float) -> bool:
         """Search until a time, from what is known; tell whether the search came to its end."""
-        self.oracle.deadline = until
+        self.until = self.oracle.deadline = until
         try:
             if self.best > 0 and not self.begun:
                 self.begun = True
@@ -161,7 +161,7 @@ class _Search:
                     continue
                 pick = self.cheap_pick()
                 if self.costs[pick].sum() >= self.best:
-                    lower, better = Cover(self.costs, self.conflicts).solve(self.best, until)
+                    lower, better = Cover(self.costs, self.conflicts).solve(self.best, self.until)
                     self.lower = max(self.lower, lower)
                     if better is None:
                         break
@@ -176,7 +176,8 @@ class _Search:
         return self.problem.model == "weighted_mean" and self.problem.n_variables <= _MOST_WEIGHTS_IN_CELLS
 
     def divide(self) -> None:
-        """Search the simplex of weights cell by cell, for half of the time left."""
+        """Search the simplex of weights cell by cell, for half of the time left: it brings a good x itself."""
+        self.until = self.oracle.deadline = self.deadline
         now = time.perf_counter()
         found = divide_weights(self.problem, self.costs, self.try_out, now + (self.deadline - now) / 2)
         self.lower = max(self.lower, found)
