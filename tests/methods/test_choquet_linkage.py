@@ -382,8 +382,8 @@ def test_time_limit_returns_the_best_so_far_with_bounds():
         (lambda r, o: learn_linkage(r, o, eps=0.0), ParameterError, "`eps`"),
         (lambda r, o: learn_linkage(r, o, time_limit_s=0), ParameterError, "`time_limit_s`"),
         (lambda r, o: learn_linkage(r, o, columns=["v9"]), ParameterError, "v9"),
-        (lambda r, o: learn_linkage(r.iloc[1:], o), DataError, "same records, got 9 and 10"),
-        (lambda r, o: learn_linkage(r.reset_index(drop=True), o), DataError, "order of the records is unknown"),
+        (lambda r, o: attribute_leakage(r.iloc[1:], o), DataError, "same records, got 9 and 10"),
+        (lambda r, o: learn_linkage(r.reset_index(drop=True), o), DataError, "true partner of a record is unknown"),
         (lambda r, o: learn_linkage(r.set_axis([0] * 10), o), DataError, "must be unique"),
         (lambda r, o: learn_linkage(r.assign(v0="x"), o), DataError, "'v0' of `release` must be numeric"),
         (lambda r, o: learn_linkage(r, o.assign(v0=np.nan)), DataError, "'v0' of `original`.*missing"),
@@ -447,3 +447,39 @@ def test_a_search_that_runs_out_of_time_is_not_undercut_by_a_climb(model, time_l
         found = learn_linkage(release, original, model=model, time_limit_s=time_limit_s)
     assert found.ratio >= 0.9 * climbed
     assert found.lower_bound <= found.ratio <= found.upper_bound
+
+
+@pytest.mark.parametrize("model", ["weighted_mean", "choquet", "bilinear"])
+def test_weights_learned_on_some_pairs_among_all_records_carry_over_to_others(model):
+    # Two columns tell much, two nearly nothing; the known persons are no random part, so that the files' means differ.
+    rng = np.random.default_rng(5)
+    original = pd.DataFrame(rng.lognormal(size=(900, 4)), columns=list("abcd"))
+    original = original.sort_values("a", ignore_index=True)
+    release = original * np.exp(rng.normal(size=(900, 4)) * [0.02, 0.05, 1.5, 1.5])
+    known = original.iloc[::-1].iloc[:500]
+    taught, others = known.iloc[::5], known.drop(known.index[::5])
+    learned = learn_linkage(
+        taught, release, model=model, scaling="dbrl2", method="benders" if model == "weighted_mean" else "climb"
+    )
+    assert learned.n_records == 100
+    assert learned.lower_bound <= learned.ratio
+    plain = link_records(others, release, distance="dbrl2").ratio
+    by_file = link_records(others, release, distance="dbrl1").ratio
+    assert link_records(others, release, distance=learned).ratio > max(plain, by_file) + 0.2
+
+
+def test_records_of_the_original_alone_are_rivals():
+    release = pd.DataFrame({"a": [0.0, 1.0, 5.0], "b": [0.0, 2.0, 1.0]}, index=["x", "y", "z"])
+    original = release + 0.1
+    alone = learn_linkage(release, original, scaling="dbrl2")
+    assert alone.ratio == 1.0
+    # A stranger who equals x's released record is nearer to it than x, whatever the weights.
+    stranger = pd.DataFrame({"a": [0.0], "b": [0.0]}, index=["w"])
+    among = pd.concat([stranger, original])
+    for method in ("benders", "milp", "climb"):
+        found = learn_linkage(release, among, scaling="dbrl2", method=method)
+        assert (found.ratio, found.n_records) == (2 / 3, 3)
+        assert found.upper_bound == pytest.approx(2 / 3) or method == "climb"
+    assert ("x",) in learn_linkage(release, among, scaling="dbrl2").certificate
+    with pytest.raises(DataError, match="'q' in `release` only"):
+        learn_linkage(release.rename(index={"x": "q"}), among)

@@ -332,7 +332,9 @@ def bilinear_linkage(
 #: Pairs of records whose match weights are computed.
 _MOST_PAIRS = 200_000
 #: When learning ends with the best measure so far, s.
-_TIME_LIMIT_S = 20.0
+_TIME_LIMIT_S = 5.0
+#: Released records, besides those of the training pairs, among which these are to be found while learning.
+_MOST_RIVALS = 2_000
 
 
 def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int, rng: np.random.Generator) -> Outcome:
@@ -343,6 +345,8 @@ def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int
         raise NotApplicable("it learns from true pairs, and nobody can tell them")
     known, released = as_numbers(release, knowledge)
     columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
+    if not (np.isfinite(known[columns]).all(axis=None) and np.isfinite(released[columns]).all(axis=None)):
+        raise NotApplicable("numbers are missing")
     if len(columns) < 2 or len(columns) > 8 or len(persons) < 2 * n_training:
         raise NotApplicable(
             f"it needs 2 to 8 columns of numbers and {2 * n_training} true pairs (twice `n_training`), got "
@@ -350,11 +354,16 @@ def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int
         )
     drawn = rng.permutation(len(persons))
     taught, judged = drawn[:n_training], np.sort(persons[drawn[n_training:]])
+    # Records that are equal are one: whoever finds one of them has found all. The training pairs alone are told apart
+    # by nearly any weights: the other records are what these must rule out.
+    _, first, same = np.unique(released[columns].to_numpy(), axis=0, return_index=True, return_inverse=True)
+    partners, one_each = np.unique(same.ravel()[rows[taught]], return_index=True)
+    among = np.union1d(partners, rng.permutation(len(first))[:_MOST_RIVALS])
     learned = learn_linkage(
-        released.iloc[rows[taught]].set_axis(range(n_training)),
-        known.iloc[persons[taught]].set_axis(range(n_training)),
+        known.iloc[persons[taught[one_each]]].set_axis(partners),
+        released.iloc[first[among]].set_axis(among),
         columns=columns, model=model, method="climb" if model == "bilinear" else "benders",
-        time_limit_s=_TIME_LIMIT_S, rng=rng,
+        time_limit_s=_TIME_LIMIT_S, scaling="dbrl2", rng=rng,
     )  # fmt: skip
     others = knowledge.of(judged)
     return _link(release, others, rng, learned, "share")

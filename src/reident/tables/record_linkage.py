@@ -91,8 +91,9 @@ def link_records(
         "mahalanobis": with the covariance matrix of these differences, that is the sum of both files' covariance
         matrices; "weighted_mean" and "choquet": the squared differences of "dbrl1" aggregated by `weights` or
         by `measure`; "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs; needs the
-        extra `reident[linkage]`. A learned linkage, a fuzzy measure or a positive semidefinite matrix of columns by
-        columns (of d' M d for the differences d of "dbrl1") may be given directly.
+        extra `reident[linkage]`. A learned linkage (whose columns are scaled as it was told to), a fuzzy
+        measure or a positive semidefinite matrix of columns by columns (of d' M d for the differences d of "dbrl1")
+        may be given directly.
     weights : mapping of str to float or sequence of float, optional
         Non-negative weights for "weighted_mean", scaled to sum 1.
     measure : FuzzyMeasure, optional
@@ -155,7 +156,12 @@ def link_records(
         agreement = estimated.table([c for c, keep in zip(listed, used, strict=True) if keep])
     else:
         vector, mu = _aggregation(kind, listed, used, weights, measure)
-        a, b, vector = _coordinates(kind, a[:, used], b[:, used], vector)
+        a, b = a[:, used], b[:, used]
+        spread = None if isinstance(distance, str | pd.DataFrame | FuzzyMeasure) else distance.spread
+        if spread is None:
+            a, b, vector = _coordinates(kind, a, b, vector)
+        else:
+            a, b = (x / spread[listed].to_numpy()[used] for x in (a, b))
         if matrix is not None:
             half = _half(matrix, listed)[used]
             a, b, vector = a @ half, b @ half, np.ones(half.shape[1])
@@ -185,6 +191,11 @@ def informative(a: FloatArray, b: FloatArray) -> np.ndarray:
 def standardised(values: FloatArray) -> FloatArray:
     """Return columns minus their mean, divided by their (population) standard deviation."""
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))
+
+
+def spread_of(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the standard deviation of the differences of each column over all pairs of records: "dbrl2"."""
+    return np.asarray(np.sqrt(a.var(axis=0) + b.var(axis=0)))
 
 
 def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[str, Any, Any, Any]:
@@ -315,11 +326,11 @@ def _coordinates(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return coordinates in which the distance is the aggregate of squared differences, and the weights."""
     if kind == "dbrl2":
-        spread = np.sqrt(a.var(axis=0) + b.var(axis=0))
+        spread = spread_of(a, b)
         return a / spread, b / spread, weights
     if kind == "mahalanobis":
         # Singular directions, in which records do not differ, are left out: a pseudo-inverse.
-        spread = np.sqrt(a.var(axis=0) + b.var(axis=0))
+        spread = spread_of(a, b)
         a, b = (a - a.mean(axis=0)) / spread, (b - a.mean(axis=0)) / spread
         covariance = sum(np.atleast_2d(np.cov(x, rowvar=False, ddof=0)) for x in (a, b))
         values, vectors = np.linalg.eigh(covariance)

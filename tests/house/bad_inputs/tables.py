@@ -291,7 +291,7 @@ BAD = [
     ('l_diversity', ParameterError, "`kind` must be one of 'distinct', 'entropy', 'recursive', got 'l33t'", dict(kind="l33t")),
     ('l_diversity', ParameterError, '`c` must lie in (0, inf) and be finite, got 0', dict(kind="recursive", c=0)),
     ('l_diversity', DataError, '`table` must have at least 1 record(s), got 0', dict(table=NONE_LEFT)),
-    ('learn_linkage', DataError, '`release` and `original` must hold the same records, got 3 and 6: learning need', dict(release=TABLE.iloc[:3])),
+    ('learn_linkage', DataError, '`original` must have the index labels of `release`, got ', dict(original=TABLE.iloc[:3])),
     ('learn_linkage', DataError, 'the index of `release` must be unique, got np.int64(0) more than', dict(release=TABLE.set_axis([0] * 6))),
     ('learn_linkage', ParameterError, "`columns` must name columns of `release`, got ['absent']: the table", dict(columns=["absent"])),
     ('learn_linkage', DataError, "column 'sex' of `release` must be numeric, got str: code it first", dict(columns=["sex"])),

@@ -21,8 +21,8 @@ def rivals(release, known, blocks):
 
     Parameters
     ----------
-    release, known : ndarray of float64, shape (n, p)
-        Records in one order: row i of both belongs to one person.
+    release, known : ndarray of float64, shapes (n, p) and (m, p), m at least n
+        Records in one order: row i of both belongs to one person; further rows of `known` are rivals only.
     blocks : ndarray of int64, shape (b,)
         The blocks wanted.
 
@@ -37,7 +37,7 @@ def rivals(release, known, blocks):
     their sum, so that a dominating one is always seen first; of equal ones the first stays. Time O(n r p) a block with
     r rivals kept.
     """
-    n, p = release.shape
+    n, p = known.shape
     capacity = 1024
     out_block = np.empty(capacity, np.int64)
     out_rival = np.empty(capacity, np.int64)

@@ -247,6 +247,8 @@ class _Search:
     def widen(self) -> None:
         """Replace the best x by the one with the widest margin among those that link the same blocks."""
         held = self.problem.margins(self.best_x)[0] >= self.problem.eps
+        if not held.any():
+            return
         x = self.oracle.widest(held)
         if (self.problem.margins(x)[0][held] >= self.problem.eps).all():
             self.best_x = x

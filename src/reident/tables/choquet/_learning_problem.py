@@ -94,13 +94,14 @@ class LearningProblem:
 
 
 def build_problem(release: FloatArray, known: FloatArray, model: str, eps: float) -> LearningProblem:
-    """Set up the rows: standardised records in one order in, the rows of all rivals that matter out.
+    """Set up the rows: scaled records in one order in, the rows of all rivals that matter out.
 
+    Rows of `known` beyond those of `release` are rivals only.
     A row that reaches `eps` for every x is left out; a block with a row that reaches it for no x is impossible.
     """
     n, p = release.shape
     if model == "bilinear":  # no rival dominates another for every matrix
-        block, rival = np.nonzero(~np.eye(n, dtype=bool))
+        block, rival = np.nonzero(~np.eye(n, len(known), dtype=bool))
         index, value, low, high = bilinear_rows(release, known, block, rival)
     else:
         block, rival = rivals(release, known, np.arange(n))

@@ -29,7 +29,7 @@ def solve_milp(release: FloatArray, known: FloatArray, model: str, eps: float, d
     n, p = release.shape
     size = p if model == "weighted_mean" else 2**p - 1
     rows = _all_rows(release, known, model)
-    blocks = np.repeat(np.arange(n), n - 1)
+    blocks = np.repeat(np.arange(n), len(known) - 1)
     switch = sparse.csr_array((np.full(blocks.size, 1.0 + eps), (np.arange(blocks.size), blocks)), (blocks.size, n))
     shape = _structure(p, model)
     matrix = sparse.vstack(
@@ -58,8 +58,8 @@ def solve_milp(release: FloatArray, known: FloatArray, model: str, eps: float, d
 def _all_rows(release: FloatArray, known: FloatArray, model: str) -> sparse.csr_array:
     """Return the scaled rows of all pairs of a block and a rival, in weights or in Moebius values."""
     n, p = release.shape
-    block = np.repeat(np.arange(n), n - 1)
-    rival = np.concatenate([np.delete(np.arange(n), i) for i in range(n)])
+    block = np.repeat(np.arange(n), len(known) - 1)
+    rival = np.concatenate([np.delete(np.arange(len(known)), i) for i in range(n)])
     if model == "weighted_mean":
         return sparse.csr_array(mean_rows(release, known, block, rival)[1])
     # In Moebius values the integral of c is the sum of m(A) times the minimum of c over A.

@@ -108,7 +108,7 @@ def attribute_leakage(
     deadline = time.perf_counter() + check_real(time_limit_s, "time_limit_s", low=0.0, open_low=True)
     margin = check_real(eps, "eps", low=1e-8, high=1e-2)
     generator = check_rng(rng)
-    release, listed = aligned(release, original, columns, model)
+    release, original, listed = aligned(release, original, columns, model, rivals=False)
     a, b = check_numeric(release, listed, "release"), check_numeric(original, listed, "original")
     used = informative(a, b)
     if not used.any():

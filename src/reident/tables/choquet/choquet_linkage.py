@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -23,7 +23,7 @@ from reident.tables.choquet._learning_problem import MODELS, LearningProblem, as
 from reident.tables.choquet._linkage_milp import solve_milp
 from reident.tables.choquet._ranges import LinkageRanges, find_ranges
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
-from reident.tables.record_linkage import informative, link_records, standardised
+from reident.tables.record_linkage import informative, link_records, spread_of, standardised
 
 __all__ = ["LearnedLinkage", "learn_linkage"]
 
@@ -64,6 +64,8 @@ class LearnedLinkage:
         How it was found.
     eps : float
         The relative margin.
+    spread : Series or None
+        By what each column was divided, and is where it links; None: "dbrl1", columns standardised in each file.
     n_records : int
         Number of records learned from.
     """
@@ -82,6 +84,7 @@ class LearnedLinkage:
     ignored: list[str]
     method: str
     eps: float
+    spread: pd.Series | None
     n_records: int
     _learned: _Learned = field(repr=False, compare=False)
 
@@ -149,6 +152,7 @@ def learn_linkage(
     method: Annotated[str, Choice("benders", "milp", "climb")] = "benders",
     time_limit_s: Annotated[float, Real(0, unit="s", open_low=True)] = 60.0,
     eps: Annotated[float, Real(0, open_low=True)] = 1e-7,
+    scaling: Annotated[str, Choice("dbrl1", "dbrl2")] = "dbrl1",
     rng: RNGLike = 0,
 ) -> LearnedLinkage:
     """Learn the weights or fuzzy measure under which nearest-record linkage identifies the most records.
@@ -160,7 +164,8 @@ def learn_linkage(
     Parameters
     ----------
     release, original : DataFrame
-        The protected table and the original, the same records: paired by index label, in any order.
+        The protected table and the original: paired by index label, in any order. Records that only `original` has are
+        rivals: they count against a link where they are nearer, and have none themselves.
     columns : list of str, optional
         Numeric columns to compare; all columns that both tables have for None. At most 8 but for "weighted_mean".
     model : {"weighted_mean", "choquet", "bilinear"}
@@ -173,6 +178,9 @@ def learn_linkage(
     eps : float
         Margin by which a linked record's true partner must be nearer than every rival, relative to the row's range
         over all weights; between 1e-8 and 1e-2. It stands for the strict inequality.
+    scaling : {"dbrl1", "dbrl2"}
+        Whether columns are standardised in each file, or divided by the standard deviation of all differences: where
+        the files hold different persons their means differ, and "dbrl1" takes that for a difference of every record.
     rng : Generator, int or None
         Order of the search; a different order may find another of several equally good results.
 
@@ -186,7 +194,7 @@ def learn_linkage(
         If a column is absent, the model unknown, or there are more than 8 columns but for "weighted_mean"; if method
         "milp" is asked for a bilinear form.
     DataError
-        If the tables do not hold the same index labels, or a column is not numeric or incomplete.
+        If `original` lacks an index label of `release`, or a column is not numeric or incomplete.
 
     Warns
     -----
@@ -202,7 +210,8 @@ def learn_linkage(
     is a weighted mean, the inverse of a covariance matrix Mahalanobis' distance. The search is the same, with cutting
     planes for what is not semidefinite, so that bounds are proven; "climb" is its heuristic. All rivals count: files of
     some dozens of records are proven, of hundreds seldom.
-    Columns are standardised in each file (DBRL1). Optimal measures are rarely unique: among those that link the same
+    Columns are standardised in each file (DBRL1) as printed, or by "dbrl2".
+    Optimal measures are rarely unique: among those that link the same
     records the widest margin is taken, and sets that no inequality involves keep arbitrary values. The worst-case time
     is exponential in the number of records; microaggregated files of 400 records take seconds, of 1,000 up to minutes.
     More than 2,000 are not solved as one: what "climb" finds is bounded by what parts of 400 records lose at least.
@@ -227,17 +236,24 @@ def learn_linkage(
         )
     limit = check_real(time_limit_s, "time_limit_s", low=0.0, open_low=True)
     margin = check_real(eps, "eps", low=1e-8, high=1e-2, why="below is the solver's rounding, above a real distance")
+    check_choice(scaling, "scaling", ("dbrl1", "dbrl2"))
     generator = check_rng(rng)
-    release, listed = aligned(release, original, columns, model)
+    release, original, listed = aligned(release, original, columns, model, rivals=True)
     a, b = check_numeric(release, listed, "release"), check_numeric(original, listed, "original")
     used = informative(a, b)
     if not used.any():
         raise DataError(f"every column of {listed!r} is constant in a table: no weights tell records apart")
-    a, b = standardised(a[:, used]), standardised(b[:, used])
+    a, b, spread = a[:, used], b[:, used], None
+    if scaling == "dbrl2":
+        spread = pd.Series(1.0, index=listed)
+        spread[used] = spread_of(a, b)
+        a, b = (np.ascontiguousarray(x / spread_of(a, b)) for x in (a, b))
+    else:
+        a, b = standardised(a), standardised(b)
     deadline = started + limit
     if model == "bilinear":
         told = f"{len(a):,} records compared by {a.shape[1]} columns"
-        afford(8 * len(a) ** 2 * a.shape[1] * (a.shape[1] + 1), "original", told, "a sample of the records does")
+        afford(8 * len(a) * len(b) * a.shape[1] * (a.shape[1] + 1), "original", told, "a sample of the records does")
     problem = build_problem(a, b, model, margin)
     if method == "milp":
         found = solve_milp(a, b, model, margin, deadline)
@@ -249,7 +265,7 @@ def learn_linkage(
     if method != "milp":
         certificate = [(label,) for label in original.index[problem.impossible]] + certificate
     learned = _Learned(problem, found.x, found.conflicts if method != "milp" else [], used)
-    return _result(release, original, listed, learned, method, found, impossible, certificate, started)
+    return _result(release, original, listed, learned, method, spread, found, impossible, certificate, started)
 
 
 def _climbed(problem: LearningProblem, rng: np.random.Generator) -> Solution:
@@ -263,56 +279,56 @@ def _result(
     columns: list[str],
     learned: _Learned,
     method: str,
+    spread: pd.Series | None,
     found: Solution,
     impossible: int,
     certificate: list[tuple[Hashable, ...]],
     started: float,
 ) -> LearnedLinkage:
     """Tidy the solver's x, count its links on the data, and say what is proven."""
-    n, used, model = len(original), learned.used, learned.problem.model
+    n, used, model = len(release), learned.used, learned.problem.model
     x = tidy_solution(found.x.copy(), model)
     weights, measure = (None, None) if model == "bilinear" else as_measure(x, columns, used, model)
     matrix = _as_matrix(x, columns, used) if model == "bilinear" else None
-    distance = {"distance": "choquet", "measure": measure} if matrix is None else {"distance": matrix}
-    if weights is not None:
-        distance = {"distance": "weighted_mean", "weights": weights}
-    ratio = link_records(release, original, columns=columns, **distance).ratio  # type: ignore[arg-type]
     lower = (n - impossible - found.given_up) / n
     upper = (n - impossible - found.lower_bound) / n
     proven = found.lower_bound >= found.given_up
+    made = LearnedLinkage(
+        model=model,
+        measure=measure,
+        weights=weights,
+        matrix=matrix,
+        ratio=lower,
+        lower_bound=lower,
+        upper_bound=upper,
+        is_optimal=proven,
+        certificate=certificate,
+        seconds=0.0,
+        columns=columns,
+        ignored=[column for column, keep in zip(columns, used, strict=True) if not keep],
+        method=method,
+        eps=learned.problem.eps,
+        spread=spread,
+        n_records=n,
+        _learned=learned,
+    )
+    ratio = link_records(release, original, columns=columns, distance=made).ratio
     if not proven and method != "climb":
         warnings.warn(
             f"the time limit was reached: a ratio of {ratio:.4f} was found, at most {upper:.4f} is possible",
             SearchLimitWarning,
             stacklevel=3,
         )
-    return LearnedLinkage(
-        model=model,
-        measure=measure,
-        weights=weights,
-        matrix=matrix,
-        ratio=ratio,
-        lower_bound=lower,
-        upper_bound=max(upper, ratio),
-        is_optimal=proven,
-        certificate=certificate,
-        seconds=time.perf_counter() - started,
-        columns=columns,
-        ignored=[column for column, keep in zip(columns, used, strict=True) if not keep],
-        method=method,
-        eps=learned.problem.eps,
-        n_records=n,
-        _learned=learned,
-    )
+    return replace(made, ratio=ratio, upper_bound=max(upper, ratio), seconds=time.perf_counter() - started)
 
 
 def aligned(
-    release: pd.DataFrame, original: pd.DataFrame, columns: str | Sequence[str] | None, model: str
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the release in the original's order, and the columns compared."""
+    release: pd.DataFrame, original: pd.DataFrame, columns: str | Sequence[str] | None, model: str, *, rivals: bool
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Return both files in the original's order, records that only it has last, and the columns compared."""
     check_table(release, "release", min_records=2)
     check_table(original, "original", min_records=2)
-    if len(release) != len(original):
+    if not rivals and len(release) != len(original):
         raise DataError(
             f"`release` and `original` must hold the same records, got {len(release)} and {len(original)}: "
             "learning needs the true partner of every record"
@@ -325,10 +341,12 @@ def aligned(
         strange = release.index.difference(original.index)
         if len(strange):
             raise DataError(
-                f"`release` and `original` must have the same index labels, got {strange[0]!r} in `release` only: "
-                "the order of the records is unknown without them"
+                f"`original` must have the index labels of `release`, got {strange[0]!r} in `release` only: "
+                "the true partner of a record is unknown without them"
             )
-        release = release.loc[original.index]
+        there = original.index.isin(release.index)
+        original = pd.concat([original[there], original[~there]])
+        release = release.loc[original.index[: len(release)]]
     if columns is None:
         columns = [column for column in release.columns if column in original.columns]
     listed = check_columns(release, columns, "columns", table_name="release")
@@ -339,7 +357,7 @@ def aligned(
             f"`columns` must be at most {_MOST_VARIABLES} for `model` = {model!r}, got {len(listed)}: "
             f"there is one value for each of the {'2**n ' if model == 'choquet' else ''}{why}"
         )
-    return release, listed
+    return release, original, listed
 
 
 def as_measure(x: FloatArray, columns: list[str], used: BoolArray, model: str) -> tuple[pd.Series | None, FuzzyMeasure]:
