@@ -59,6 +59,17 @@ TIMED = {
     "abril2012": (*_LEARNED, "determined", "times", "trials", "variants", "whole"),
 }
 
+#: Numbers of searches that a last bit turns: a distance whose product and sum are rounded at once has another one where
+#: its kernel was compiled into another. On the few records of `smoke` the second best motion is nearly the best.
+UNSTEADY = {
+    ("kroll2016", "pieces"): [
+        "shape_median_km", "registration_median_km", "registration_within_5km", "registration_p_value"
+    ],
+}  # fmt: skip
+
+#: Below is what rounding leaves of a distance of 0 km.
+_NOTHING = 1e-9
+
 
 def _measured(column: str) -> bool:
     """Tell whether a column holds measured seconds, or how far a search came in them."""
@@ -66,7 +77,7 @@ def _measured(column: str) -> bool:
 
 
 def digest(frame: pd.DataFrame) -> str:
-    """Hash a frame: names, order, values; floats to six digits, and no column that holds measured seconds.
+    """Hash a frame: names, order, values; floats to six digits and 1e-9, and no column that holds measured seconds.
 
     What is missing is the same in memory (None) and read back from a file (nan).
     """
@@ -79,7 +90,7 @@ def _plain(value: object) -> object:
     if value is None:
         return "nan"
     if isinstance(value, float | np.floating):
-        return "nan" if np.isnan(value) else f"{value + 0.0:.5e}"
+        return "nan" if np.isnan(value) else f"{0.0 if abs(value) < _NOTHING else value:.5e}"
     if isinstance(value, np.ndarray | list):
         return [_plain(each) for each in value]
     return value
@@ -88,7 +99,11 @@ def _plain(value: object) -> object:
 def frames(results: Results) -> dict[str, str]:
     """Return the digest of each frame of a study, but for those that the clock decides."""
     kept = sorted(set(results.frames) - set(TIMED.get(results.study, ())))
-    return {name: digest(results.frames[name]) for name in kept}
+    return {name: digest(_steady(results.study, name, results.frames[name])) for name in kept}
+
+
+def _steady(study: str, name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns=UNSTEADY.get((study, name), []))
 
 
 def write() -> None:
