@@ -59,9 +59,11 @@ def test_on_the_map(example, people):
     assert risk[("disc", "1")] == 1
     assert risk[("snap_to_stops", "0")] < 0.5
     assert set(frame["attack"]) == {"same parallel, success by person"}
-    # Distances without places: the attack says nothing about them.
-    frame = rd.risk_utility(people, ["distance_noise"], ["same_parallel"], ["distances_kept"], **MAP)
+    # Distances without places: the attack says nothing about them, and that is told.
+    with pytest.warns(UserWarning, match="`same_parallel` says nothing about any of these releases"):
+        frame = rd.risk_utility(people, ["distance_noise"], ["same_parallel"], ["distances_kept"], **MAP)
     assert "distance_noise" not in set(frame["method"])
+    assert "same_parallel" in frame.attrs["left_out"]
     left_out = plan(microdata(people, quasi="sex"), None, ["same_parallel"], ["distances_kept"]).left_out
     assert "the stops of public transport" in left_out["snap_to_stops"]
 
