@@ -435,6 +435,7 @@ def test_leakage_says_what_it_did_not_prove():
     assert leakage.proven < 3
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet"])
 @pytest.mark.parametrize("time_limit_s", [0.01, 0.5])
 def test_a_search_that_runs_out_of_time_is_not_undercut_by_a_climb(model, time_limit_s):
@@ -449,6 +450,7 @@ def test_a_search_that_runs_out_of_time_is_not_undercut_by_a_climb(model, time_l
     assert found.lower_bound <= found.ratio <= found.upper_bound
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("model", ["weighted_mean", "choquet", "bilinear"])
 def test_weights_learned_on_some_pairs_among_all_records_carry_over_to_others(model):
     # Two columns tell much, two nearly nothing; the known persons are no random part, so that the files' means differ.
