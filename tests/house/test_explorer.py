@@ -61,6 +61,17 @@ def test_a_click_shows_what_is_behind_a_release_and_other_choices_take_it_away(e
     assert explorer.behind.value == before
 
 
+def test_an_attack_that_says_nothing_tells_why(explorer):
+    silent = explorer.plan.silent(explorer.trials)
+    assert silent["household_join"] == "nobody is said to live together"
+    for name, why in silent.items():
+        explorer.attack.value = name
+        assert explorer.map.data == {}
+        assert f"nothing about any of these releases: {why}." in explorer.behind.value
+    explorer.attack.value = explorer.attack.options[0][1]
+    assert "says nothing" not in explorer.behind.value
+
+
 def test_the_judgement_is_that_of_check_and_goes_with_the_limit(explorer, tmp_path, monkeypatch):
     method, point = points(explorer)[-1]
     explorer.map.release = [method, point["value"]]

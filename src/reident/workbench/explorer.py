@@ -266,6 +266,10 @@ class Explorer:
         row = self._chosen()
         self.verdict.value = self.behind.value = ""
         self.judge.disabled = row is None
+        silent = self.plan.silent(self.trials) if self.plan is not None and len(self.trials) else {}
+        if self.attack.value in silent:
+            why = html.escape(silent[self.attack.value])
+            self.behind.value = f"<p>This attack says nothing about any of these releases: {why}.</p>"
         if row is None or self.plan is None or not self._lock.acquire(blocking=False):
             return
         try:
@@ -273,8 +277,9 @@ class Explorer:
         finally:
             self._lock.release()
         if made is None or made.empty:
-            told = "This attack says nothing about this release." if made is None else "Nothing was claimed."
-            self.behind.value = f"<p>{told}</p>"
+            why = self.trials.loc[row, f"{self.attack.value}_silent"]
+            told = f"This attack says nothing about this release: {why}." if made is None else "Nothing was claimed."
+            self.behind.value = f"<p>{html.escape(told)}</p>"
             return
         told = f"<p>First repetition, {len(made)} claims, the first 8:</p>{made.head(8).to_html(border=0)}"
         self.behind.value = told + self._drawn(made)
