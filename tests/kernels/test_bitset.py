@@ -1,6 +1,8 @@
 """Sets as words of bits."""
 
+import igraph
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +49,28 @@ def test_branching_set_meets_every_clique_of_the_size(n, need, random):
             if len(inside) >= need:
                 assert chosen & int(branch[0])
     assert count_colours(rows, everything) >= largest
+
+
+@pytest.mark.parametrize(("n", "density"), [(40, 0.7), (40, 0.85), (60, 0.8)])
+def test_what_is_not_branched_on_holds_no_clique_of_the_size(n, density):
+    # Vertices of spread degrees in their order: a conflict then rests on several colour classes that rest on others.
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        likely = np.clip(density + rng.uniform(-0.3, 0.3, n), 0, 1)
+        upper = np.triu(rng.random((n, n)) < (likely[:, None] + likely) / 2, 1)
+        dense = upper | upper.T
+        order = np.argsort(-dense.sum(axis=0))
+        dense = dense[np.ix_(order, order)]
+        graph = igraph.Graph.Adjacency(dense.tolist(), mode="undirected")
+        rows = bitset.pack_rows(dense)
+        everything, branch = np.zeros((2, rows.shape[1]), dtype=np.uint64)
+        fill_row(everything, n)
+        largest = graph.clique_number()
+        for need in (largest - 1, largest):
+            classes, locked = np.zeros((need + 1, rows.shape[1]), dtype=np.uint64), np.zeros(need + 1, dtype=bool)
+            branching_set(rows, everything, need, classes, locked, branch)
+            rest = [v for v in range(n) if not bitset.has_bit(branch, v)]
+            assert graph.induced_subgraph(rest).clique_number() < need
 
 
 @given(st.integers(1, 150), st.sampled_from([0.02, 0.5]), st.integers(0, 9))

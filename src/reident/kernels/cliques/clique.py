@@ -69,11 +69,11 @@ def count_colours(rows, members):
 
 
 @jit
-def _common(row, one, other, words):
-    """Return how many members three rows share, counting no further than two, and the first of them."""
+def _left(members, alive):
+    """Return how many members are alive, counting no further than two, and the first of them."""
     first = -1
-    for w in range(words):
-        word = row[w] & one[w] & other[w]
+    for w in range(members.shape[0]):
+        word = members[w] & alive[w]
         if word != ZERO:
             if first >= 0 or word & (word - ONE) != ZERO:
                 return 2, first
@@ -82,73 +82,63 @@ def _common(row, one, other, words):
 
 
 @jit
-def _recolour(rows, v, classes, locked, n_classes):
-    """Try to give vertex v one of the colour classes, moving one vertex to another class if need be."""
-    words = classes.shape[1]
-    row = rows[v]
-    for k in range(n_classes):
-        if locked[k]:
-            continue
-        shared, u = _common(classes[k], row, row, words)
-        if shared == 0:
-            classes[k, v >> 6] |= bit(v)
-            return True
-        if shared == 2:
-            continue
-        for m in range(n_classes):
-            if m == k or locked[m]:
-                continue
-            again, _ = _common(classes[m], rows[u], rows[u], words)
-            if again == 0:
-                classes[m, u >> 6] |= bit(u)
-                classes[k, u >> 6] &= ~bit(u)
-                classes[k, v >> 6] |= bit(v)
-                return True
-    return False
+def _conflict(rows, v, classes, locked, n_classes, alive, unit, unit_class):
+    """Find and lock colour classes that with {v} hold at most as many members of any clique as they are.
 
-
-@jit
-def _conflict(rows, v, classes, locked, n_classes):
-    """Find and lock two or three classes that with {v} hold at most as many members of any clique as they are.
-
-    Of a class in which v has one neighbour no other can stand beside v; so a second class may be left with none or one
-    to choose, and a third with none.
+    A clique with v and a member of each class would have, of a class in which all but one member are ruled out, that
+    one: what is not adjacent to it is ruled out as well, and so on until a class has none left (unit propagation). Of
+    the classes that had to give a member only those are locked that ruled out what is missing.
     """
     words = classes.shape[1]
-    for k in range(n_classes):
-        if locked[k]:
-            continue
-        left, u = _common(classes[k], rows[v], rows[v], words)
-        if left != 1:
-            continue
-        for m in range(n_classes):
-            if m == k or locked[m]:
+    put(alive, rows[v])
+    unit[0] = v
+    n_units = 1
+    empty = -1
+    waiting = True
+    while waiting and empty < 0:
+        waiting = False
+        for k in range(n_classes):
+            if locked[k]:
                 continue
-            left, t = _common(classes[m], rows[v], rows[u], words)
-            if left == 2:
-                continue
-            third = -1
+            left, u = _left(classes[k], alive)
+            if left == 0:
+                empty = k
+                break
             if left == 1:
-                for o in range(n_classes):
-                    if o != k and o != m and not locked[o] and _disjoint(classes[o], rows[v], rows[u], rows[t], words):
-                        third = o
-                        break
-                if third < 0:
-                    continue
-                locked[third] = True
-            locked[k] = True
-            locked[m] = True
-            return True
-    return False
+                # Locked for now: it is not looked at again.
+                locked[k] = True
+                unit[n_units] = u
+                unit_class[n_units] = k
+                n_units += 1
+                for w in range(words):
+                    alive[w] &= rows[u, w]
+                waiting = True
+    for i in range(1, n_units):
+        locked[unit_class[i]] = False
+    if empty < 0:
+        return False
+    locked[empty] = True
+    _need(rows, classes[empty], unit, unit_class, n_units, locked)
+    # From the last back: a class that is needed needs those that ruled out its other members.
+    for i in range(n_units - 1, 0, -1):
+        if locked[unit_class[i]]:
+            _need(rows, classes[unit_class[i]], unit, unit_class, i, locked)
+    return True
 
 
 @jit
-def _disjoint(row, one, other, another, words):
-    """Tell whether four rows share no member."""
-    for w in range(words):
-        if row[w] & one[w] & other[w] & another[w] != ZERO:
-            return False
-    return True
+def _need(rows, members, unit, unit_class, n_units, locked):
+    """Lock, of each member that some of the first units rule out, the class of the first that does; v has none."""
+    for w in range(members.shape[0]):
+        word = members[w]
+        while word != ZERO:
+            b = lowest_bit(word)
+            word &= word - ONE
+            for i in range(n_units):
+                if rows[unit[i], w] & (ONE << np.uint64(b)) == ZERO:
+                    if i > 0:
+                        locked[unit_class[i]] = True
+                    break
 
 
 @jit
@@ -188,13 +178,16 @@ def branching_set(rows, members, need, classes, locked, branch):
                 fill(classes[rest], ZERO)
                 locked[rest] = False
             return
+    alive = np.empty(words, dtype=np.uint64)
+    unit = np.empty(need, dtype=np.int64)
+    unit_class = np.empty(need, dtype=np.int64)
     for w in range(words):
         word = uncoloured[w]
         while word != ZERO:
             b = lowest_bit(word)
             word &= word - ONE
             v = (w << 6) + b
-            if _recolour(rows, v, classes, locked, n_classes) or _conflict(rows, v, classes, locked, n_classes):
+            if _conflict(rows, v, classes, locked, n_classes, alive, unit, unit_class):
                 uncoloured[w] &= ~(ONE << np.uint64(b))
 
 
