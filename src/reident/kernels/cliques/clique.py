@@ -178,7 +178,9 @@ def branching_set(rows, members, need, classes, locked, branch):
                 fill(classes[rest], ZERO)
                 locked[rest] = False
             return
-    alive = np.empty(words, dtype=np.uint64)
+    if is_empty(uncoloured):
+        return
+    alive = classes[need]  # the row behind the classes is free
     unit = np.empty(need, dtype=np.int64)
     unit_class = np.empty(need, dtype=np.int64)
     for w in range(words):
