@@ -1,6 +1,7 @@
 """Great-circle distances against 3-D vectors, an outside library and the axioms of a metric."""
 
 import math
+from fractions import Fraction
 
 import numba
 import numpy as np
@@ -11,6 +12,7 @@ from pyproj import Geod
 
 from reident import DataError, great_circle_cross_km, great_circle_km, great_circle_pairs_km
 from reident.kernels._jit import threads_for
+from reident.kernels.places import lipschitz, sphere, tangents
 
 latitudes = st.floats(-90, 90, allow_subnormal=False)
 longitudes = st.floats(-180, 180, allow_subnormal=False)
@@ -52,6 +54,40 @@ def test_within_a_metre_of_an_outside_library(spread_deg):
         wrapped = (lon_q + 180) % 360 - 180
         ref = geod.inv(lon, lat, wrapped, lat_q)[2]
         assert great_circle_pairs_km(lat, lon, lat_q, wrapped) * 1000 == pytest.approx(ref, abs=1)
+
+
+def arc_by_hand(p, q, product_and_sum):
+    """The kernel's arithmetic, rounded after each step but for the polynomial's product and sum."""
+    apart, across = (sum((a + sign * b) ** 2 for a, b in zip(p, q, strict=True)) for sign in (-1.0, 1.0))
+    m = 0.25 * min(apart, across)
+    total = sphere._LONG[-1]
+    for c in sphere._LONG[-2::-1]:
+        total = product_and_sum(total, m, c)
+    arc = math.sqrt(m) * total
+    return arc if apart <= across else sphere._HALF_TURN - arc
+
+
+def test_every_caller_gets_the_same_bits():
+    rng = np.random.default_rng(2)
+    p, q = rng.normal(size=(2, 80, 3))
+    p, q = (points / np.sqrt((points**2).sum(axis=1))[:, None] for points in (p, q))
+    twice = [arc_by_hand(a, b, lambda x, y, z: x * y + z) for a, b in zip(p.tolist(), q.tolist(), strict=True)]
+    once = [
+        arc_by_hand(a, b, lambda x, y, z: float(Fraction(x) * Fraction(y) + Fraction(z)))
+        for a, b in zip(p.tolist(), q.tolist(), strict=True)
+    ]
+    matrix = np.empty((80, 80))
+    sphere.great_circle_cross(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T), matrix)
+    away = np.empty(3)
+    found = [
+        sphere.great_circle_pairs(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T)).tolist(),
+        np.diag(matrix).tolist(),
+        [sphere.arc_km(*a, *b) for a, b in zip(p, q, strict=True)],
+        [tangents.lead_away(a, b, away) for a, b in zip(p, q, strict=True)],
+        np.diag(lipschitz.coordinates_from_nearest(p, q[:, None], np.zeros((80, 80), dtype=np.int64))).tolist(),
+    ]
+    # Processors round the polynomial's product and sum once, or else all of them twice.
+    assert found in ([once] * 5, [twice] * 5)
 
 
 @settings(max_examples=50)

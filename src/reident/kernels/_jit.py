@@ -34,10 +34,10 @@ jit = _compiled(nogil=True)
 #: Several threads over independent rows only: the result is the same for any number of threads.
 parallel_jit = _compiled(parallel=True)
 
-#: As the two above, where a product and a sum may be rounded once instead of twice, which halves the time of a long
-#: polynomial. The last bit of a number may then differ between processors, and no more than that.
+#: As `jit`, where a product and a sum may be rounded once instead of twice, which halves the time of a long polynomial.
+#: The last bit may then differ between processors, and no more than that. Only for polynomials: in a sum of several
+#: products compilers choose which is rounded, by what stands around the call, and a run would hang on its caller.
 fused_jit = _compiled(nogil=True, fastmath={"contract"})
-fused_parallel_jit = _compiled(parallel=True, fastmath={"contract"})
 
 
 #: Distances that take less time than waking a second thread; on a busy machine that takes milliseconds.

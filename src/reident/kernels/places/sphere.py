@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from reident.kernels._jit import fused_jit, fused_parallel_jit, jit
+from reident.kernels._jit import fused_jit, jit, parallel_jit
 
 EARTH_RADIUS_KM = 6371.0
 
@@ -48,7 +48,7 @@ def _long_series(m):
     return total
 
 
-@fused_jit
+@jit
 def arc_km(px, py, pz, qx, qy, qz):
     """Distance of any two points, to a hundredth of a millimetre."""
     apart = (px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2
@@ -58,7 +58,7 @@ def arc_km(px, py, pz, qx, qy, qz):
     return arc if apart <= across else _HALF_TURN - arc
 
 
-@fused_jit
+@jit
 def _near_km(px, py, pz, qx, qy, qz):
     """Distance of two points whose half chord squared is at most NEAR."""
     m = 0.25 * ((px - qx) ** 2 + (py - qy) ** 2 + (pz - qz) ** 2)
@@ -95,7 +95,7 @@ def all_near(p, q):
     return widest <= NEAR
 
 
-@fused_parallel_jit
+@parallel_jit
 def great_circle_cross(p, q, out):
     """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
 
@@ -113,7 +113,7 @@ def great_circle_cross(p, q, out):
                 out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
 
 
-@fused_parallel_jit
+@parallel_jit
 def great_circle_pairs(p, q):
     """Return distances, km, between p[:, i] and q[:, i]: shape (n,)."""
     out = np.empty(p.shape[1])
