@@ -285,6 +285,19 @@ class CliqueSearch(Search):
             self.best = self._graph.order[best[:size]]
 
 
+def workspace(n_classes: int, words: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], IntArray]:
+    """Return what `clique.branching_set` writes on: sets, the blanks' adjacency among themselves, and marks.
+
+    The sets, of vertices and blanks, are the classes of colour, further ones for conflicts, and two of its own.
+    """
+    wide, most = words + kernels.BLANKS // 64, n_classes + kernels.BLANKS
+    return (
+        np.zeros((most + 2, wide), dtype=np.uint64),
+        np.zeros((kernels.BLANKS, kernels.BLANKS // 64), dtype=np.uint64),
+        np.zeros((6, max(most, 64 * wide)), dtype=np.int64),
+    )
+
+
 class _Tree:
     """A branch and bound in progress."""
 
@@ -298,9 +311,8 @@ class _Tree:
         self._branch = np.zeros((colours + 2, words), dtype=np.uint64)
         self._needs = np.zeros(colours + 2, dtype=np.int64)
         self._chosen = np.zeros(colours + 2, dtype=np.int64)
-        self._classes = np.zeros((colours + 2, words), dtype=np.uint64)
-        self._locked = np.zeros(colours + 2, dtype=np.bool_)
-        kernels.start(rows, need, self.state, self._members, self._branch, self._needs, self._classes, self._locked)
+        self._space = workspace(colours + 2, words)
+        kernels.start(rows, need, self.state, self._members, self._branch, self._needs, self._space)
 
     def advance(self, found: IntArray, every: bool, budget: int) -> bool:
         """Visit at most `budget` nodes; return whether the search is finished."""
@@ -311,9 +323,8 @@ class _Tree:
                 self._members,
                 self._branch,
                 self._needs,
+                self._space,
                 self._chosen,
-                self._classes,
-                self._locked,
                 found,
                 every,
                 budget,
@@ -347,5 +358,5 @@ class _Tree:
 
     def _next(self) -> int:
         """Take the next vertex to branch on off the root's sets."""
-        given = self._members, self._branch, self._needs, self._classes, self._locked
+        given = self._members, self._branch, self._needs, self._space
         return int(kernels.next_branch(self.rows, 0, int(self.state[kernels.TARGET]), *given))

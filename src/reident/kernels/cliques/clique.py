@@ -21,6 +21,12 @@ from reident.kernels.cliques.bitset import (
 # Positions in the state of a branch and bound (`advance`).
 DEPTH, TARGET, FOUND, NODES, FULL = range(5)
 
+# Room for so many blanks (`_relax`), a multiple of 64. Few nodes would use more, even of dense graphs of 700 vertices.
+BLANKS = 128
+# Rows of marks: of each class the number of members, how many of these are not ruled out, a list of classes, and which
+# are listed; of each member its class, and the class whose lone member ruled it out.
+_SIZE, _LEFT, _QUEUE, _SEEN, _COLOUR, _REASON = range(6)
+
 
 @jit
 def min_width_order(rows):
@@ -69,95 +75,132 @@ def count_colours(rows, members):
 
 
 @jit
-def _common(row, one, other, words):
-    """Return how many members three rows share, counting no further than two, and the first of them."""
-    first = -1
-    for w in range(words):
-        word = row[w] & one[w] & other[w]
-        if word != ZERO:
-            if first >= 0 or word & (word - ONE) != ZERO:
-                return 2, first
-            first = (w << 6) + lowest_bit(word)
-    return (1 if first >= 0 else 0), first
+def _relax(rows, v, empty, space, n_classes, n_blanks):
+    """Let one of a conflict's classes go without a member, by blanks; return how many blanks there are, -1: no room.
 
-
-@jit
-def _recolour(rows, v, classes, locked, n_classes):
-    """Try to give vertex v one of the colour classes, moving one vertex to another class if need be."""
-    words = classes.shape[1]
+    In conflict are the class left with no possible member, those whose lone members ruled its members out, those that
+    made these lone, and so on, with {v} as a class of its own: no clique has a member of each. Each gets a blank that
+    may stand for a member, but only one of these blanks at a time, so that classes serve in several conflicts.
+    """
+    classes, blanks, marks = space
+    coloured, possible = classes[-2], classes[-1]
+    words = rows.shape[1]
     row = rows[v]
     for k in range(n_classes):
-        if locked[k]:
-            continue
-        shared, u = _common(classes[k], row, row, words)
-        if shared == 0:
-            classes[k, v >> 6] |= bit(v)
-            return True
-        if shared == 2:
-            continue
-        for m in range(n_classes):
-            if m == k or locked[m]:
-                continue
-            again, _ = _common(classes[m], rows[u], rows[u], words)
-            if again == 0:
-                classes[m, u >> 6] |= bit(u)
-                classes[k, u >> 6] &= ~bit(u)
-                classes[k, v >> 6] |= bit(v)
-                return True
-    return False
+        marks[_SEEN, k] = 0
+    marks[_QUEUE, 0] = empty
+    marks[_SEEN, empty] = 1
+    found, at = 1, 0
+    while at < found:
+        members = classes[marks[_QUEUE, at]]
+        at += 1
+        for w in range(members.shape[0]):
+            word = members[w] & ~possible[w]
+            if w < words:
+                word &= row[w]
+            while word != ZERO:
+                k = marks[_REASON, (w << 6) + lowest_bit(word)]
+                word &= word - ONE
+                if not marks[_SEEN, k]:
+                    marks[_SEEN, k] = 1
+                    marks[_QUEUE, found] = k
+                    found += 1
+    end = n_blanks + found + 1
+    if end > BLANKS:
+        return -1
+    fill(classes[n_classes], ZERO)
+    classes[n_classes, v >> 6] |= bit(v)
+    coloured[v >> 6] |= bit(v)
+    marks[_COLOUR, v] = n_classes
+    marks[_SIZE, n_classes] = 1
+    marks[_QUEUE, found] = n_classes
+    for i in range(n_blanks, end):
+        k = marks[_QUEUE, i - n_blanks]
+        z = (words << 6) + i
+        classes[k, z >> 6] |= bit(z)
+        coloured[z >> 6] |= bit(z)
+        marks[_COLOUR, z] = k
+        marks[_SIZE, k] += 1
+        fill(blanks[i], ~ZERO)
+        for other in range(n_blanks, end):
+            blanks[i, other >> 6] &= ~bit(other)
+    return end
 
 
 @jit
-def _conflict(rows, v, classes, locked, n_classes):
-    """Find and lock two or three classes that with {v} hold at most as many members of any clique as they are.
+def _cover(rows, v, space, n_classes, n_blanks):
+    """Show that with v no more classes than before can give a member to a clique; return the number of blanks, or -1.
 
-    Of a class in which v has one neighbour no other can stand beside v; so a second class may be left with none or one
-    to choose, and a third with none.
+    Either a class has no neighbour of v: v joins it. Or no clique has v and a member of each class: of a class in which
+    all but one are ruled out it has that one, which rules out all that are not adjacent to it, and so on, until a class
+    has none left.
     """
-    words = classes.shape[1]
+    classes, blanks, marks = space
+    coloured, possible = classes[-2], classes[-1]
+    words = rows.shape[1]
+    row = rows[v]
     for k in range(n_classes):
-        if locked[k]:
-            continue
-        left, u = _common(classes[k], rows[v], rows[v], words)
-        if left != 1:
-            continue
-        for m in range(n_classes):
-            if m == k or locked[m]:
-                continue
-            left, t = _common(classes[m], rows[v], rows[u], words)
-            if left == 2:
-                continue
-            third = -1
-            if left == 1:
-                for o in range(n_classes):
-                    if o != k and o != m and not locked[o] and _disjoint(classes[o], rows[v], rows[u], rows[t], words):
-                        third = o
-                        break
-                if third < 0:
-                    continue
-                locked[third] = True
-            locked[k] = True
-            locked[m] = True
-            return True
-    return False
-
-
-@jit
-def _disjoint(row, one, other, another, words):
-    """Tell whether four rows share no member."""
+        marks[_LEFT, k] = marks[_SIZE, k]
+    free = -1
     for w in range(words):
-        if row[w] & one[w] & other[w] & another[w] != ZERO:
-            return False
-    return True
+        possible[w] = coloured[w] & row[w]
+        word = coloured[w] & ~row[w]
+        while word != ZERO:
+            k = marks[_COLOUR, (w << 6) + lowest_bit(word)]
+            word &= word - ONE
+            marks[_LEFT, k] -= 1
+            if marks[_LEFT, k] == 0:
+                free = k
+    if free >= 0:
+        classes[free, v >> 6] |= bit(v)
+        coloured[v >> 6] |= bit(v)
+        marks[_COLOUR, v] = free
+        marks[_SIZE, free] += 1
+        return n_blanks
+    put(possible[words:], coloured[words:])
+    n_lone = 0
+    for k in range(n_classes):
+        if marks[_LEFT, k] == 1:
+            marks[_QUEUE, n_lone] = k
+            n_lone += 1
+    empty, at = -1, 0
+    while at < n_lone and empty < 0:
+        k = marks[_QUEUE, at]
+        at += 1
+        w = 0
+        while classes[k, w] & possible[w] == ZERO:
+            w += 1
+        u = (w << 6) + lowest_bit(classes[k, w] & possible[w])
+        possible[w] &= ~bit(u)
+        marks[_REASON, u] = k
+        # All blanks are adjacent to all vertices.
+        others, first = (rows[u], 0) if w < words else (blanks[u - (words << 6)], words)
+        for x in range(others.shape[0]):
+            word = possible[first + x] & ~others[x]
+            possible[first + x] ^= word
+            while word != ZERO:
+                t = ((first + x) << 6) + lowest_bit(word)
+                word &= word - ONE
+                marks[_REASON, t] = k
+                c = marks[_COLOUR, t]
+                marks[_LEFT, c] -= 1
+                if marks[_LEFT, c] == 0:
+                    empty = c
+                elif marks[_LEFT, c] == 1:
+                    marks[_QUEUE, n_lone] = c
+                    n_lone += 1
+    return -1 if empty < 0 else _relax(rows, v, empty, space, n_classes, n_blanks)
 
 
 @jit
-def branching_set(rows, members, need, classes, locked, branch):
+def branching_set(rows, members, need, space, branch):
     """Choose the vertices to branch on: every clique of `need` members has one of them.
 
     The rest is coloured with `need - 1` colours, or shown by conflicts among colour classes to hold no more than
-    `need - 1` members of any clique.
+    `need - 1` members of any clique. `space` is what `reident.cliques.search.workspace` returns.
     """
+    classes, _, marks = space
+    coloured = classes[-2]
     words = members.shape[0]
     uncoloured = branch
     put(uncoloured, members)
@@ -165,8 +208,9 @@ def branching_set(rows, members, need, classes, locked, branch):
     for k in range(n_classes):
         free = classes[k]
         # `free` holds the candidates still to come in the words from w on, and the class itself before.
-        put(free, uncoloured)
-        anything = False
+        put(free[:words], uncoloured)
+        fill(free[words:], ZERO)
+        marks[_SIZE, k] = 0
         for w in range(words):
             todo = free[w]
             chosen = ZERO
@@ -176,34 +220,37 @@ def branching_set(rows, members, need, classes, locked, branch):
                 chosen |= one
                 row = rows[(w << 6) + b]
                 todo &= ~one & ~row[w]
+                marks[_COLOUR, (w << 6) + b] = k
+                marks[_SIZE, k] += 1
                 for x in range(w + 1, words):
                     free[x] &= ~row[x]
             free[w] = chosen
-            if chosen != ZERO:
-                uncoloured[w] &= ~chosen
-                anything = True
-        locked[k] = False
-        if not anything:
-            for rest in range(k + 1, n_classes):
-                fill(classes[rest], ZERO)
-                locked[rest] = False
+            uncoloured[w] &= ~chosen
+        if marks[_SIZE, k] == 0:
             return
+    fill(coloured, ZERO)
+    for w in range(words):
+        coloured[w] = members[w] & ~uncoloured[w]
+    n_blanks = 0
     for w in range(words):
         word = uncoloured[w]
         while word != ZERO:
             b = lowest_bit(word)
             word &= word - ONE
-            v = (w << 6) + b
-            if _recolour(rows, v, classes, locked, n_classes) or _conflict(rows, v, classes, locked, n_classes):
+            after = _cover(rows, (w << 6) + b, space, n_classes, n_blanks)
+            if after >= 0:
                 uncoloured[w] &= ~(ONE << np.uint64(b))
+            if after > n_blanks:
+                n_classes += 1
+                n_blanks = after
 
 
 @jit
-def next_branch(rows, depth, target, members, branch, needs, classes, locked):
+def next_branch(rows, depth, target, members, branch, needs, space):
     """Take the next vertex to branch on off the sets of a depth, for cliques of `target` members; -1: there is none."""
     if target - depth > needs[depth]:
         # The target rose since this node was bounded.
-        branching_set(rows, members[depth], target - depth, classes, locked, branch[depth])
+        branching_set(rows, members[depth], target - depth, space, branch[depth])
         needs[depth] = target - depth
     for w in range(branch.shape[1] - 1, -1, -1):
         if branch[depth, w] != ZERO:
@@ -215,13 +262,13 @@ def next_branch(rows, depth, target, members, branch, needs, classes, locked):
 
 
 @jit
-def start(rows, target, state, members, branch, needs, classes, locked):
+def start(rows, target, state, members, branch, needs, space):
     """Set a branch and bound to its root."""
     n = rows.shape[0]
     fill(members[0], ZERO)
     for v in range(n):
         members[0, v >> 6] |= bit(v)
-    branching_set(rows, members[0], target, classes, locked, branch[0])
+    branching_set(rows, members[0], target, space, branch[0])
     needs[0] = target
     state[DEPTH] = 0
     state[TARGET] = target
@@ -231,7 +278,7 @@ def start(rows, target, state, members, branch, needs, classes, locked):
 
 
 @jit
-def advance(rows, state, members, branch, needs, chosen, classes, locked, best, every, node_budget):
+def advance(rows, state, members, branch, needs, space, chosen, best, every, node_budget):
     """Go on with a branch and bound for at most `node_budget` nodes; return whether it is finished.
 
     With `every` false, a clique of the target size is kept in `best[0]` and the target raised. With `every` true,
@@ -244,7 +291,7 @@ def advance(rows, state, members, branch, needs, chosen, classes, locked, best, 
     while depth >= 0 and nodes < node_budget:
         if state[FULL]:
             break
-        v = next_branch(rows, depth, target, members, branch, needs, classes, locked)
+        v = next_branch(rows, depth, target, members, branch, needs, space)
         if v < 0:
             depth -= 1
             continue
@@ -269,7 +316,7 @@ def advance(rows, state, members, branch, needs, chosen, classes, locked, best, 
         need = target - size
         if total < need:
             continue
-        branching_set(rows, members[depth + 1], need, classes, locked, branch[depth + 1])
+        branching_set(rows, members[depth + 1], need, space, branch[depth + 1])
         needs[depth + 1] = need
         depth += 1
     state[DEPTH] = depth
