@@ -21,7 +21,7 @@ from reident.kernels.cliques.clique_climb import climb
 _WHOLE = 1500
 # What takes longer than this share of a slice is cut up at its root: smaller graphs, each in an order of its own, end
 # sooner. Of so few vertices, or cut so often already, it goes on as it is.
-_SHORT = 1 / 32
+_SHORT = 1 / 8
 _UNCUT = 64
 _CUTS = 16
 # Above this density no edge is hoped to be removed beforehand, and local search walks on the whole graph.

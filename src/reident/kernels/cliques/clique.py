@@ -23,6 +23,8 @@ DEPTH, TARGET, FOUND, NODES, FULL = range(5)
 
 # Room for so many blanks (`_relax`), a multiple of 64. Few nodes would use more, even of dense graphs of 700 vertices.
 BLANKS = 128
+# So few classes are counted one by one, more by what is missing from them.
+_FEW = 16
 # Rows of marks: of each class the number of members, how many of these are not ruled out, a list of classes, and which
 # are listed; of each member its class, and the class whose lone member ruled it out.
 _SIZE, _LEFT, _QUEUE, _SEEN, _COLOUR, _REASON = range(6)
@@ -139,25 +141,36 @@ def _cover(rows, v, space, n_classes, n_blanks):
     coloured, possible = classes[-2], classes[-1]
     words = rows.shape[1]
     row = rows[v]
-    for k in range(n_classes):
-        marks[_LEFT, k] = marks[_SIZE, k]
-    free = -1
     for w in range(words):
         possible[w] = coloured[w] & row[w]
-        word = coloured[w] & ~row[w]
-        while word != ZERO:
-            k = marks[_COLOUR, (w << 6) + lowest_bit(word)]
-            word &= word - ONE
-            marks[_LEFT, k] -= 1
+    wide = words + ((n_blanks + 63) >> 6)
+    for w in range(words, wide):
+        possible[w] = coloured[w]
+    free = -1
+    if n_classes < _FEW:
+        for k in range(n_classes):
+            marks[_LEFT, k] = 0
+            for w in range(wide):
+                marks[_LEFT, k] += popcount(classes[k, w] & possible[w])
             if marks[_LEFT, k] == 0:
                 free = k
+    else:
+        for k in range(n_classes):
+            marks[_LEFT, k] = marks[_SIZE, k]
+        for w in range(words):
+            word = coloured[w] & ~row[w]
+            while word != ZERO:
+                k = marks[_COLOUR, (w << 6) + lowest_bit(word)]
+                word &= word - ONE
+                marks[_LEFT, k] -= 1
+                if marks[_LEFT, k] == 0:
+                    free = k
     if free >= 0:
         classes[free, v >> 6] |= bit(v)
         coloured[v >> 6] |= bit(v)
         marks[_COLOUR, v] = free
         marks[_SIZE, free] += 1
         return n_blanks
-    put(possible[words:], coloured[words:])
     n_lone = 0
     for k in range(n_classes):
         if marks[_LEFT, k] == 1:
@@ -228,9 +241,14 @@ def branching_set(rows, members, need, space, branch):
             uncoloured[w] &= ~chosen
         if marks[_SIZE, k] == 0:
             return
-    fill(coloured, ZERO)
+    if is_empty(uncoloured):
+        return
     for w in range(words):
         coloured[w] = members[w] & ~uncoloured[w]
+    for w in range(words, coloured.shape[0]):
+        coloured[w] = ZERO
+        for k in range(n_classes):
+            classes[k, w] = ZERO
     n_blanks = 0
     for w in range(words):
         word = uncoloured[w]
