@@ -105,7 +105,7 @@ def tree(dense, target, *, every, budget):
     state = np.zeros(5, np.int64)
     members, branch = (np.zeros((n + 2, words), np.uint64) for _ in range(2))
     needs, chosen, space = np.zeros(n + 2, np.int64), np.zeros(n + 2, np.int64), workspace(n + 2, words)
-    clique.start(bits, target, state, members, branch, needs, space)
+    clique.start(bits, target, state, members, needs)
     found = np.zeros((64 if every else 1, n + 1), np.int64)
     while not clique.advance(bits, state, members, branch, needs, space, chosen, found, every, budget):
         pass
@@ -120,7 +120,7 @@ def cut_comp(dense):
     size = len(naive.max_cliques(n, edge_set(dense))[0])
     members, branch = (np.zeros((n + 2, words), np.uint64) for _ in range(2))
     given = members, branch, np.zeros(n + 2, np.int64), workspace(n + 2, words)
-    clique.start(bits, max(size - 1, 1), np.zeros(5, np.int64), members, branch, *given[2:])
+    clique.start(bits, max(size - 1, 1), np.zeros(5, np.int64), members, given[2])
     found = []
     while (v := clique.next_branch(bits, 0, size, *given)) >= 0:
         part = clique.listed(members[0] & bits[v])

@@ -312,7 +312,7 @@ class _Tree:
         self._needs = np.zeros(colours + 2, dtype=np.int64)
         self._chosen = np.zeros(colours + 2, dtype=np.int64)
         self._space = workspace(colours + 2, words)
-        kernels.start(rows, need, self.state, self._members, self._branch, self._needs, self._space)
+        kernels.start(rows, need, self.state, self._members, self._needs)
 
     def advance(self, found: IntArray, every: bool, budget: int) -> bool:
         """Visit at most `budget` nodes; return whether the search is finished."""

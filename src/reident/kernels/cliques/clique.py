@@ -267,7 +267,7 @@ def branching_set(rows, members, need, space, branch):
 def next_branch(rows, depth, target, members, branch, needs, space):
     """Take the next vertex to branch on off the sets of a depth, for cliques of `target` members; -1: there is none."""
     if target - depth > needs[depth]:
-        # The target rose since this node was bounded.
+        # The target rose since this node was bounded, or it never was.
         branching_set(rows, members[depth], target - depth, space, branch[depth])
         needs[depth] = target - depth
     for w in range(branch.shape[1] - 1, -1, -1):
@@ -280,14 +280,13 @@ def next_branch(rows, depth, target, members, branch, needs, space):
 
 
 @jit
-def start(rows, target, state, members, branch, needs, space):
+def start(rows, target, state, members, needs):
     """Set a branch and bound to its root."""
     n = rows.shape[0]
     fill(members[0], ZERO)
     for v in range(n):
         members[0, v >> 6] |= bit(v)
-    branching_set(rows, members[0], target, space, branch[0])
-    needs[0] = target
+    needs[0] = 0
     state[DEPTH] = 0
     state[TARGET] = target
     state[FOUND] = 0
@@ -331,12 +330,10 @@ def advance(rows, state, members, branch, needs, space, chosen, best, every, nod
             word = members[depth, w] & rows[v, w]
             members[depth + 1, w] = word
             total += popcount(word)
-        need = target - size
-        if total < need:
+        if total < target - size:
             continue
-        branching_set(rows, members[depth + 1], need, space, branch[depth + 1])
-        needs[depth + 1] = need
         depth += 1
+        needs[depth] = 0
     state[DEPTH] = depth
     state[TARGET] = target
     state[NODES] += nodes
