@@ -9,6 +9,7 @@ import numpy as np
 import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
+from reident.cliques.search import workspace
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------
@@ -102,11 +103,11 @@ def tree(dense, target, *, every, budget):
     bits = packed(dense)
     n, words = bits.shape
     state = np.zeros(5, np.int64)
-    members, branch, classes = (np.zeros((n + 2, words), np.uint64) for _ in range(3))
-    needs, chosen, locked = np.zeros(n + 2, np.int64), np.zeros(n + 2, np.int64), np.zeros(n + 2, bool)
-    clique.start(bits, target, state, members, branch, needs, classes, locked)
+    members, branch = (np.zeros((n + 2, words), np.uint64) for _ in range(2))
+    needs, chosen, space = np.zeros(n + 2, np.int64), np.zeros(n + 2, np.int64), workspace(n + 2, words)
+    clique.start(bits, target, state, members, needs)
     found = np.zeros((64 if every else 1, n + 1), np.int64)
-    while not clique.advance(bits, state, members, branch, needs, chosen, classes, locked, found, every, budget):
+    while not clique.advance(bits, state, members, branch, needs, space, chosen, found, every, budget):
         pass
     count = int(state[clique.FOUND])
     return [tuple(sorted(row[:target])) for row in found[:count].tolist()] if every else found[0, :count].tolist()
@@ -117,9 +118,9 @@ def cut_comp(dense):
     bits = packed(dense)
     n, words = bits.shape
     size = len(naive.max_cliques(n, edge_set(dense))[0])
-    members, branch, classes = (np.zeros((n + 2, words), np.uint64) for _ in range(3))
-    given = members, branch, np.zeros(n + 2, np.int64), classes, np.zeros(n + 2, bool)
-    clique.start(bits, max(size - 1, 1), np.zeros(5, np.int64), members, branch, *given[2:])
+    members, branch = (np.zeros((n + 2, words), np.uint64) for _ in range(2))
+    given = members, branch, np.zeros(n + 2, np.int64), workspace(n + 2, words)
+    clique.start(bits, max(size - 1, 1), np.zeros(5, np.int64), members, given[2])
     found = []
     while (v := clique.next_branch(bits, 0, size, *given)) >= 0:
         part = clique.listed(members[0] & bits[v])

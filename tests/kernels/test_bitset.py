@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reident.cliques.search import workspace
 from reident.kernels.cliques import bitset
 from reident.kernels.cliques.clique import branching_set, count_colours, fill_row
 
@@ -39,8 +40,7 @@ def test_branching_set_meets_every_clique_of_the_size(n, need, random):
     everything = np.zeros(1, dtype=np.uint64)
     fill_row(everything, n)
     branch = np.zeros(1, dtype=np.uint64)
-    classes, locked = np.zeros((need + 1, 1), dtype=np.uint64), np.zeros(need + 1, dtype=bool)
-    branching_set(rows, everything, need, classes, locked, branch)
+    branching_set(rows, everything, need, workspace(need, 1), branch)
     largest = 0
     for chosen in range(1, 2**n):
         inside = [v for v in range(n) if chosen >> v & 1]
@@ -51,26 +51,40 @@ def test_branching_set_meets_every_clique_of_the_size(n, need, random):
     assert count_colours(rows, everything) >= largest
 
 
-@pytest.mark.parametrize(("n", "density"), [(40, 0.7), (40, 0.85), (60, 0.8)])
-def test_what_is_not_branched_on_holds_no_clique_of_the_size(n, density):
-    # Vertices of spread degrees in their order: a conflict then rests on several colour classes that rest on others.
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        likely = np.clip(density + rng.uniform(-0.3, 0.3, n), 0, 1)
-        upper = np.triu(rng.random((n, n)) < (likely[:, None] + likely) / 2, 1)
-        dense = upper | upper.T
-        order = np.argsort(-dense.sum(axis=0))
-        dense = dense[np.ix_(order, order)]
-        graph = igraph.Graph.Adjacency(dense.tolist(), mode="undirected")
-        rows = bitset.pack_rows(dense)
-        everything, branch = np.zeros((2, rows.shape[1]), dtype=np.uint64)
+@pytest.mark.parametrize(("n", "density"), [(10, 0.9), (20, 0.9), (30, 0.8), (66, 0.7), (130, 0.5)])
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.4])
+def test_what_is_not_branched_on_holds_no_clique_of_the_size(n, density, spread):
+    """Conflicts that share classes by blanks, in graphs of like and of spread degrees, against igraph."""
+    rng = np.random.default_rng(n)
+    for _ in range(40):
+        number = rng.uniform(density - spread, density + spread, n)
+        upper = np.triu(rng.random((n, n)) < (number[:, None] + number) / 2, 1)
+        rows, words = bitset.pack_rows(upper | upper.T), (n + 63) // 64
+        everything, branch = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
         fill_row(everything, n)
-        largest = graph.clique_number()
-        for need in (largest - 1, largest):
-            classes, locked = np.zeros((need + 1, rows.shape[1]), dtype=np.uint64), np.zeros(need + 1, dtype=bool)
-            branching_set(rows, everything, need, classes, locked, branch)
-            rest = [v for v in range(n) if not bitset.has_bit(branch, v)]
-            assert graph.induced_subgraph(rest).clique_number() < need
+        graph = igraph.Graph(n, np.argwhere(upper))
+        need = graph.clique_number() + int(rng.integers(-1, 2))
+        branching_set(rows, everything, need, workspace(need, words), branch)
+        rest = graph.induced_subgraph(np.flatnonzero([not bitset.has_bit(branch, v) for v in range(n)]))
+        assert rest.clique_number() < need
+
+
+@pytest.mark.parametrize("m", [3, 30, 60])
+def test_pentagons_that_are_joined_need_no_branch_while_there_is_room(m):
+    """A pentagon takes three colours and gives a clique two members; sixty take more blanks than there are."""
+    corner, pentagon = np.divmod(np.arange(5 * m), m)
+    corner = np.array([0, 2, 1, 3, 4])[corner]  # coloured in pairs; the last is left over
+    joined = np.isin(corner[:, None] - corner, (-4, -1, 1, 4))
+    dense = (pentagon[:, None] != pentagon) | joined
+    rows, words = bitset.pack_rows(dense), (5 * m + 63) // 64
+    everything, branch = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
+    fill_row(everything, 5 * m)
+    branching_set(rows, everything, 2 * m + 1, workspace(2 * m + 1, words), branch)
+    assert bitset.is_empty(branch) == (m < 60)
+    branching_set(rows, everything, 2 * m, workspace(2 * m, words), branch)
+    rest = np.array([not bitset.has_bit(branch, v) for v in range(5 * m)])
+    pairs = joined & rest & rest[:, None] & (pentagon[:, None] == pentagon)
+    assert np.unique(pentagon[rest]).size + np.unique(pentagon[pairs.any(axis=1)]).size < 2 * m
 
 
 @given(st.integers(1, 150), st.sampled_from([0.02, 0.5]), st.integers(0, 9))

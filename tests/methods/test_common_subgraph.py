@@ -208,7 +208,7 @@ def test_bad_input(change, error, says):
 
 
 def test_limit_is_told():
-    release, known, _ = files(3)
+    release, known, _ = files(3, n=30)
     with pytest.warns(SearchLimitWarning):
         linkage = common_subgraph_attack(release, known, quasi=[], window_km=(-60, 60), node_limit=1, rng=0)
     assert not linkage.is_optimal

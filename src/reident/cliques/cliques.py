@@ -138,11 +138,11 @@ def max_clique(
 
     Notes
     -----
-    The search uses Tomita's colour bound in San Segundo's bitset form, and conflicts of colour classes that unit
-    propagation finds (Li and Quan's bound by partial MaxSAT); only the classes that a conflict rests on are used up. A
-    vertex that re-colouring would save is one of them, so that nothing is re-coloured. What takes long is cut at its
-    root into smaller graphs; large sparse graphs are searched neighbourhood by neighbourhood, each reduced first by the
-    number of common neighbours that a member of a larger clique must have.
+    The search uses the colour bound of Tomita and Seki in San Segundo's bitset form, and conflicts of any number of
+    colour classes, found by members that stand alone (unit propagation) and relaxed for further use, as in the bound by
+    partial MaxSAT of Li, Fang and Xu (2013). What takes long is cut at its root into smaller graphs; large sparse
+    graphs are searched neighbourhood by neighbourhood, each reduced first by the number of common neighbours that a
+    member of a larger clique must have.
     The tabu search is of Wu, Hao and Glover's multi-neighbourhood kind. The published search is MCQD (Konc and
     Janežič, 2007: colour sort, re-sorting by degree on levels that took less than .025 of the steps); equal degrees
     keep their order, which the original leaves open.

@@ -21,7 +21,7 @@ from reident.kernels.cliques.clique_climb import climb
 _WHOLE = 1500
 # What takes longer than this share of a slice is cut up at its root: smaller graphs, each in an order of its own, end
 # sooner. Of so few vertices, or cut so often already, it goes on as it is.
-_SHORT = 1 / 32
+_SHORT = 1 / 8
 _UNCUT = 64
 _CUTS = 16
 # Above this density no edge is hoped to be removed beforehand, and local search walks on the whole graph.
@@ -285,6 +285,19 @@ class CliqueSearch(Search):
             self.best = self._graph.order[best[:size]]
 
 
+def workspace(n_classes: int, words: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], IntArray]:
+    """Return what `clique.branching_set` writes on: sets, the blanks' adjacency among themselves, and marks.
+
+    The sets, of vertices and blanks, are the classes of colour, further ones for conflicts, and two of its own.
+    """
+    wide, most = words + kernels.BLANKS // 64, n_classes + kernels.BLANKS
+    return (
+        np.zeros((most + 2, wide), dtype=np.uint64),
+        np.zeros((kernels.BLANKS, kernels.BLANKS // 64), dtype=np.uint64),
+        np.zeros((6, max(most, 64 * wide)), dtype=np.int64),
+    )
+
+
 class _Tree:
     """A branch and bound in progress."""
 
@@ -298,9 +311,8 @@ class _Tree:
         self._branch = np.zeros((colours + 2, words), dtype=np.uint64)
         self._needs = np.zeros(colours + 2, dtype=np.int64)
         self._chosen = np.zeros(colours + 2, dtype=np.int64)
-        self._classes = np.zeros((colours + 2, words), dtype=np.uint64)
-        self._locked = np.zeros(colours + 2, dtype=np.bool_)
-        kernels.start(rows, need, self.state, self._members, self._branch, self._needs, self._classes, self._locked)
+        self._space = workspace(colours + 2, words)
+        kernels.start(rows, need, self.state, self._members, self._needs)
 
     def advance(self, found: IntArray, every: bool, budget: int) -> bool:
         """Visit at most `budget` nodes; return whether the search is finished."""
@@ -311,9 +323,8 @@ class _Tree:
                 self._members,
                 self._branch,
                 self._needs,
+                self._space,
                 self._chosen,
-                self._classes,
-                self._locked,
                 found,
                 every,
                 budget,
@@ -347,5 +358,5 @@ class _Tree:
 
     def _next(self) -> int:
         """Take the next vertex to branch on off the root's sets."""
-        given = self._members, self._branch, self._needs, self._classes, self._locked
+        given = self._members, self._branch, self._needs, self._space
         return int(kernels.next_branch(self.rows, 0, int(self.state[kernels.TARGET]), *given))

@@ -21,6 +21,14 @@ from reident.kernels.cliques.bitset import (
 # Positions in the state of a branch and bound (`advance`).
 DEPTH, TARGET, FOUND, NODES, FULL = range(5)
 
+# Room for so many blanks (`_relax`), a multiple of 64. Few nodes would use more, even of dense graphs of 700 vertices.
+BLANKS = 128
+# So few classes are counted one by one, more by what is missing from them.
+_FEW = 16
+# Rows of marks: of each class the number of members, how many of these are not ruled out, a list of classes, and which
+# are listed; of each member its class, and the class whose lone member ruled it out.
+_SIZE, _LEFT, _QUEUE, _SEEN, _COLOUR, _REASON = range(6)
+
 
 @jit
 def min_width_order(rows):
@@ -69,85 +77,143 @@ def count_colours(rows, members):
 
 
 @jit
-def _left(members, alive):
-    """Return how many members are alive, counting no further than two, and the first of them."""
-    first = -1
-    for w in range(members.shape[0]):
-        word = members[w] & alive[w]
-        if word != ZERO:
-            if first >= 0 or word & (word - ONE) != ZERO:
-                return 2, first
-            first = (w << 6) + lowest_bit(word)
-    return (1 if first >= 0 else 0), first
+def _relax(rows, v, empty, space, n_classes, n_blanks):
+    """Let one of a conflict's classes go without a member, by blanks; return how many blanks there are, -1: no room.
 
-
-@jit
-def _conflict(rows, v, classes, locked, n_classes, alive, unit, unit_class):
-    """Find and lock colour classes that with {v} hold at most as many members of any clique as they are.
-
-    A clique with v and a member of each class would have, of a class in which all but one member are ruled out, that
-    one: what is not adjacent to it is ruled out as well, and so on until a class has none left (unit propagation). Of
-    the classes that had to give a member only those are locked that ruled out what is missing.
+    In conflict are the class left with no possible member, those whose lone members ruled its members out, those that
+    made these lone, and so on, with {v} as a class of its own: no clique has a member of each. Each gets a blank that
+    may stand for a member, but only one of these blanks at a time, so that classes serve in several conflicts.
     """
-    words = classes.shape[1]
-    put(alive, rows[v])
-    unit[0] = v
-    n_units = 1
-    empty = -1
-    waiting = True
-    while waiting and empty < 0:
-        waiting = False
+    classes, blanks, marks = space
+    coloured, possible = classes[-2], classes[-1]
+    words = rows.shape[1]
+    row = rows[v]
+    for k in range(n_classes):
+        marks[_SEEN, k] = 0
+    marks[_QUEUE, 0] = empty
+    marks[_SEEN, empty] = 1
+    found, at = 1, 0
+    while at < found:
+        members = classes[marks[_QUEUE, at]]
+        at += 1
+        for w in range(members.shape[0]):
+            word = members[w] & ~possible[w]
+            if w < words:
+                word &= row[w]
+            while word != ZERO:
+                k = marks[_REASON, (w << 6) + lowest_bit(word)]
+                word &= word - ONE
+                if not marks[_SEEN, k]:
+                    marks[_SEEN, k] = 1
+                    marks[_QUEUE, found] = k
+                    found += 1
+    end = n_blanks + found + 1
+    if end > BLANKS:
+        return -1
+    fill(classes[n_classes], ZERO)
+    classes[n_classes, v >> 6] |= bit(v)
+    coloured[v >> 6] |= bit(v)
+    marks[_COLOUR, v] = n_classes
+    marks[_SIZE, n_classes] = 1
+    marks[_QUEUE, found] = n_classes
+    for i in range(n_blanks, end):
+        k = marks[_QUEUE, i - n_blanks]
+        z = (words << 6) + i
+        classes[k, z >> 6] |= bit(z)
+        coloured[z >> 6] |= bit(z)
+        marks[_COLOUR, z] = k
+        marks[_SIZE, k] += 1
+        fill(blanks[i], ~ZERO)
+        for other in range(n_blanks, end):
+            blanks[i, other >> 6] &= ~bit(other)
+    return end
+
+
+@jit
+def _cover(rows, v, space, n_classes, n_blanks):
+    """Show that with v no more classes than before can give a member to a clique; return the number of blanks, or -1.
+
+    Either a class has no neighbour of v: v joins it. Or no clique has v and a member of each class: of a class in which
+    all but one are ruled out it has that one, which rules out all that are not adjacent to it, and so on, until a class
+    has none left.
+    """
+    classes, blanks, marks = space
+    coloured, possible = classes[-2], classes[-1]
+    words = rows.shape[1]
+    row = rows[v]
+    for w in range(words):
+        possible[w] = coloured[w] & row[w]
+    wide = words + ((n_blanks + 63) >> 6)
+    for w in range(words, wide):
+        possible[w] = coloured[w]
+    free = -1
+    if n_classes < _FEW:
         for k in range(n_classes):
-            if locked[k]:
-                continue
-            left, u = _left(classes[k], alive)
-            if left == 0:
-                empty = k
-                break
-            if left == 1:
-                # Locked for now: it is not looked at again.
-                locked[k] = True
-                unit[n_units] = u
-                unit_class[n_units] = k
-                n_units += 1
-                for w in range(words):
-                    alive[w] &= rows[u, w]
-                waiting = True
-    for i in range(1, n_units):
-        locked[unit_class[i]] = False
-    if empty < 0:
-        return False
-    locked[empty] = True
-    _need(rows, classes[empty], unit, unit_class, n_units, locked)
-    # From the last back: a class that is needed needs those that ruled out its other members.
-    for i in range(n_units - 1, 0, -1):
-        if locked[unit_class[i]]:
-            _need(rows, classes[unit_class[i]], unit, unit_class, i, locked)
-    return True
+            marks[_LEFT, k] = 0
+            for w in range(wide):
+                marks[_LEFT, k] += popcount(classes[k, w] & possible[w])
+            if marks[_LEFT, k] == 0:
+                free = k
+    else:
+        for k in range(n_classes):
+            marks[_LEFT, k] = marks[_SIZE, k]
+        for w in range(words):
+            word = coloured[w] & ~row[w]
+            while word != ZERO:
+                k = marks[_COLOUR, (w << 6) + lowest_bit(word)]
+                word &= word - ONE
+                marks[_LEFT, k] -= 1
+                if marks[_LEFT, k] == 0:
+                    free = k
+    if free >= 0:
+        classes[free, v >> 6] |= bit(v)
+        coloured[v >> 6] |= bit(v)
+        marks[_COLOUR, v] = free
+        marks[_SIZE, free] += 1
+        return n_blanks
+    n_lone = 0
+    for k in range(n_classes):
+        if marks[_LEFT, k] == 1:
+            marks[_QUEUE, n_lone] = k
+            n_lone += 1
+    empty, at = -1, 0
+    while at < n_lone and empty < 0:
+        k = marks[_QUEUE, at]
+        at += 1
+        w = 0
+        while classes[k, w] & possible[w] == ZERO:
+            w += 1
+        u = (w << 6) + lowest_bit(classes[k, w] & possible[w])
+        possible[w] &= ~bit(u)
+        marks[_REASON, u] = k
+        # All blanks are adjacent to all vertices.
+        others, first = (rows[u], 0) if w < words else (blanks[u - (words << 6)], words)
+        for x in range(others.shape[0]):
+            word = possible[first + x] & ~others[x]
+            possible[first + x] ^= word
+            while word != ZERO:
+                t = ((first + x) << 6) + lowest_bit(word)
+                word &= word - ONE
+                marks[_REASON, t] = k
+                c = marks[_COLOUR, t]
+                marks[_LEFT, c] -= 1
+                if marks[_LEFT, c] == 0:
+                    empty = c
+                elif marks[_LEFT, c] == 1:
+                    marks[_QUEUE, n_lone] = c
+                    n_lone += 1
+    return -1 if empty < 0 else _relax(rows, v, empty, space, n_classes, n_blanks)
 
 
 @jit
-def _need(rows, members, unit, unit_class, n_units, locked):
-    """Lock, of each member that some of the first units rule out, the class of the first that does; v has none."""
-    for w in range(members.shape[0]):
-        word = members[w]
-        while word != ZERO:
-            b = lowest_bit(word)
-            word &= word - ONE
-            for i in range(n_units):
-                if rows[unit[i], w] & (ONE << np.uint64(b)) == ZERO:
-                    if i > 0:
-                        locked[unit_class[i]] = True
-                    break
-
-
-@jit
-def branching_set(rows, members, need, classes, locked, branch):
+def branching_set(rows, members, need, space, branch):
     """Choose the vertices to branch on: every clique of `need` members has one of them.
 
     The rest is coloured with `need - 1` colours, or shown by conflicts among colour classes to hold no more than
-    `need - 1` members of any clique.
+    `need - 1` members of any clique. `space` is what `reident.cliques.search.workspace` returns.
     """
+    classes, _, marks = space
+    coloured = classes[-2]
     words = members.shape[0]
     uncoloured = branch
     put(uncoloured, members)
@@ -155,8 +221,9 @@ def branching_set(rows, members, need, classes, locked, branch):
     for k in range(n_classes):
         free = classes[k]
         # `free` holds the candidates still to come in the words from w on, and the class itself before.
-        put(free, uncoloured)
-        anything = False
+        put(free[:words], uncoloured)
+        fill(free[words:], ZERO)
+        marks[_SIZE, k] = 0
         for w in range(words):
             todo = free[w]
             chosen = ZERO
@@ -166,39 +233,42 @@ def branching_set(rows, members, need, classes, locked, branch):
                 chosen |= one
                 row = rows[(w << 6) + b]
                 todo &= ~one & ~row[w]
+                marks[_COLOUR, (w << 6) + b] = k
+                marks[_SIZE, k] += 1
                 for x in range(w + 1, words):
                     free[x] &= ~row[x]
             free[w] = chosen
-            if chosen != ZERO:
-                uncoloured[w] &= ~chosen
-                anything = True
-        locked[k] = False
-        if not anything:
-            for rest in range(k + 1, n_classes):
-                fill(classes[rest], ZERO)
-                locked[rest] = False
+            uncoloured[w] &= ~chosen
+        if marks[_SIZE, k] == 0:
             return
     if is_empty(uncoloured):
         return
-    alive = classes[need]  # the row behind the classes is free
-    unit = np.empty(need, dtype=np.int64)
-    unit_class = np.empty(need, dtype=np.int64)
+    for w in range(words):
+        coloured[w] = members[w] & ~uncoloured[w]
+    for w in range(words, coloured.shape[0]):
+        coloured[w] = ZERO
+        for k in range(n_classes):
+            classes[k, w] = ZERO
+    n_blanks = 0
     for w in range(words):
         word = uncoloured[w]
         while word != ZERO:
             b = lowest_bit(word)
             word &= word - ONE
-            v = (w << 6) + b
-            if _conflict(rows, v, classes, locked, n_classes, alive, unit, unit_class):
+            after = _cover(rows, (w << 6) + b, space, n_classes, n_blanks)
+            if after >= 0:
                 uncoloured[w] &= ~(ONE << np.uint64(b))
+            if after > n_blanks:
+                n_classes += 1
+                n_blanks = after
 
 
 @jit
-def next_branch(rows, depth, target, members, branch, needs, classes, locked):
+def next_branch(rows, depth, target, members, branch, needs, space):
     """Take the next vertex to branch on off the sets of a depth, for cliques of `target` members; -1: there is none."""
     if target - depth > needs[depth]:
-        # The target rose since this node was bounded.
-        branching_set(rows, members[depth], target - depth, classes, locked, branch[depth])
+        # The target rose since this node was bounded, or it never was.
+        branching_set(rows, members[depth], target - depth, space, branch[depth])
         needs[depth] = target - depth
     for w in range(branch.shape[1] - 1, -1, -1):
         if branch[depth, w] != ZERO:
@@ -210,14 +280,13 @@ def next_branch(rows, depth, target, members, branch, needs, classes, locked):
 
 
 @jit
-def start(rows, target, state, members, branch, needs, classes, locked):
+def start(rows, target, state, members, needs):
     """Set a branch and bound to its root."""
     n = rows.shape[0]
     fill(members[0], ZERO)
     for v in range(n):
         members[0, v >> 6] |= bit(v)
-    branching_set(rows, members[0], target, classes, locked, branch[0])
-    needs[0] = target
+    needs[0] = 0
     state[DEPTH] = 0
     state[TARGET] = target
     state[FOUND] = 0
@@ -226,7 +295,7 @@ def start(rows, target, state, members, branch, needs, classes, locked):
 
 
 @jit
-def advance(rows, state, members, branch, needs, chosen, classes, locked, best, every, node_budget):
+def advance(rows, state, members, branch, needs, space, chosen, best, every, node_budget):
     """Go on with a branch and bound for at most `node_budget` nodes; return whether it is finished.
 
     With `every` false, a clique of the target size is kept in `best[0]` and the target raised. With `every` true,
@@ -239,7 +308,7 @@ def advance(rows, state, members, branch, needs, chosen, classes, locked, best, 
     while depth >= 0 and nodes < node_budget:
         if state[FULL]:
             break
-        v = next_branch(rows, depth, target, members, branch, needs, classes, locked)
+        v = next_branch(rows, depth, target, members, branch, needs, space)
         if v < 0:
             depth -= 1
             continue
@@ -261,12 +330,10 @@ def advance(rows, state, members, branch, needs, chosen, classes, locked, best, 
             word = members[depth, w] & rows[v, w]
             members[depth + 1, w] = word
             total += popcount(word)
-        need = target - size
-        if total < need:
+        if total < target - size:
             continue
-        branching_set(rows, members[depth + 1], need, classes, locked, branch[depth + 1])
-        needs[depth + 1] = need
         depth += 1
+        needs[depth] = 0
     state[DEPTH] = depth
     state[TARGET] = target
     state[NODES] += nodes
