@@ -207,6 +207,7 @@ def test_bad_input(change, error, says):
         common_subgraph_attack(**arguments)
 
 
+@pytest.mark.whole
 def test_limit_is_told():
     release, known, _ = files(3, n=30)
     with pytest.warns(SearchLimitWarning):
