@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 
 # Worker processes of the tests share the processors among them: a second thread of each, which waits for its turn by
 # spinning, would take from the others what a small input takes a hundred times over. Set before numba is imported.
@@ -73,3 +74,8 @@ def smoke(tmp_path_factory):
         return Results.load(home / name / name), home / name / name
 
     return of
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts the suite in the background switches Ctrl-C off for all processes of it; tests press it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
