@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident._cost import MEMORY, read_size
+from reident._machine.cost import MEMORY, read_size
 from reident.sweep._machine import processors
 from reident.workbench.command_options import resumable
 from reident.workbench.commands import add_commands

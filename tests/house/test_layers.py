@@ -14,7 +14,7 @@ PACKAGE = Path(reident.__file__).parent
 
 # From bottom to top. A module not named here belongs to the layer of its folder.
 LAYERS = [
-    {"errors", "_types", "_check", "_cost", "_rng", "_line", "_lock", "_yaml", "options", "rates"},
+    {"errors", "_types", "_check", "_machine", "_rng", "options", "rates"},
     {"kernels"},
     {"data"},
     {"places", "cliques", "tables", "networks", "queries"},
@@ -96,6 +96,11 @@ def test_no_modules_import_one_another_in_a_circle():
                 graph.add_edges_from((own, one if one in names else module) for one in found)
     graph.remove_edges_from([(one, one) for one in graph if graph.has_edge(one, one)])
     assert [sorted(circle) for circle in nx.strongly_connected_components(graph) if len(circle) > 1] == []
+
+
+def test_few_files_at_the_root_begin_with_an_underscore():
+    """What all floors need has a room of its own as soon as there is more than one of it."""
+    assert len(list(PACKAGE.glob("_[a-z]*.py"))) <= 4
 
 
 def test_contributing_tells_the_layers():

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check.values import check_integer, check_listed, is_key
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._types import FloatArray
 from reident.errors import DataError, ParameterError
 

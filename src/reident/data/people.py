@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_choice, check_integer, check_mapping, check_real
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.data.datasets import load_adult, load_body_measures

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_area, check_columns, check_integer, check_real, check_table, check_vector
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.errors import ParameterError

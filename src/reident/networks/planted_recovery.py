@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from reident._check import check_integer
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._types import IntArray
 from reident.errors import ParameterError, SearchLimitWarning
 from reident.networks.graph import Network, as_network

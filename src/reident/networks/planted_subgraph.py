@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from reident._check import check_integer, check_names
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError

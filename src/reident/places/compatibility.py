@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from reident._check import check_column, check_distance_matrix, check_integer, encode_labels
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._types import FloatArray, IntArray
 from reident.cliques.adjacency import Adjacency
 from reident.errors import DataError, ParameterError

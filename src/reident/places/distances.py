@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._check import check_coordinates
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._types import FloatArray
 from reident.errors import DataError
 from reident.kernels._jit import threads_for

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from reident._check import check_ids
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.errors import DataError

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import check_flag, check_integer
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, FloatArray, IntArray, RNGLike
 from reident.kernels.places import registration as kernel

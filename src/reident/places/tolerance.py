@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from reident._check import check_choice, check_integer, check_listed, check_real
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.data.simulate import points_in_area

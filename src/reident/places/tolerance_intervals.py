@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident._check import check_embedding, check_flag, check_integer, check_real
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, RNGLike
 from reident.kernels.places import lipschitz, sphere

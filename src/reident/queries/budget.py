@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, NoReturn
 import pandas as pd
 
 from reident._check import check_epsilon, check_integer
-from reident._cost import afford
-from reident._lock import hold
+from reident._machine.cost import afford
+from reident._machine.lock import hold
 from reident.errors import DataError, ParameterError
 
 __all__ = ["Budget", "Expense"]

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident._check import check_array, check_bounds, check_choice, check_epsilon, check_flag, check_integer
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError, PrivacyWarning

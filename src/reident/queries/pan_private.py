@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reident._check import check_array, check_choice, check_epsilon, check_integer, check_names, check_real
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError, ParameterError
 from reident.queries.budget import Budget, spend

@@ -22,7 +22,7 @@ from reident._check import (
     how_many,
     is_key,
 )
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, FloatArray, RNGLike
 from reident.errors import DataError, ParameterError

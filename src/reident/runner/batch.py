@@ -26,8 +26,8 @@ import yaml
 
 from reident._check import check_integer, check_seed
 from reident._rng import trial_seed
-from reident._yaml import read_yaml
 from reident.data._paths import notebooks_folder
+from reident.data._yaml import read_yaml
 from reident.errors import DataError, ParameterError
 from reident.pages import write_page
 from reident.runner import NotebookRun, notebook_defaults, page_at_the_end, read_records, run_notebooks

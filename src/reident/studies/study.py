@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from reident._check import check_choice, check_seed
-from reident._lock import scratch
+from reident._machine.lock import scratch
 from reident.data._paths import notebooks_folder
 from reident.data.papers import Paper
 from reident.errors import DataError

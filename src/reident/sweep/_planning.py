@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from reident._check import check_integer, check_seed
-from reident._cost import afford
-from reident._lock import occupied
+from reident._machine.cost import afford
+from reident._machine.lock import occupied
 from reident._rng import stable_hash
 from reident.errors import ParameterError
 from reident.sweep import _code

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_columns, check_instance, check_integer, check_listed, check_table
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import FloatArray, IntArray, RNGLike
 from reident.errors import DataError

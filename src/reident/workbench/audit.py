@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_columns, check_path, check_table, check_text
-from reident._lock import scratch
+from reident._machine.lock import scratch
 from reident._types import FloatArray
 from reident.errors import DataError
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of

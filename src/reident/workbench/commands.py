@@ -300,7 +300,7 @@ def _tried(text: str) -> dict[str, Any]:
 @contextmanager
 def _workplace(out: Path) -> Iterator[Path]:
     """Give a folder for what is under way, before any work is done that a bad one would lose, to one process only."""
-    from reident._lock import occupied
+    from reident._machine.lock import occupied
     from reident.errors import DataError
 
     work = out / ".work"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._lock import scratch
+from reident._machine.lock import scratch
 from reident._types import Parameters
 from reident.methods import Entry, find
 from reident.methods.forms import NONE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from reident._check import check_choice, check_listed, check_mapping, check_real
-from reident._yaml import read_yaml
+from reident.data._yaml import read_yaml
 from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.making import MISSING

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 from reident._check import check_choice, check_integer
-from reident._lock import scratch
+from reident._machine.lock import scratch
 from reident.data._paths import notebooks_folder
 from reident.errors import DataError, ParameterError
 from reident.workbench.assessing import REPETITIONS

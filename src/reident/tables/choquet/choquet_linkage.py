@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident._check import check_choice, check_columns, check_integer, check_numeric, check_real, check_table
-from reident._cost import afford
+from reident._machine.cost import afford
 from reident._rng import check_rng
 from reident._types import BoolArray, FloatArray, RNGLike
 from reident.errors import DataError, ParameterError, SearchLimitWarning
