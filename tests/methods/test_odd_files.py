@@ -17,6 +17,7 @@ from reident.workbench.command_options import listed
 from reident.workbench.files import write_file
 from reident.workbench.making import Roles, Step
 from reident.workbench.microdata import microdata
+from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe
 from reident.workbench.searching import search_release
 
@@ -217,3 +218,63 @@ def test_a_release_and_an_original_without_a_line_of_names_are_checked(tmp_path)
     assert json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["share_above_limit"] >= naive
     elsewhere = call(tmp_path, *line, "--names", "age,sex,ill", "--release-names", "Alter,sex,ill")
     assert "'Alter' of the release was read as 'age': it holds its values." in elsewhere.stdout
+
+
+def _visits(n=40):
+    born = pd.Series(pd.date_range("1950-01-01", periods=n, freq="31D"))
+    return pd.DataFrame(
+        {"person": [f"K{i:03d}" for i in range(n)], "born": born.dt.strftime("%d.%m.%Y"), "age": range(n)}
+    )
+
+
+@pytest.mark.parametrize("name", ["book.xlsx", "file.parquet", "file.dta"])
+def test_dates_that_were_typed_as_texts_are_dates_in_every_kind_of_file(tmp_path, name):
+    made = _visits()
+    if not name.endswith("dta"):  # Stata has no gap among texts
+        made.loc[3, "born"] = None
+    made.loc[4, "born"] = "00.00.0000"
+    path = tmp_path / name
+    {"xlsx": made.to_excel, "parquet": made.to_parquet}.get(name.split(".")[1], made.to_stata)(
+        path, **({"write_index": False} if name.endswith("dta") else {"index": False})
+    )
+    found = open_file(path)
+    as_csv = tmp_path / "same.csv"
+    made.to_csv(as_csv, index=False)
+    same = open_file(as_csv)
+    assert found.columns.set_index("column").loc["born", "type"] == "date"
+    assert pd.to_datetime(found.data["born"]).equals(pd.to_datetime(same.data["born"]))
+    assert "born: dates written DD.MM.YYYY are written back YYYY-MM-DD" in found.receipts
+    assert "born: '00.00.0000' read as missing (1 records)" in found.receipts
+    assert open_file(path, text="born").columns.set_index("column").loc["born", "type"] == "text"
+
+
+def test_digits_that_a_file_says_are_texts_stay_texts(tmp_path):
+    made = pd.DataFrame({"code": ["250.00", "250.10", "401.90"] * 9, "few": ["1", "2", "3"] * 9})
+    made.to_parquet(tmp_path / "codes.parquet")
+    assert open_file(tmp_path / "codes.parquet").data.equals(made)
+
+
+@pytest.mark.parametrize(
+    ("below", "told"),
+    [
+        ("Summe;;780\n", "the last 1 record(s) begin with 'Summe'"),
+        (
+            "Insgesamt:;;780\nQuelle: Register 2024;;\n",
+            "the last 2 record(s) begin with 'Insgesamt:', 'Quelle: Register",
+        ),
+        ("", ""),
+    ],
+)
+def test_sums_and_remarks_below_a_table_are_told(tmp_path, below, told):
+    path = tmp_path / "sum.csv"
+    path.write_text(_visits().to_csv(sep=";", index=False) + below, encoding="utf-8")
+    notes = [note for note in open_file(path).notes if note.startswith("the last")]
+    assert len(notes) == bool(told)
+    assert told in "".join(notes)
+
+
+def test_records_with_one_value_each_are_no_remarks(tmp_path):
+    path = tmp_path / "sparse.csv"
+    rows = [("a;;", "; b;", ";;1")[i % 3] for i in range(30)]
+    path.write_text("\n".join(["x;y;z", *rows]), encoding="utf-8")
+    assert not [note for note in open_file(path).notes if note.startswith("the last")]

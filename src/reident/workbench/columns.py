@@ -343,7 +343,20 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
         return Typed(column, "integer", receipts, _codes_among(column))
     if pd.api.types.is_numeric_dtype(column):
         return Typed(column, "number", receipts, _codes_among(column))
-    return Typed(column, "text", receipts)
+    return Typed(column, "text", receipts) if text else _texts_or_dates(column, receipts)
+
+
+def _texts_or_dates(column: pd.Series, receipts: list[str]) -> Typed:
+    """Read the dates that somebody typed as texts; digits stay texts, which their file says they are."""
+    codes, cells = pd.factorize(column)
+    found = _as_dates([str(cell).strip() for cell in cells], set(_NO_DAY))
+    if found is None:
+        return Typed(column, "text", receipts)
+    values, _, absent, told, notes = found
+    gone = [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in sorted(absent & set(cells))]
+    days = pd.to_datetime(pd.Series([*values, pd.NaT]))  # a gap has the code -1: the last
+    made = pd.Series(days.to_numpy()[codes], column.index, name=column.name)
+    return Typed(made, "date", [*receipts, *told, *gone], notes)
 
 
 def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:

@@ -24,6 +24,10 @@ __all__ = ["KINDS", "OpenedFile", "open_file"]
 #: The kinds of file that can be read, by the end of the name.
 KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
+#: What a line begins with that adds a table up.
+_TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
+#: Up to this many lines below a table are looked at.
+_BELOW = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +195,7 @@ def describe(
     crs: str | None = None,
 ) -> OpenedFile:
     """Type the columns of a table and propose their roles; `decimal` None: the table's own types are kept."""
-    told, look = list(receipts), list(notes)
+    told, look = list(receipts), [*notes, *_below(cells)]
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
     typed: dict[str, Typed] = {}
     for name in cells.columns:
@@ -228,6 +232,22 @@ def describe(
         ]
     )
     return OpenedFile(data, columns, dict(source), places, told, look)
+
+
+def _below(cells: pd.DataFrame) -> list[str]:
+    """Tell of the last records that look like a sum or a remark below a table, and like no person."""
+    found: list[str] = []
+    for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False):
+        filled = [text for text in (str(cell).strip() for cell in row if not _blank(cell)) if text]
+        total = bool(filled) and filled[0].rstrip(" :").lower() in _TOTALS
+        if not total and not (len(filled) == 1 < len(row) - 1):
+            break
+        found.insert(0, repr(filled[0]))
+    if not found or len(found) == min(_BELOW, len(cells)):
+        return []  # records with one value each
+    return [
+        f"the last {len(found)} record(s) begin with {', '.join(found)}: if it is no person, take it out of the file"
+    ]
 
 
 def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -> Typed:
