@@ -278,3 +278,35 @@ def test_records_with_one_value_each_are_no_remarks(tmp_path):
     rows = [("a;;", "; b;", ";;1")[i % 3] for i in range(30)]
     path.write_text("\n".join(["x;y;z", *rows]), encoding="utf-8")
     assert not [note for note in open_file(path).notes if note.startswith("the last")]
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        (
+            lambda lat, lon: [f"{lat:.0f}°{7 * lat % 60:02.0f}'12.5\"N", f"{lon:.0f}° 44' E"],
+            "degrees, minutes and seconds",
+        ),
+        (lambda lat, lon: [f"POINT ({lon:.5f} {lat:.5f})", 1], "points of well-known text"),
+        (lambda lat, lon: [f"{lat:.5f}, {lon:.5f}", 1], "pairs of coordinates"),
+        (lambda lat, lon: [f"{lat:.1f} - {lon:.1f}", 1], ""),
+    ],
+)
+def test_places_that_are_written_as_texts_are_told(tmp_path, write, told):
+    lat, lon = np.linspace(50, 52, 30), np.linspace(7, 9, 30)
+    rows = [write(*one) for one in zip(lat, lon, strict=True)]
+    pd.DataFrame(rows, columns=["where", "other"]).assign(age=range(30)).to_csv(
+        tmp_path / "a.csv", sep=";", index=False
+    )
+    notes = [note for note in open_file(tmp_path / "a.csv").notes if "taken as places" in note]
+    assert len(notes) == (0 if not told else 1 if "seconds" not in told else 2)
+    assert all(told in note for note in notes)
+
+
+@pytest.mark.parametrize("nowhere", [0, 2])
+def test_places_where_hardly_anybody_is_are_told(tmp_path, nowhere):
+    made = pd.DataFrame({"lat": np.linspace(50, 52, 30), "lon": np.linspace(7, 9, 30), "age": range(30)})
+    made.loc[made.index[:nowhere], ["lat", "lon"]] = 0
+    made.to_csv(tmp_path / "a.csv", index=False)
+    notes = [note for note in open_file(tmp_path / "a.csv").notes if "at 0, 0" in note]
+    assert notes == ["lat, lon: 2 record(s) at 0, 0: perhaps without a place"][: nowhere // 2]

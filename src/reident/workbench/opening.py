@@ -14,7 +14,7 @@ from reident.data.delimited import read_delimited, table_of_rows
 from reident.errors import DataError, ParameterError
 from reident.places.points import check_crs
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
-from reident.workbench.roles import PlaceColumns, place_columns, propose
+from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -217,6 +217,7 @@ def describe(
     places = place_columns(data, crs) if geometry is None else None
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
+    look += doubtful_places(pd.DataFrame(data), types, places)
     roles = propose(pd.DataFrame(data), types, places)
     columns = pd.DataFrame(
         [

@@ -15,7 +15,16 @@ from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.columns import words
 
-__all__ = ["NO_WEIGHT", "ROLES", "UNKNOWN", "PlaceColumns", "place_columns", "propose", "survey_weights"]
+__all__ = [
+    "NO_WEIGHT",
+    "ROLES",
+    "UNKNOWN",
+    "PlaceColumns",
+    "doubtful_places",
+    "place_columns",
+    "propose",
+    "survey_weights",
+]
 
 #: What a column can be, and what that means for a release.
 ROLES = {
@@ -93,6 +102,34 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
             reason = "metres east and north by name and range" + ("" if found else ": name a CRS, such as EPSG:25832")
             return PlaceColumns(lat=north, lon=east, crs=found, reason=reason)
     return None
+
+
+#: How places are written as texts, and what that is called.
+_PLACE_TEXTS = {
+    "points of well-known text": re.compile(r"(SRID=\d+; ?)?POINT ?(Z |M |ZM )?\(.+\)", re.IGNORECASE),
+    "degrees, minutes and seconds": re.compile(r"[NSEOW+-]? ?\d{1,3} ?°.*"),
+    "pairs of coordinates": re.compile(r"[(\[]?[+-]?\d{1,3}\.\d+ ?[,;/ ] ?[+-]?\d{1,3}\.\d+[)\]]?"),
+}
+
+
+def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
+    """Return what a custodian should look at: texts that are places, and places at 0, 0, where hardly anybody is."""
+    told = []
+    for name in table.columns:
+        if types[name] != "text" or pd.api.types.is_bool_dtype(table[name]):
+            continue
+        cells = [str(cell).strip() for cell in table[name].dropna().head(200)]
+        for what, pattern in _PLACE_TEXTS.items():
+            if cells and all(map(pattern.fullmatch, cells)):
+                told.append(
+                    f"{name}: {what}; written as two columns of numbers, latitude and longitude in degrees, they would "
+                    "be taken as places"
+                )
+    if places is not None:
+        nowhere = int(((table[places["lat"]] == 0) & (table[places["lon"]] == 0)).sum())
+        if nowhere:
+            told.append(f"{places['lat']}, {places['lon']}: {nowhere} record(s) at 0, 0: perhaps without a place")
+    return told
 
 
 def _pairs(names: list[Any], first: set[str], second: set[str]) -> list[tuple[Any, Any]]:
