@@ -310,3 +310,38 @@ def test_places_where_hardly_anybody_is_are_told(tmp_path, nowhere):
     made.to_csv(tmp_path / "a.csv", index=False)
     notes = [note for note in open_file(tmp_path / "a.csv").notes if "at 0, 0" in note]
     assert notes == ["lat, lon: 2 record(s) at 0, 0: perhaps without a place"][: nowhere // 2]
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("%Y%m%d", "YYYYMMDD"),
+        ("%d%b%Y", "DDMonYYYY"),
+        ("%d-%b-%Y", "DD-Mon-YYYY"),
+        ("%Y-%m-%d 07:30:15.250", "YYYY-MM-DD hh:mm:ss.f"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_dates_as_databases_write_them(tmp_path, form, shown, kind):
+    days = pd.Series(pd.date_range("1950-01-01", periods=40, freq="31D"))
+    made = pd.DataFrame({"nr": range(40), "day": days.dt.strftime(form)})
+    if shown == "YYYYMMDD" and kind == "parquet":
+        made["day"] = made["day"].astype("int64")
+    path = tmp_path / f"a.{kind}"
+    made.to_csv(path, index=False) if kind == "csv" else made.to_parquet(path, index=False)
+    found = open_file(path)
+    assert found.columns.set_index("column").loc["day", "type"] == "date"
+    assert (found.data["day"].dt.normalize() == days).all()
+    assert any(f"dates written {shown} are written back" in line for line in found.receipts)
+    assert write_file(found.data, tmp_path / "back.csv") is not None
+    assert (pd.to_datetime(pd.read_csv(tmp_path / "back.csv")["day"]) == found.data["day"]).all()
+
+
+def test_numbers_that_are_no_days_stay_numbers_and_days_without_a_century_texts(tmp_path):
+    made = pd.DataFrame({"sum": range(19500101, 19500141), "born": "08.05.45", "one": 20240301})
+    made.to_csv(tmp_path / "a.csv", index=False)
+    found = open_file(tmp_path / "a.csv")
+    assert found.columns.set_index("column")["type"].to_dict() == {"sum": "integer", "born": "text", "one": "integer"}
+    assert [note for note in found.notes if "century" in note] == [
+        "born: days without a century stay text: written with four digits of the year they would be dates"
+    ]

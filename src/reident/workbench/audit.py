@@ -304,7 +304,7 @@ def _forms(value: Any) -> set[str]:
     """Return how a value may be written."""
     if isinstance(value, pd.Timestamp | np.datetime64):
         moment = pd.Timestamp(value)
-        return {str(moment), moment.strftime("%Y-%m-%d"), moment.strftime("%d.%m.%Y")}
+        return {str(moment), moment.strftime("%Y-%m-%d"), moment.strftime("%d.%m.%Y"), moment.strftime("%Y%m%d")}
     return {str(value)} if str(value) else set()
 
 

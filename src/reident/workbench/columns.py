@@ -38,7 +38,7 @@ _AMONG_NUMBERS = _NO_ANSWER | {
 }  # fmt: skip
 _NEGATIVE_CODES = (-9, -99, -999, -9999, -1, -8, -7)
 _HIGH_CODES = (999, 9999, 99999)
-_NO_DAY = {"00.00.0000", "0000-00-00", "00/00/0000"}
+_NO_DAY = {"00.00.0000", "0000-00-00", "00/00/0000", "00000000"}
 #: Units before or behind the numbers of a column.
 _UNIT = re.compile(
     r"(€|\$|£|EUR|USD|GBP|CHF)?[ \u00a0]?[+-]?[\d.,]+[ \u00a0]?(€|\$|£|%|EUR|USD|GBP|CHF|kg|cm|mm|km|mmHg)?"
@@ -56,17 +56,26 @@ _CODE_WORDS = {
     "kreis", "kennziffer", "code", "key", "schluessel", "schlüssel", "nr", "nummer", "id", "telefon", "phone", "tel",
     "icd", "ops", "isco", "nace", "fips", "siren", "insee", "cap", "iban", "konto",
 }  # fmt: skip
+#: A day as one whole number; that many different ones are no chance.
+_WHOLE_DAY, _FEW_DAYS = re.compile(r"(1[89]|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"), 3
+_DAYS = (18000101, 20991231)
 _DATES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d", "YYYY-MM-DD"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm:ss"),
+    (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\.\d{1,9}"), None, "YYYY-MM-DD hh:mm:ss.f"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm"),
+    (_WHOLE_DAY, "%Y%m%d", "YYYYMMDD"),
     (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "%d.%m.%Y", "DD.MM.YYYY"),
     (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}"), "%d.%m.%Y %H:%M", "DD.MM.YYYY hh:mm"),
     (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}:\d{2}"), "%d.%m.%Y %H:%M:%S", "DD.MM.YYYY hh:mm:ss"),
     (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%d/%m/%Y", "DD/MM/YYYY"),
     (re.compile(r"\d{1,2}/\d{1,2}/\d{4}"), "%m/%d/%Y", "MM/DD/YYYY"),
     (re.compile(r"\d{4}/\d{2}/\d{2}"), "%Y/%m/%d", "YYYY/MM/DD"),
+    (re.compile(r"\d{1,2}[A-Za-z]{3}\d{4}"), "%d%b%Y", "DDMonYYYY"),
+    (re.compile(r"\d{1,2}-[A-Za-z]{3}-\d{4}"), "%d-%b-%Y", "DD-Mon-YYYY"),
 )
+#: Days whose century nobody wrote: 45 may be 1945 or 2045, and nothing decides it.
+_NO_CENTURY = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}|\d{1,2}-[A-Za-z]{3}-\d{2}")
 
 
 @dataclass
@@ -156,7 +165,10 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
     guess = missing is None or len(missing) > 0
     absent = {"", *(_NO_ANSWER if guess else ()), *(missing or ())}
     known = [cell for cell in wide if cell not in absent]
-    typed = None if text or not known else _as_numbers(column.name, wide, counts, decimal, absent, guess)
+    no_day = absent | (_AMONG_NUMBERS | _NO_DAY if guess else set())
+    typed = None if text else _as_whole_days(wide, no_day)
+    if typed is None and known and not text:
+        typed = _as_numbers(column.name, wide, counts, decimal, absent, guess)
     unit = "" if typed is not None or text else _unit(known)
     if unit:
         bare = [cell.removeprefix(unit).removesuffix(unit).strip() for cell in wide]
@@ -164,7 +176,7 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
         if typed is not None:
             typed[3].append(f"the unit {unit!r} is not written back")
     if typed is None and known and not text:
-        typed = _as_dates(wide, absent | (_AMONG_NUMBERS | _NO_DAY if guess else set()))
+        typed = _as_dates(wide, no_day)
     receipts: list[str] = []
     notes: list[str] = []
     if typed is None:
@@ -177,6 +189,7 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
             notes.append(f"{len(stripped)} value(s) occur with and without blanks around them, and are told apart")
         doubtful = sorted((_AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
         notes += [f"{cell!r} is kept as a value ({_count(wide, counts, {cell})} records)" for cell in doubtful]
+        notes += _without_century(known)
     else:
         values, kind, used, receipts, notes = typed
     for cell in sorted(used - {""}):
@@ -280,6 +293,21 @@ def _not_written_back(plain: dict[str, str], decimal: str, *, whole: bool) -> li
     return receipts
 
 
+def _as_whole_days(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], list[str], list[str]] | None:
+    """Read whole numbers that are days, all of them: 19450508."""
+    known = {cell for cell in cells if cell not in absent}
+    if len(known) < _FEW_DAYS or not all(map(_WHOLE_DAY.fullmatch, known)):
+        return None
+    return _as_dates(cells, absent)
+
+
+def _without_century(cells: Sequence[Any]) -> list[str]:
+    """Tell of days that nobody can read: 08.05.45."""
+    if not len(cells) or not all(_NO_CENTURY.fullmatch(str(cell).strip()) for cell in cells[:200]):
+        return []
+    return ["days without a century stay text: written with four digits of the year they would be dates"]
+
+
 def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], list[str], list[str]] | None:
     known = [cell for cell in cells if cell not in absent]
     if not known:
@@ -291,7 +319,7 @@ def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], l
             parsed = pd.to_datetime(pd.Series(known), format=form or "ISO8601")
         except (ValueError, OverflowError):
             continue
-        read = dict(zip(known, parsed, strict=True))
+        read = dict(zip(known, parsed.dt.floor("s"), strict=True))
         back = "YYYY-MM-DD hh:mm:ss" if "hh" in shown else "YYYY-MM-DD"
         receipts = [] if shown == back else [f"dates written {shown} are written back {back}"]
         notes = []
@@ -340,18 +368,20 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
     if pd.api.types.is_datetime64_any_dtype(column):
         return Typed(column, "date", receipts)
     if pd.api.types.is_integer_dtype(column):
-        return Typed(column, "integer", receipts, _codes_among(column))
+        plain = Typed(column, "integer", receipts, _codes_among(column))
+        days = column.dropna().between(*_DAYS).all() and _texts_or_dates(column, receipts, whole=True)
+        return days if days and days.type == "date" else plain
     if pd.api.types.is_numeric_dtype(column):
         return Typed(column, "number", receipts, _codes_among(column))
     return Typed(column, "text", receipts) if text else _texts_or_dates(column, receipts)
 
 
-def _texts_or_dates(column: pd.Series, receipts: list[str]) -> Typed:
-    """Read the dates that somebody typed as texts; digits stay texts, which their file says they are."""
+def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = False) -> Typed:
+    """Read the dates that somebody typed as texts, or as `whole` numbers; what else is digits stays what it is."""
     codes, cells = pd.factorize(column)
-    found = _as_dates([str(cell).strip() for cell in cells], set(_NO_DAY))
+    found = (_as_whole_days if whole else _as_dates)([str(cell).strip() for cell in cells], set(_NO_DAY))
     if found is None:
-        return Typed(column, "text", receipts)
+        return Typed(column, "text", receipts, _without_century(cells))
     values, _, absent, told, notes = found
     gone = [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in sorted(absent & set(cells))]
     days = pd.to_datetime(pd.Series([*values, pd.NaT]))  # a gap has the code -1: the last
