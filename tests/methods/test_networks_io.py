@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -11,6 +12,7 @@ from reident import DataError, ParameterError, as_network, naive_anonymise, read
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
 from reident.networks.graph import as_directed_network
+from reident.workbench.opening import open_file
 
 
 def same(network, graph):
@@ -37,7 +39,9 @@ def test_sparse_round_trip(graph):
     assert same(as_network(as_network(graph).to_scipy()), graph)
 
 
-@pytest.mark.parametrize("name", ["g.csv", "g.csv.gz", "g.gml", "g.gml.gz", "g.net", "g.mtx"])
+@pytest.mark.parametrize(
+    "name", ["g.csv", "g.csv.gz", "g.gml", "g.gml.gz", "g.net", "g.mtx", "g.graphml", "g.graphml.gz", "g.gexf"]
+)
 def test_file_round_trip(graph, tmp_path, name):
     back = read_graph(write_graph(graph, tmp_path / name))
     assert back.n_nodes == 16
@@ -89,7 +93,9 @@ def test_bad_files_are_refused(tmp_path):
     with pytest.raises(DataError, match="no graph file"):
         read_graph(tmp_path / "absent.csv")
     with pytest.raises(ParameterError, match="must end in one of"):
-        read_graph(tmp_path / "g.xlsx")
+        read_graph(tmp_path / "g.docx")
+    with pytest.raises(ParameterError, match="must end in one of"):
+        write_graph(nx.path_graph(3), tmp_path / "g.xlsx")
     (tmp_path / "g.gml").write_text("graph [ node [")
     with pytest.raises(DataError, match="could not be read as gml"):
         read_graph(tmp_path / "g.gml")
@@ -190,3 +196,79 @@ def test_directed_files_are_read_without_directions(tmp_path):
         read_graph(tmp_path / "directed.gml")
     with pytest.warns(UserWarning, match="1 relation.s. of a person with itself and 1 repeated"):
         assert read_graph(tmp_path / "directed.gml", simplify=True).n_edges == 2
+
+
+@pytest.mark.parametrize("name", ["g.graphml", "g.graphml.gz", "g.gexf"])
+def test_numbers_stay_numbers_and_names_names_in_xml(tmp_path, name):
+    numbers = nx.relabel_nodes(nx.cycle_graph(12), {i: 3 * i for i in range(12)})
+    assert list(read_graph(write_graph(numbers, tmp_path / name)).nodes) == list(range(0, 36, 3))
+    names = nx.Graph([("Zoë", "Jürgen & Söhne"), ("Zoë", "<b>")])
+    assert nx.utils.graphs_equal(read_graph(write_graph(names, tmp_path / name)).to_networkx(), names)
+
+
+@pytest.mark.parametrize("version", ["1.1draft", "1.2draft", "1.3"])
+def test_nodes_of_other_programs_go_by_their_names(tmp_path, version):
+    """As Gephi and igraph write them: numbered nodes with a name or label."""
+    numbered = nx.Graph([("n0", "n1"), ("n1", "n2")])
+    for node, name in zip(numbered, ["Ann", "Bob", "Zoë"], strict=True):
+        numbered.nodes[node]["label"] = name
+    nx.write_gexf(numbered, tmp_path / "g.gexf", version=version)
+    nx.write_graphml_xml(nx.relabel_nodes(numbered, {}), tmp_path / "g.graphml")
+    for name in ("g.gexf", "g.graphml"):
+        assert set(read_graph(tmp_path / name).to_networkx().edges) == {("Ann", "Bob"), ("Bob", "Zoë")}
+    for node in numbered:
+        numbered.nodes[node]["label"] = "person"  # no name of anybody
+    nx.write_graphml_xml(numbered, tmp_path / "g.graphml")
+    assert list(read_graph(tmp_path / "g.graphml").nodes) == ["n0", "n1", "n2"]
+
+
+@pytest.mark.parametrize("name", ["g.graphml", "g.gexf"])
+def test_broken_and_directed_xml_is_refused(tmp_path, name):
+    (tmp_path / name).write_text("<graph><node>")
+    with pytest.raises(DataError, match="could not be read as g"):
+        read_graph(tmp_path / name)
+    directed = nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")])
+    (nx.write_gexf if name == "g.gexf" else nx.write_graphml_xml)(directed, tmp_path / name)
+    with pytest.raises(DataError, match="undirected"):
+        read_graph(tmp_path / name)
+    with pytest.warns(UserWarning, match="1 repeated"):
+        assert read_graph(tmp_path / name, simplify=True).n_edges == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "tsv"])
+def test_a_matrix_is_the_list_of_its_edges(tmp_path, ending):
+    graph = nx.relabel_nodes(nx.gnp_random_graph(20, 0.2, seed=3), {i: f"P{i:02d}" for i in range(20)})
+    graph.add_node("alone")
+    table = pd.DataFrame(nx.to_numpy_array(graph).astype(int), index=list(graph), columns=list(graph))
+    path = tmp_path / f"g.{ending}"
+    table.to_excel(path) if ending == "xlsx" else table.to_csv(path, sep={"csv": ";", "tsv": "\t"}[ending])
+    assert nx.utils.graphs_equal(read_graph(path).to_networkx(), graph)
+    edges = pd.DataFrame(list(graph.edges), columns=["von", "nach"]).assign(kontakte=3)
+    edges.to_excel(path) if ending == "xlsx" else edges.to_csv(path, sep={"csv": ";", "tsv": "\t"}[ending], index=False)
+    assert read_graph(path).n_edges == graph.number_of_edges()
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("x;a;b\na;0;1\nb;0;0\n", None),
+        ("x;a;b\na;0;1\nb;;0\n", None),
+        ("x;a;b\na;0;ja\nb;ja;0\n", "cells must be numbers"),
+        ("x;a;b\na;1;1\nb;1;0\n", "self-loops"),
+        ("x;a;b;c\na;0;1;0\nb;1;0;1\nc;0;0;0\n", "multiple edges"),
+    ],
+)
+def test_matrices_that_are_no_undirected_graph_are_refused(tmp_path, cells, message):
+    """One triangle alone is a graph; where both are given they must agree."""
+    (tmp_path / "g.csv").write_text(cells, encoding="utf-8")
+    if message is None:
+        assert read_graph(tmp_path / "g.csv").n_edges == 1
+        return
+    with pytest.raises(DataError, match=message):
+        read_graph(tmp_path / "g.csv")
+
+
+def test_a_graph_that_is_opened_as_a_table_says_where_it_belongs(tmp_path):
+    path = write_graph(nx.cycle_graph(5), tmp_path / "g.graphml")
+    with pytest.raises(DataError, match="a network is given as --network"):
+        open_file(path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import re
 import warnings
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -13,7 +15,7 @@ import numpy as np
 from reident.data.delimited import dialect_of
 from reident.errors import DataError, ParameterError
 
-__all__ = ["as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "read_raw"]
+__all__ = ["as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 
 
 def _suffix(path: Path) -> str:
@@ -23,11 +25,23 @@ def _suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-_FORMATS = {".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket"}
+_FORMATS = {
+    ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
+    ".gexf": "gexf",
+}  # fmt: skip
+#: Tables with another ending: they are read, not written.
+_TABLES = dict.fromkeys((".tsv", ".txt", ".edges", ".edgelist", ".xlsx", ".xls"), "csv")
+#: What files call the name of a node beside its number.
+_NAMES = ("name", "v_name", "label")
 
 
-def format_of(path: Path) -> str:
-    found = _FORMATS.get(_suffix(path))
+def is_graph_file(path: Path) -> bool:
+    """Tell whether a file of this name can hold nothing but a graph."""
+    return _FORMATS.get(_suffix(path), "csv") != "csv"
+
+
+def format_of(path: Path, *, written: bool = False) -> str:
+    found = (_FORMATS if written else _FORMATS | _TABLES).get(_suffix(path))
     if found is None:
         raise ParameterError(
             f"`path` must end in one of {', '.join(_FORMATS)} (optionally .gz), got {path.name!r}: "
@@ -51,11 +65,39 @@ def read_raw(path: Any, columns: Sequence[str] | None = None, *, simplify: bool 
             label = None if kind == "gml" and _lacks_labels(path) else "label"
             graph = nx.read_gml(path, label=label) if kind == "gml" else nx.read_pajek(path)
             return _simple(graph, path.name) if simplify else graph
+        if kind in ("graphml", "gexf"):
+            graph = _read_xml(path, kind)
+            return _simple(graph, path.name) if simplify else graph
         from scipy.io import mmread
 
         return mmread(path, spmatrix=False).tocsr()
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
+
+
+def _read_xml(path: Path, kind: str) -> Any:
+    """Read GraphML, or GEXF of any version; nodes go by their names, where each has its own, else by their keys."""
+    import networkx as nx
+    from networkx.readwrite.gexf import GEXF
+
+    if kind == "graphml":
+        graph = nx.read_graphml(path)
+    else:
+        for version in GEXF.versions:
+            with contextlib.suppress(nx.NetworkXError):
+                graph = nx.read_gexf(path, version=version)
+                break
+        else:
+            raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
+    keys = {node: node for node in graph}
+    names = (nx.get_node_attributes(graph, name) for name in _NAMES)
+    named = next((one for one in names if len(set(one.values())) == len(graph)), keys)
+    whole = all(re.fullmatch(r"-?(0|[1-9]\d*)", str(name)) for name in named.values())
+    ordered = {node: int(name) if whole else str(name) for node, name in named.items()}
+    made = type(graph)()
+    made.add_nodes_from(sorted(ordered.values()) if whole else (ordered[node] for node in graph))
+    made.add_edges_from((ordered[u], ordered[v]) for u, v in graph.edges())
+    return made
 
 
 def _lacks_labels(path: Path) -> bool:
@@ -110,7 +152,32 @@ def _read_csv(path: Path, columns: Sequence[str] | None, *, simplify: bool) -> t
 def cells_of(path: Path, columns: Sequence[str] | None = None) -> tuple[Any, Sequence[str]]:
     """Return the cells of a delimited file as texts, and the two columns that name an edge's ends."""
     table = _table(path)
+    if columns is None and _is_matrix(table):
+        table = _edges_of_matrix(table, path.name)
     return table, _ends(table, path.name) if columns is None else columns
+
+
+def _is_matrix(table: Any) -> bool:
+    """Tell whether a table has the same names above it and beside it."""
+    return len(table.columns) > 2 and [str(name).strip() for name in table.columns[1:]] == [
+        str(name).strip() for name in table.iloc[:, 0]
+    ]
+
+
+def _edges_of_matrix(table: Any, file: str) -> Any:
+    """Return the rows of an edge list that says what an adjacency matrix says; an empty cell is a 0."""
+    import pandas as pd
+
+    cells = table.iloc[:, 1:].replace("", "0").apply(lambda column: pd.to_numeric(column, errors="coerce"))
+    if cells.isna().to_numpy().any():
+        raise DataError(f"{file!r} is read as an adjacency matrix: its cells must be numbers, got others")
+    names, there = np.array(table.iloc[:, 0].str.strip(), object), cells.to_numpy() != 0
+    if np.array_equal(there, there.T):
+        there = np.triu(there)
+    u, v = np.nonzero(there)
+    lone = np.setdiff1d(np.arange(len(names)), np.concatenate([u, v]))
+    ends = np.concatenate([names[v], np.full(len(lone), "", object)])
+    return pd.DataFrame({"u": names[np.concatenate([u, lone])], "v": ends})
 
 
 def edges_of_cells(
@@ -167,10 +234,13 @@ def edges_of_cells(
 
 
 def _table(path: Path) -> Any:
-    """Read the cells of a delimited file as texts; separator and encoding are told by its beginning."""
+    """Read the cells of a table as texts; the beginning of a delimited one tells separator and encoding."""
     import pandas as pd
 
     try:
+        if _suffix(path) in (".xlsx", ".xls"):
+            table = pd.read_excel(path, dtype=str, keep_default_na=False, na_filter=False)
+            return table.rename(columns=str)
         for bytes_read in (2**20, None):
             separator, encoding, quote = dialect_of(path, bytes_read=bytes_read)
             try:
@@ -210,9 +280,14 @@ def _ends(table: Any, file: str) -> tuple[str, str]:
     if shared is not None:
         return shared
     raise DataError(
-        f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {names}: name them "
+        f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {_some(names)}: name them "
         "with `columns` (--ends on the command line), or give the file a first line with names"
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return f"{shown} and {len(names) - 8} more" if len(names) > 8 else shown
 
 
 def _sharing(table: Any) -> tuple[str, str] | None:

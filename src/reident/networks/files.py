@@ -1,4 +1,4 @@
-"""Graphs from and to files: edge lists, GML, Pajek, MatrixMarket."""
+"""Graphs from and to files: edge lists, adjacency matrices, GraphML, GEXF, GML, Pajek, MatrixMarket."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ __all__ = ["network_of_table", "read_graph", "write_graph"]
 
 
 def read_graph(path: str | Path, *, columns: Sequence[str] | None = None, simplify: bool = False) -> Network:
-    """Read an undirected graph from an edge list (CSV), GML, Pajek or MatrixMarket file.
+    """Read an undirected graph: an edge list, an adjacency matrix, GraphML, GEXF, GML, Pajek or MatrixMarket.
 
     Parameters
     ----------
     path : str or Path
-        The ending says the format: .csv, .gml, .net or .paj, .mtx, each optionally with .gz.
+        The ending says the format: .csv, .tsv, .txt, .edges, .edgelist, .xlsx or .xls for a table, .graphml, .gexf,
+        .gml, .net or .paj, .mtx; each but Excel's optionally with .gz. A table with the same names above it and beside
+        it is an adjacency matrix. In GraphML and GEXF a node goes by its name or label, where each has its own.
     columns : pair of str, optional
-        CSV only: the two columns that name an edge's ends; default: those called u and v, source and target, from and
-        to or the like, else the only two, else the two with most values in common. Other columns are ignored. A row
-        whose second entry is empty declares a node without edges. Separator and encoding are found.
+        Tables only: the two columns that name an edge's ends; default: those called u and v, source and target, from
+        and to or the like, else the only two, else the two with most values in common. Other columns are ignored. A
+        row whose second entry is empty declares a node without edges. Separator and encoding are found.
     simplify : bool, default False
         Leave out directions, self-loops and repeated edges, with a warning, instead of refusing them.
 
@@ -54,14 +56,14 @@ def network_of_table(table: Any, columns: Sequence[str], name: str = "table") ->
 
 
 def write_graph(graph: Any, path: str | Path) -> Path:
-    """Write an undirected graph as CSV edge list, GML, Pajek or MatrixMarket; the ending says which.
+    """Write an undirected graph as CSV edge list, GraphML, GEXF, GML, Pajek or MatrixMarket; the ending says which.
 
     Parameters
     ----------
     graph : whatever `as_network` takes
         The graph. Node names become text where the format knows only text; MatrixMarket keeps numbers 1 to n only.
     path : str or Path
-        Ends in .csv, .gml, .net or .paj, .mtx (the first three optionally with .gz).
+        Ends in .csv, .graphml, .gexf, .gml, .net or .paj, .mtx (all but the last optionally with .gz).
 
     Returns
     -------
@@ -74,7 +76,7 @@ def write_graph(graph: Any, path: str | Path) -> Path:
         If the graph is none, the ending names no format, or the folder is not there.
     """
     path = as_path(path)
-    kind = format_of(path)
+    kind = format_of(path, written=True)
     network = as_network(graph)
     if not path.parent.is_dir():
         raise DataError(f"`path` must lie in a folder that is there, got {str(path)!r}")
@@ -87,7 +89,8 @@ def write_graph(graph: Any, path: str | Path) -> Path:
     else:
         import networkx as nx
 
-        {"gml": nx.write_gml, "pajek": nx.write_pajek}[kind](network.to_networkx(), path)
+        writers = {"gml": nx.write_gml, "pajek": nx.write_pajek, "graphml": nx.write_graphml_xml, "gexf": nx.write_gexf}
+        writers[kind](network.to_networkx(), path)
     return path
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from reident._check import check_columns, check_listed, check_path, check_several, check_text
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.errors import DataError, ParameterError
+from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
 from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
@@ -171,7 +172,8 @@ def open_file(
     except KeyError as error:
         if kind in _READERS:
             raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
-        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}") from None
+        graph = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
+        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{graph}") from None
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
     if not len(cells):

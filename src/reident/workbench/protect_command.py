@@ -64,7 +64,7 @@ def protect(
     """Make a release of your own data: protected, shuffled, with a manifest that may be published.
 
     Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
-    method for networks the file is an edge list (or GML, Pajek, MatrixMarket).
+    method for networks the file is an edge list (or GraphML, GEXF, GML, Pajek).
     """
     from reident.errors import ParameterError
     from reident.methods import find
