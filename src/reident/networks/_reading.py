@@ -41,10 +41,11 @@ def is_graph_file(path: Path) -> bool:
 
 
 def format_of(path: Path, *, written: bool = False) -> str:
-    found = (_FORMATS if written else _FORMATS | _TABLES).get(_suffix(path))
+    known = _FORMATS if written else _FORMATS | _TABLES
+    found = known.get(_suffix(path))
     if found is None:
         raise ParameterError(
-            f"`path` must end in one of {', '.join(_FORMATS)} (optionally .gz), got {path.name!r}: "
+            f"`path` must end in one of {', '.join(known)} (optionally .gz), got {path.name!r}: "
             "the ending says the format"
         )
     return found

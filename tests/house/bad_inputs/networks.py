@@ -77,7 +77,7 @@ BAD = [
     ('as_network', DataError, '`graph` must not have multiple edges, got more than one between', dict(graph=DOUBLED)),
     ('as_network', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got int', dict(graph=3)),
     ('as_network', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got NoneType', dict(graph=None)),
-    ('as_network', ParameterError, "`path` must end in one of .csv, .gml, .net, .paj, .mtx (optionally .gz), got 'karate': the", dict(graph="karate")),
+    ('as_network', ParameterError, ".edgelist, .xlsx, .xls (optionally .gz), got 'karate': the", dict(graph="karate")),
     ('average_path_length', DataError, '`graph` must be undirected, got a DiGraph: use `to_und', dict(graph=DIRECTED)),
     ('average_path_length', ParameterError, '`exact_limit` must be at least 0, got -1', dict(exact_limit=-1)),
     ('average_path_length', ParameterError, '`exact_limit` must be a whole number, got 1.5', dict(exact_limit=1.5)),
@@ -222,6 +222,6 @@ BAD = [
     ('score_threshold', DataError, '`original` must be finite, got nan at position 0 (1 s', dict(original=[NAN])),
     ('score_threshold', ParameterError, '`cost` must lie in [0, inf) and be finite, got -1', dict(cost=-1)),
     ('write_graph', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got int', dict(graph=3)),
-    ('write_graph', ParameterError, "`path` must end in one of .csv, .gml, .net, .paj, .mtx (optionally .gz), got 'g.docx': the", dict(path="g.docx")),
+    ('write_graph', ParameterError, "`path` must end in one of .csv, .gml, .net, .paj, .mtx, .graphml, .gexf (optionally .gz), got 'g.docx': the", dict(path="g.docx")),
     ('write_graph', DataError, "`path` must lie in a folder that is there, got 'absent/folder/g.csv'", dict(path="absent/folder/g.csv")),
 ]
