@@ -3,6 +3,7 @@
 import re
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -232,3 +233,33 @@ def test_a_figure_fits_a_column_of_print(study, name, smoke):
         width = min(box.x1, beside.x1) - max(box.x0, beside.x0)
         height = min(box.y1, beside.y1) - max(box.y0, beside.y0)
         assert width <= 1 or height <= 2, (text, other)
+
+
+def test_labels_and_the_legend_keep_clear_of_what_there_is():
+    """A second line of one label makes the panel narrower for the other; a legend over points goes below them."""
+    with for_print(85):
+        figure, ax = new_figure()
+        ax.plot(range(30), np.random.default_rng(4).random(30), "o", label="points that fill the panel")
+        ax.set(xlabel="a label as long as a panel is wide at ten ", ylabel="a label that needs two lines, $x$ = 0.5")
+        ax.set_title("A title that begins where the panel does, and goes on", loc="left")
+        ax.legend()
+        fit_for_print(figure)
+        figure.draw_without_rendering()
+    for text in (ax.xaxis.label, ax.yaxis.label, ax._left_title):
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+    place = ax.get_legend().get_window_extent()
+    assert place.y1 <= ax.xaxis.label.get_window_extent().y0
+    assert place.y0 >= 0
+    assert "\u00a0=\u00a0" in ax.get_ylabel() or "\n" not in ax.get_ylabel()
+
+
+def test_a_legend_that_hides_nothing_stays_where_it_is():
+    with for_print(85):
+        figure, ax = new_figure()
+        ax.plot([0, 1], [0, 1], "o", label="two points")
+        ax.legend(loc="upper left")
+        fit_for_print(figure)
+        figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y0 > ax.get_window_extent().y0

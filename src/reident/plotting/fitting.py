@@ -22,7 +22,8 @@ LABEL = "label"
 
 #: Lines are not made shorter than so many letters.
 _SHORTEST = 8
-
+#: Labels and panels are fitted to one another so often, at most.
+_ROUNDS = 3
 
 #: Figures whose texts are told in the reader's language already.
 _TOLD: WeakSet[Figure] = WeakSet()
@@ -48,15 +49,12 @@ def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figur
     for legend in figure.findobj(Legend):
         _narrow(figure, legend)
     wide = figure.bbox.width
+    for _ in range(_ROUNDS):  # a second line beside a panel makes it narrower
+        if not sum(_wrap_around(ax, wide) for ax in figure.axes):
+            break
+        figure.draw_without_rendering()
     for ax in figure.axes:
-        box = ax.get_window_extent()
-        for text, room in (
-            (ax.title, min(box.width * 1.05, wide)),
-            (ax._left_title, min(box.width * 1.05, wide - box.x0)),  # type: ignore[attr-defined]
-            (ax.xaxis.label, min(box.width * 1.05, wide)),
-            (ax.yaxis.label, box.height * 1.1),
-        ):
-            wrap(text, room)
+        _take_out(ax)
     for text in said:
         wrap(text, text.axes.get_window_extent().width)  # type: ignore[union-attr]
     for part in (figure, *figure.subfigs):
@@ -70,9 +68,39 @@ def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figur
     return figure
 
 
+def _wrap_around(ax: Axes, wide: float) -> bool:
+    """Wrap what stands around a panel, and tell whether anything was."""
+    box = ax.get_window_extent()
+    middle = 2 * min(box.x0 + box.width / 2, wide - box.x0 - box.width / 2)
+    around = (
+        (ax.title, min(box.width * 1.05, middle)),
+        (ax._left_title, min(box.width * 1.05, wide - box.x0)),  # type: ignore[attr-defined]
+        (ax.xaxis.label, min(box.width * 1.05, middle)),
+        (ax.yaxis.label, box.height * 1.1),
+    )
+    before = [text.get_text() for text, _ in around]
+    for text, room in around:
+        wrap(text, room)
+    return before != [text.get_text() for text, _ in around]
+
+
+def _take_out(ax: Axes) -> None:
+    """Put a legend below its panel where it lies on points that are drawn there."""
+    legend = ax.get_legend()
+    if legend is None or not legend.get_visible():
+        return
+    place = legend.get_window_extent()
+    points = [line.get_transform().transform(line.get_xydata()) for line in ax.lines]
+    if place.overlaps(ax.get_window_extent()) and any(place.count_contains(drawn) for drawn in points):
+        panel, values = ax.get_window_extent(), ax.xaxis.get_tightbbox()
+        below = (0.0 if values is None else (values.y0 - panel.y0) / panel.height) - 0.03
+        legend.set_loc("upper left")
+        legend.set_bbox_to_anchor((0.0, below), transform=ax.transAxes)
+
+
 def wrap(text: Text, room: float) -> None:
     """Break a text into lines that are no longer than there is room; formulas stay whole."""
-    told = text.get_text()
+    told = text.get_text().replace(" = ", "\u00a0=\u00a0")
     chars = max(map(len, told.split("\n")))
     while (length := _length(text)) > room and chars > _SHORTEST:
         chars = max(_SHORTEST, min(chars - 1, int(chars * room / length)))
