@@ -248,6 +248,14 @@ def test_dates_that_were_typed_as_texts_are_dates_in_every_kind_of_file(tmp_path
     assert open_file(path, text="born").columns.set_index("column").loc["born", "type"] == "text"
 
 
+def test_a_type_that_becomes_another_has_a_receipt(tmp_path):
+    made = pd.DataFrame({"day": pd.date_range("1950-01-01", periods=9).strftime("%Y-%m-%d")})
+    made.to_parquet(tmp_path / "a.parquet")
+    made.to_csv(tmp_path / "a.csv", index=False)
+    assert open_file(tmp_path / "a.parquet").receipts == ["day: texts that are dates become dates"]
+    assert open_file(tmp_path / "a.csv").receipts == []
+
+
 def test_digits_that_a_file_says_are_texts_stay_texts(tmp_path):
     made = pd.DataFrame({"code": ["250.00", "250.10", "401.90"] * 9, "few": ["1", "2", "3"] * 9})
     made.to_parquet(tmp_path / "codes.parquet")

@@ -393,9 +393,9 @@ def test_an_office_file_of_250_is_opened_assessed_released_and_checked_without_a
     office(250).drop(columns=["Breite", "Länge"]).to_csv(
         tmp_path / "patienten.csv", sep=";", index=False, encoding="latin-1"
     )
-    done = call(tmp_path, "open", "patienten.csv")
+    done = call(tmp_path, "open", "patienten.csv", "--out", "roles/recipe.yaml")
     assert done.returncode == 0, done.stderr
-    done = call(tmp_path, "assess", "--recipe", "recipe.yaml")
+    done = call(tmp_path, "assess", "--recipe", "roles/recipe.yaml")
     assert done.returncode == 0, done.stderr
     known = "an intruder may know: Geschlecht, Alter, PLZ, Beruf, Aufnahme; sensitive: Einkommen, Diagnose"
     assert known in done.stdout

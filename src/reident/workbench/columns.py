@@ -383,6 +383,7 @@ def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = Fal
     if found is None:
         return Typed(column, "text", receipts, _without_century(cells))
     values, _, absent, told, notes = found
+    told = told or ["texts that are dates become dates"]
     gone = [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in sorted(absent & set(cells))]
     days = pd.to_datetime(pd.Series([*values, pd.NaT]))  # a gap has the code -1: the last
     made = pd.Series(days.to_numpy()[codes], column.index, name=column.name)

@@ -232,11 +232,11 @@ def assess(
         print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
         _set_aside(out / "recipe.yaml", recipe)
         if opened is not None and found.search is not None and found.search.passed:
-            source = os.path.relpath((Path(recipe).parent if recipe else Path()) / told.file, out)
-            advised = replace(found.advised(told), file=source).write(out / "recipe.yaml")
-            named = shlex.quote(str(advised))
+            source = os.path.normpath(file or Path(recipe or "").parent / told.file)
+            advised = replace(found.advised(told), file=os.path.relpath(source, out)).write(out / "recipe.yaml")
+            named, original = shlex.quote(str(advised)), shlex.quote(source)
             print(f"the advised release: reident protect --recipe {named} --out release")
-            print(f"its check: reident check release --against {shlex.quote(str(file or told.file))} --recipe {named}")
+            print(f"its check: reident check release --against {original} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
             _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
 
