@@ -353,3 +353,23 @@ def test_numbers_that_are_no_days_stay_numbers_and_days_without_a_century_texts(
     assert [note for note in found.notes if "century" in note] == [
         "born: days without a century stay text: written with four digits of the year they would be dates"
     ]
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "csv"])
+@pytest.mark.parametrize("units", [True, False])
+def test_names_over_two_lines_and_a_line_of_units(tmp_path, kind, units):
+    rows = [[f"K{i}", 20 + i, 1.5 * i + 0.25] for i in range(30)]
+    made = pd.DataFrame([[None, "Jahre", "EUR"]] * units + rows, columns=["Fall", "Alter\n(Jahre)", "Betrag"])
+    path = tmp_path / f"a.{kind}"
+    made.to_excel(path, index=False) if kind == "xlsx" else made.to_csv(path, index=False, sep=";", decimal=",")
+    found = open_file(path)
+    assert list(found.data.columns) == ["Fall", "Alter (Jahre)", "Betrag"]
+    assert "line breaks in the names of columns are not written back" in found.receipts
+    told = "the first record has 'Jahre' in Alter (Jahre), 'EUR' in Betrag: if it is a line of units, take it out of "
+    assert [note for note in found.notes if note.startswith("the first")] == [f"{told}the file"] * units
+
+
+def test_a_gap_in_the_first_record_is_no_unit(tmp_path):
+    rows = "\n".join(f"{i};{i}" for i in range(30))
+    (tmp_path / "a.csv").write_text(f"a;b\nunbekannt;1\n{rows}\nunbekannt;2\n", encoding="utf-8")
+    assert not [note for note in open_file(tmp_path / "a.csv").notes if note.startswith("the first")]

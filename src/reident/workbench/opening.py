@@ -179,6 +179,10 @@ def open_file(
     if not len(cells):
         raise DataError(f"{path.name!r} must hold at least one record, it is empty")
     cells.columns = [str(name) for name in cells.columns]
+    in_one_line = [" ".join(name.split()) for name in cells.columns]
+    if any("\n" in name for name in cells.columns) and len(set(in_one_line)) == len(in_one_line):
+        cells = cells.rename(columns=dict(zip(cells.columns, in_one_line, strict=True)))
+        receipts = [*receipts, "line breaks in the names of columns are not written back"]
     if kind in (".csv", ".tsv", ".txt"):
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
     forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
@@ -209,6 +213,7 @@ def describe(
             typed[name] = _typed_cells(cells[name], missing, name in forced)
         told += [f"{name}: {line}" for line in typed[name].receipts]
         look += [f"{name}: {line}" for line in typed[name].notes]
+    look += _units(cells, typed)
     data = pd.DataFrame({name: one.cells for name, one in typed.items()})
     if geometry is not None:
         import geopandas as gpd
@@ -235,6 +240,18 @@ def describe(
         ]
     )
     return OpenedFile(data, columns, dict(source), places, told, look)
+
+
+def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
+    """Tell of a first record that has words where all others have numbers or dates."""
+    words: dict[Any, str] = {}
+    for name, one in typed.items() if len(cells) else ():
+        first = cells[name].iloc[0]
+        if one.type in ("integer", "number", "date") and isinstance(first, str) and first.strip():
+            alone = pd.isna(one.cells.iloc[0]) and int((cells[name] == first).sum()) == 1
+            words |= {name: first.strip()} if alone else {}
+    shown = ", ".join(f"{word!r} in {name}" for name, word in words.items())
+    return [f"the first record has {shown}: if it is a line of units, take it out of the file"] if words else []
 
 
 def _below(cells: pd.DataFrame) -> list[str]:
