@@ -59,21 +59,26 @@ def read_raw(path: Any, columns: Sequence[str] | None = None, *, simplify: bool 
         raise DataError(f"`path` must name a file that is there: there is no graph file at {str(path)!r}")
     if kind == "csv":
         return _read_csv(path, columns, simplify=simplify)
-    import networkx as nx
-
     try:
-        if kind in ("gml", "pajek"):
-            label = None if kind == "gml" and _lacks_labels(path) else "label"
-            graph = nx.read_gml(path, label=label) if kind == "gml" else nx.read_pajek(path)
-            return _simple(graph, path.name) if simplify else graph
-        if kind in ("graphml", "gexf"):
-            graph = _read_xml(path, kind)
+        if kind != "matrixmarket":
+            graph = _read_nodes(path, kind)
             return _simple(graph, path.name) if simplify else graph
         from scipy.io import mmread
 
         return mmread(path, spmatrix=False).tocsr()
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
+
+
+def _read_nodes(path: Path, kind: str) -> Any:
+    """Read a format of nodes and edges."""
+    import networkx as nx
+
+    if kind == "pajek":
+        return nx.read_pajek(path)
+    if kind == "gml":
+        return nx.read_gml(path, label=None if _lacks_labels(path) else "label")
+    return _read_xml(path, kind)
 
 
 def _read_xml(path: Path, kind: str) -> Any:
@@ -160,9 +165,9 @@ def cells_of(path: Path, columns: Sequence[str] | None = None) -> tuple[Any, Seq
 
 def _is_matrix(table: Any) -> bool:
     """Tell whether a table has the same names above it and beside it."""
-    return len(table.columns) > 2 and [str(name).strip() for name in table.columns[1:]] == [
-        str(name).strip() for name in table.iloc[:, 0]
-    ]
+    if not 2 < len(table.columns) == len(table) + 1:
+        return False
+    return [str(name).strip() for name in table.columns[1:]] == [str(name).strip() for name in table.iloc[:, 0]]
 
 
 def _edges_of_matrix(table: Any, file: str) -> Any:
