@@ -373,3 +373,54 @@ def test_a_gap_in_the_first_record_is_no_unit(tmp_path):
     rows = "\n".join(f"{i};{i}" for i in range(30))
     (tmp_path / "a.csv").write_text(f"a;b\nunbekannt;1\n{rows}\nunbekannt;2\n", encoding="utf-8")
     assert not [note for note in open_file(tmp_path / "a.csv").notes if note.startswith("the first")]
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_numbers_that_were_typed_as_texts_into_a_sheet_are_numbers(tmp_path, decimal):
+    money = [f"{1.25 * i:.2f}".replace(".", decimal) for i in range(60)]
+    made = pd.DataFrame({"age": [str(20 + i) for i in range(60)], "money": [f"{one} €" for one in money]})
+    made = made.assign(plz=[f"{1000 + i:05d}" for i in range(60)], zip=[str(10115 + i) for i in range(60)])
+    made.loc[3, "age"] = None
+    made.to_excel(tmp_path / "a.xlsx", index=False)
+    made.to_csv(tmp_path / "a.csv", index=False, sep=";")
+    found, same = open_file(tmp_path / "a.xlsx"), open_file(tmp_path / "a.csv")
+    types = found.columns.set_index("column")["type"].to_dict()
+    assert types == {"age": "integer", "money": "number", "plz": "text", "zip": "text"}
+    pd.testing.assert_frame_equal(found.data, same.data)
+    assert [line for line in found.receipts if line.endswith("become such")] == [
+        "age: texts that are numbers become such",
+        "money: texts that are numbers become such",
+    ]
+    kept = open_file(tmp_path / "a.xlsx", text=["age", "money"])
+    assert set(kept.columns["type"]) == {"text"}
+    assert kept.receipts == []
+
+
+def test_numbers_that_a_file_says_are_texts_are_told(tmp_path):
+    made = pd.DataFrame({"age": [str(i) for i in range(60)], "few": [str(i % 9) for i in range(60)]})
+    made.assign(plz=[f"{i:05d}" for i in range(60)]).to_parquet(tmp_path / "a.parquet")
+    assert open_file(tmp_path / "a.parquet").notes == [
+        "age: numbers that the file says are texts stay text: written as numbers they would be such"
+    ]
+
+
+@pytest.mark.parametrize("zones", [["Z"], ["+02:00", "+01:00"], ["+0530"], [" UTC"]])
+@pytest.mark.parametrize("seconds", ["", ":15", ":15.250"])
+def test_moments_of_a_zone_are_read_by_its_clock(tmp_path, zones, seconds):
+    days = pd.Series(pd.date_range("1950-01-01 07:30", periods=40, freq="31D"))
+    ends = [zones[i % len(zones)] for i in range(40)]
+    written = [f"{day:%Y-%m-%dT%H:%M}{seconds}{end}" for day, end in zip(days, ends, strict=True)]
+    pd.DataFrame({"nr": range(40), "at": written}).to_csv(tmp_path / "a.csv", index=False)
+    found = open_file(tmp_path / "a.csv")
+    assert found.columns.set_index("column").loc["at", "type"] == "date"
+    assert (found.data["at"].dt.floor("min") == days).all()
+    assert any(
+        f"zones are not written back ({', '.join(sorted(zone.strip() for zone in zones))})" in line
+        for line in found.receipts
+    )
+
+
+def test_times_of_day_and_ranges_are_no_moments_of_a_zone(tmp_path):
+    made = pd.DataFrame({"open": "08:30-17:00", "at": "08:30", "room": "3:15-16"}, index=range(40))
+    made.to_csv(tmp_path / "a.csv", index=False)
+    assert set(open_file(tmp_path / "a.csv").columns["type"]) == {"text"}

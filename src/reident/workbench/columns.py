@@ -59,6 +59,8 @@ _CODE_WORDS = {
 #: A day as one whole number; that many different ones are no chance.
 _WHOLE_DAY, _FEW_DAYS = re.compile(r"(1[89]|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"), 3
 _DAYS = (18000101, 20991231)
+#: Different values above which texts of digits are rather numbers than codes.
+_MANY = 50
 _DATES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d", "YYYY-MM-DD"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"), None, "YYYY-MM-DD hh:mm:ss"),
@@ -74,6 +76,8 @@ _DATES = (
     (re.compile(r"\d{1,2}[A-Za-z]{3}\d{4}"), "%d%b%Y", "DDMonYYYY"),
     (re.compile(r"\d{1,2}-[A-Za-z]{3}-\d{4}"), "%d-%b-%Y", "DD-Mon-YYYY"),
 )
+#: What a text ends with that is a moment of a zone: 13:45Z, 13:45+02:00.
+_ZONE = re.compile(r"(.*\d:\d{2}(?:[\d:.]*)) ?(Z|UTC|[+-]\d{2}:?\d{2})")
 #: Days whose century nobody wrote: 45 may be 1945 or 2045, and nothing decides it.
 _NO_CENTURY = re.compile(r"\d{1,2}([./-])\d{1,2}\1\d{2}|\d{1,2}-[A-Za-z]{3}-\d{2}")
 
@@ -312,6 +316,8 @@ def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], l
     known = [cell for cell in cells if cell not in absent]
     if not known:
         return None
+    if all(map(_ZONE.fullmatch, known[:100])) and _matches(known, _ZONE).all():
+        return _without_zone(cells, absent)
     for pattern, form, shown in _DATES:
         if any(pattern.fullmatch(cell) is None for cell in known[:100]) or not _matches(known, pattern).all():
             continue
@@ -331,6 +337,22 @@ def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], l
             notes.append("read as day/month/year; month/day/year would fit as well")
         return np.array([read.get(cell, pd.NaT) for cell in cells], object), "date", absent, receipts, notes
     return None
+
+
+def _without_zone(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], list[str], list[str]] | None:
+    """Read moments by the clock of their zone."""
+    parted = {cell: found for cell in cells if cell not in absent and (found := _ZONE.fullmatch(cell))}
+    typed = _as_dates([parted[cell].group(1) if cell in parted else cell for cell in cells], absent)
+    if typed is None:
+        return None
+    values, kind, used, receipts, notes = typed
+    zones = sorted({found.group(2) for found in parted.values()})
+    more = ", ..." if len(zones) > 3 else ""
+    receipts = [
+        *receipts,
+        f"zones are not written back ({', '.join(zones[:3])}{more}): the time is that of the clock there",
+    ]
+    return values, kind, used, receipts, notes
 
 
 def _codes_among(values: pd.Series) -> list[str]:
@@ -381,13 +403,21 @@ def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = Fal
     codes, cells = pd.factorize(column)
     found = (_as_whole_days if whole else _as_dates)([str(cell).strip() for cell in cells], set(_NO_DAY))
     if found is None:
-        return Typed(column, "text", receipts, _without_century(cells))
+        return Typed(column, "text", receipts, [*_without_century(cells), *_digits_among(column.name, cells)])
     values, _, absent, told, notes = found
     told = told or ["texts that are dates become dates"]
     gone = [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in sorted(absent & set(cells))]
     days = pd.to_datetime(pd.Series([*values, pd.NaT]))  # a gap has the code -1: the last
     made = pd.Series(days.to_numpy()[codes], column.index, name=column.name)
     return Typed(made, "date", [*receipts, *told, *gone], notes)
+
+
+def _digits_among(name: Any, cells: Sequence[Any]) -> list[str]:
+    """Tell of texts that are all numbers, too many to be codes: the file says that they are texts."""
+    known = [str(cell).strip() for cell in cells]
+    if len(known) <= _MANY or _as_numbers(name, known, np.ones(len(known), int), ".", {""}, guess=False) is None:
+        return []
+    return ["numbers that the file says are texts stay text: written as numbers they would be such"]
 
 
 def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:

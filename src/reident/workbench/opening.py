@@ -25,6 +25,9 @@ __all__ = ["KINDS", "OpenedFile", "open_file"]
 #: The kinds of file that can be read, by the end of the name.
 KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
+_EXCEL = ("xlsx", "xls", "xlsm")
+#: What texts of a sheet are read as, by the type of the column.
+_KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 #: What a line begins with that adds a table up.
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
@@ -204,9 +207,15 @@ def describe(
     told, look = list(receipts), [*notes, *_below(cells)]
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
     typed: dict[str, Typed] = {}
+    written = _texts_of_excel(cells) if source.get("kind") in _EXCEL else []
+    sign = file_decimal(cells[written].fillna(""), ",") if written else "."
     for name in cells.columns:
         if name == geometry:
             typed[name] = Typed(cells[name], "geometry")
+        elif name in written:
+            typed[name] = type_text(cells[name].fillna(""), sign, missing=missing, text=name in forced)
+            if typed[name].type in ("integer", "number", "date"):
+                typed[name].receipts.insert(0, f"texts that are {_KINDS_READ[typed[name].type]} become such")
         elif decimal is not None:
             typed[name] = type_text(cells[name], decimal, missing=missing, text=name in forced)
         else:
@@ -240,6 +249,11 @@ def describe(
         ]
     )
     return OpenedFile(data, columns, dict(source), places, told, look)
+
+
+def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
+    """Return the columns of a sheet that hold texts alone: whoever typed them may have meant numbers or dates."""
+    return [name for name in cells.columns if {type(cell) for cell in cells[name] if not _blank(cell)} == {str}]
 
 
 def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
@@ -396,7 +410,7 @@ def _geographic(
 
 
 _READERS: dict[str, Any] = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm"), _read_excel),
+    **dict.fromkeys((f".{kind}" for kind in _EXCEL), _read_excel),
     **dict.fromkeys((".parquet", ".pq"), _read_parquet),
     **dict.fromkeys((".dta", ".sav", ".zsav", ".por"), _read_labelled),
     **dict.fromkeys(GEOGRAPHIC, _read_geographic),
