@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks._reference_level import RELEASES, append_rows, parser_of
 from benchmarks._reference_sets import release, secret_sets
 from reident import recover_coordinates
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 
 FRESH_FROM = 21000

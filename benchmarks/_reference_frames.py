@@ -14,7 +14,7 @@ import pandas as pd
 
 from benchmarks._reference_sets import FRESH_FROM, add_row, commit, release
 from reident import locate_by_reference_sets
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.data.datasets import load_boundary
 from reident.places.reference_map import ReferenceMap
 from reident.places.shape import degrees, gaps_km, unit_vectors

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks._reference_sets import add_row, commit, release, secret_sets
 from reident import locate_by_reference_sets
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.shape import gaps_km, procrustes, unit_vectors
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from benchmarks._determined import determined
 from reident import embed_distances, locate_by_reference_sets
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
 from reident.places.areas import AreaSampler

@@ -13,7 +13,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import pytest
 from hypothesis import settings
 
-from reident._machine.lock import hold
+from reident.base import hold
 from reident.runner import NotebookRun, run_notebooks
 from reident.studies.catalogue import STUDIES
 from reident.studies.study import Results

@@ -1,252 +1,249 @@
-# Made by `python -m frozen stub` (in tests/) from the lazy names in `__init__.py`: not to be edited.
+# Every public name and where it is defined, in the order of the layers: what Python, type checkers and editors read.
 
-from reident import cliques as cliques
-from reident import data as data
-from reident import errors as errors
-from reident import methods as methods
-from reident import networks as networks
-from reident import options as options
-from reident import places as places
-from reident import plotting as plotting
-from reident import queries as queries
-from reident import rumap as rumap
-from reident import runner as runner
-from reident import studies as studies
-from reident import sweep as sweep
-from reident import tables as tables
-from reident import workbench as workbench
-from reident.errors import DataError as DataError
-from reident.errors import ParameterError as ParameterError
-from reident.errors import PrivacyWarning as PrivacyWarning
-from reident.errors import SearchLimitWarning as SearchLimitWarning
-from reident.errors import TrialError as TrialError
-from reident.rates import Rate as Rate
-from reident.rates import residual_risk as residual_risk
-from reident.rates import wilson_interval as wilson_interval
-from reident.queries.budget import Budget as Budget
-from reident.queries.degree_sequence import private_degree_sequence as private_degree_sequence
-from reident.queries.exponential import choice_probabilities as choice_probabilities
-from reident.queries.exponential import exponential_mechanism as exponential_mechanism
-from reident.queries.kmeans import private_kmeans as private_kmeans
-from reident.queries.pan_private import PanPrivateDensity as PanPrivateDensity
-from reident.queries.histograms import laplace_histogram as laplace_histogram
-from reident.queries.queries import laplace_count as laplace_count
-from reident.queries.queries import laplace_mean as laplace_mean
-from reident.queries.queries import laplace_sum as laplace_sum
-from reident.queries.randomised_response import randomised_response as randomised_response
-from reident.queries.information import min_entropy as min_entropy
-from reident.queries.information import self_information as self_information
-from reident.queries.information import shannon_entropy as shannon_entropy
-from reident.queries.information import statistical_distance as statistical_distance
-from reident.queries.information import extractable_bits as extractable_bits
-from reident.queries.impossibility import ImpossibilityGame as ImpossibilityGame
-from reident.queries.impossibility import impossibility_game as impossibility_game
-from reident.queries.continual import TreeCounter as TreeCounter
-from reident.queries.median_mechanism import MedianMechanism as MedianMechanism
-from reident.queries.multiplicative_weights import WeightedTable as WeightedTable
-from reident.queries.multiplicative_weights import multiplicative_weights as multiplicative_weights
-from reident.queries.laplace import discrete_laplace as discrete_laplace
-from reident.queries.laplace import simulation_laplace as simulation_laplace
-from reident.data.papers import errata as errata
-from reident.data.papers import published as published
-from reident.rumap import frontier as frontier
-from reident.rumap import pareto as pareto
-from reident.rumap import ru_frame as ru_frame
-from reident.plotting.interactive import ru_map_page as ru_map_page
-from reident.plotting.interactive import ru_map_widget as ru_map_widget
-from reident.plotting.rumap import plot_ru_map as plot_ru_map
-from reident.plotting.rumap import plot_ru_panels as plot_ru_panels
-from reident.plotting.together import plot_ru_together as plot_ru_together
-from reident.places.distances import great_circle_km as great_circle_km
-from reident.places.distances import great_circle_cross_km as great_circle_cross_km
-from reident.places.distances import great_circle_pairs_km as great_circle_pairs_km
-from reident.places.spatial import autocorrelation as autocorrelation
-from reident.places.spatial import clustering_agreement as clustering_agreement
-from reident.places.spatial import distance_utilities as distance_utilities
-from reident.places.spatial import nearest_neighbour_agreement as nearest_neighbour_agreement
-from reident.data.simulate import points_in_area as points_in_area
-from reident.data.simulate import sample_network as sample_network
-from reident.networks.graph import DirectedNetwork as DirectedNetwork
-from reident.networks.graph import Network as Network
-from reident.networks.graph import as_network as as_network
-from reident.networks.files import read_graph as read_graph
-from reident.networks.files import write_graph as write_graph
-from reident.networks.degree_anonymity import DegreeAnonymisation as DegreeAnonymisation
-from reident.networks.degree_anonymity import anonymise_degrees as anonymise_degrees
-from reident.networks.degree_anonymity import degree_anonymise as degree_anonymise
-from reident.networks.degree_anonymity import is_degree_anonymous as is_degree_anonymous
-from reident.networks.naive import NaiveAnonymisation as NaiveAnonymisation
-from reident.networks.naive import naive_anonymise as naive_anonymise
-from reident.networks.ranking import AUC as AUC
-from reident.networks.ranking import auc as auc
-from reident.networks.edge_disclosure import EdgeDisclosure as EdgeDisclosure
-from reident.networks.edge_disclosure import edge_disclosure as edge_disclosure
-from reident.networks.properties import NetworkProperties as NetworkProperties
-from reident.networks.properties import PathLengths as PathLengths
-from reident.networks.properties import average_path_length as average_path_length
-from reident.networks.properties import clustering_coefficient as clustering_coefficient
-from reident.networks.properties import degree_sequence as degree_sequence
-from reident.networks.properties import density as density
-from reident.networks.properties import diameter as diameter
-from reident.networks.properties import network_properties as network_properties
-from reident.networks.properties import path_lengths as path_lengths
-from reident.networks.properties import power_law_exponent as power_law_exponent
-from reident.networks.kept import edge_overlap as edge_overlap
-from reident.networks.mapping_quality import MappingQuality as MappingQuality
-from reident.networks.mapping_quality import mapping_quality as mapping_quality
-from reident.networks.detectability import Detectability as Detectability
-from reident.networks.detectability import detectability as detectability
-from reident.networks.propagation import Propagation as Propagation
-from reident.networks.propagation import propagate as propagate
-from reident.networks.semi_passive import semi_passive as semi_passive
-from reident.networks.passive import mapped_edges as mapped_edges
-from reident.networks.passive import passive_attack as passive_attack
-from reident.networks.seeds import Seeds as Seeds
-from reident.networks.seeds import find_seeds as find_seeds
-from reident.networks.spectral import SpectralMatch as SpectralMatch
-from reident.networks.spectral import spectral_match as spectral_match
-from reident.networks.link_prediction import drop_unlikely_edges as drop_unlikely_edges
-from reident.networks.link_prediction import likely_links as likely_links
-from reident.networks.link_prediction import link_scores as link_scores
-from reident.networks.link_prediction import random_non_edges as random_non_edges
-from reident.networks.link_prediction import score_threshold as score_threshold
-from reident.networks.planted_subgraph import Plan as Plan
-from reident.networks.planted_subgraph import coalition as coalition
-from reident.networks.planted_subgraph import implant as implant
-from reident.networks.planted_recovery import Recovery as Recovery
-from reident.networks.planted_recovery import recover as recover
-from reident.networks.planted_cut import edge_connected_groups as edge_connected_groups
-from reident.networks.planted_cut import implant_by_cut as implant_by_cut
-from reident.networks.planted_cut import recover_by_cut as recover_by_cut
-from reident.places.coordinate_noise import perturb_coordinates as perturb_coordinates
-from reident.places.distance_noise import perturb_distances as perturb_distances
-from reident.places.tolerance import DistanceDeviation as DistanceDeviation
-from reident.places.tolerance import distance_deviation_quantiles as distance_deviation_quantiles
-from reident.places.tolerance import distance_noise_window_km as distance_noise_window_km
-from reident.places.lipschitz_embedding import embed_distances as embed_distances
-from reident.places.masks import mask_disc as mask_disc
-from reident.places.masks import mask_donut as mask_donut
-from reident.places.masks import mask_grid as mask_grid
-from reident.places.masks import mask_population_donut as mask_population_donut
-from reident.places.masks import move_rigidly as move_rigidly
-from reident.places.masks import swap_locations as swap_locations
-from reident.places.tolerance_intervals import ToleranceIntervals as ToleranceIntervals
-from reident.places.tolerance_intervals import tolerance_intervals as tolerance_intervals
-from reident.places.calibration import Calibration as Calibration
-from reident.places.calibration import calibrate_distances as calibrate_distances
-from reident.places.displacement import mask_areal_elimination as mask_areal_elimination
-from reident.places.displacement import mask_dhs as mask_dhs
-from reident.places.displacement import mask_planar_laplace as mask_planar_laplace
-from reident.places.displacement import mask_voronoi as mask_voronoi
-from reident.places.grid_sets import GridSets as GridSets
-from reident.places.grid_sets import SetDistances as SetDistances
-from reident.places.grid_sets import mask_by_grid_sets as mask_by_grid_sets
-from reident.places.grid_sets import repair_grid_sets as repair_grid_sets
-from reident.places.unmasking import average_releases as average_releases
-from reident.places.unmasking import unmask_voronoi as unmask_voronoi
-from reident.places.localisation import Localisation as Localisation
-from reident.places.multilateration import multilateration_attack as multilateration_attack
-from reident.places.population_location import locate_by_population as locate_by_population
-from reident.places.reference_map import ReferenceMap as ReferenceMap
-from reident.places.reference_map import locate_by_reference_sets as locate_by_reference_sets
-from reident.places.reference_sets import EqualDifferences as EqualDifferences
-from reident.places.reference_sets import HiddenCoordinates as HiddenCoordinates
-from reident.places.reference_sets import exact_equalities as exact_equalities
-from reident.places.reference_sets import recover_coordinates as recover_coordinates
-from reident.places.released_step import ReleasedStep as ReleasedStep
-from reident.places.released_step import estimate_step as estimate_step
-from reident.places.registration import registration_attack as registration_attack
-from reident.tables.hierarchy import Hierarchy as Hierarchy
-from reident.tables.k_anonymity import KAnonymous as KAnonymous
-from reident.tables.k_anonymity import k_anonymise as k_anonymise
-from reident.tables.k_anonymity import least_ncp as least_ncp
-from reident.tables.k_epsilon import KEpsilonRelease as KEpsilonRelease
-from reident.tables.k_epsilon import k_epsilon_anonymise as k_epsilon_anonymise
-from reident.tables.minimality import MinimalityBreach as MinimalityBreach
-from reident.tables.minimality import minimality_attack as minimality_attack
-from reident.tables.scoreboard import Ratings as Ratings
-from reident.tables.scoreboard import ScoreboardMatch as ScoreboardMatch
-from reident.tables.scoreboard import scoreboard_attack as scoreboard_attack
-from reident.tables.scoreboard import simulate_ratings as simulate_ratings
-from reident.tables.nearest_record import NearestRecord as NearestRecord
-from reident.tables.nearest_record import nearest_record_attack as nearest_record_attack
-from reident.tables.class_noise import confidence_suppression as confidence_suppression
-from reident.tables.class_noise import expected_relative_error as expected_relative_error
-from reident.tables.class_noise import noise_entropy_loss as noise_entropy_loss
-from reident.tables.class_noise import relative_error as relative_error
-from reident.data.people import adult_with_height as adult_with_height
-from reident.data.people import voter_list as voter_list
-from reident.tables.differencing import Differencing as Differencing
-from reident.tables.differencing import differencing_attack as differencing_attack
-from reident.tables.disclosure import equivalence_classes as equivalence_classes
-from reident.tables.disclosure import k_anonymity as k_anonymity
-from reident.tables.disclosure import l_diversity as l_diversity
-from reident.tables.disclosure import recursive_c as recursive_c
-from reident.tables.disclosure import reidentification_risk as reidentification_risk
-from reident.tables.disclosure import t_closeness as t_closeness
-from reident.tables.class_disclosure import background_knowledge_attack as background_knowledge_attack
-from reident.tables.class_disclosure import homogeneity_attack as homogeneity_attack
-from reident.tables.class_disclosure import similarity_attack as similarity_attack
-from reident.tables.class_disclosure import skewness_attack as skewness_attack
-from reident.tables.intersection import IntersectionAttack as IntersectionAttack
-from reident.tables.intersection import intersection_attack as intersection_attack
-from reident.tables.intersection import intersection_course as intersection_course
-from reident.queries.query_failures import MaxAuditor as MaxAuditor
-from reident.queries.query_failures import auditing_attack as auditing_attack
-from reident.queries.query_failures import averaging_attack as averaging_attack
-from reident.queries.query_failures import query_set_attack as query_set_attack
-from reident.queries.query_failures import sampling_exposure as sampling_exposure
-from reident.cliques.cliques import Clique as Clique
-from reident.cliques.cliques import Cliques as Cliques
-from reident.cliques.cliques import max_clique as max_clique
-from reident.cliques.cliques import max_cliques as max_cliques
-from reident.places.common_subgraph import Linkage as Linkage
-from reident.places.common_subgraph import MetricMicrodata as MetricMicrodata
-from reident.places.common_subgraph import classical_linkage as classical_linkage
-from reident.places.common_subgraph import common_subgraph_attack as common_subgraph_attack
-from reident.places.compatibility import CompatibilityGraph as CompatibilityGraph
-from reident.places.compatibility import compatibility_graph as compatibility_graph
-from reident.queries.privacy_loss import privacy_loss_bound as privacy_loss_bound
-from reident.cliques.quasi import quasi_clique as quasi_clique
-from reident.places.linkage_quality import LinkageQuality as LinkageQuality
-from reident.places.linkage_quality import linkage_quality as linkage_quality
-from reident.tables.utility import correlations_kept as correlations_kept
-from reident.tables.utility import distance_precision as distance_precision
-from reident.tables.utility import distances_kept as distances_kept
-from reident.tables.utility import information_kept as information_kept
-from reident.tables.utility import neighbours_kept as neighbours_kept
-from reident.methods.registering import register as register
-from reident.workbench.mapping import risk_utility as risk_utility
-from reident.workbench.audit import Finding as Finding
-from reident.workbench.audit import audit_bytes as audit_bytes
-from reident.workbench.opening import OpenedFile as OpenedFile
-from reident.workbench.opening import open_file as open_file
-from reident.workbench.recipe import Recipe as Recipe
-from reident.workbench.recipe import read_recipe as read_recipe
-from reident.workbench.assessing import Assessment as Assessment
-from reident.workbench.assessing import assess as assess
-from reident.workbench.checking import check as check
-from reident.workbench.verdict import Verdict as Verdict
-from reident.workbench.knowledge import KnowledgePrice as KnowledgePrice
-from reident.workbench.knowledge import knowledge_price as knowledge_price
-from reident.workbench.panel import attack_panel as attack_panel
-from reident.workbench.protecting import protect as protect
-from reident.tables.microaggregation import Microaggregation as Microaggregation
-from reident.tables.microaggregation import microaggregate as microaggregate
-from reident.tables.perturbation import add_noise as add_noise
-from reident.tables.perturbation import round_values as round_values
-from reident.tables.perturbation import swap_ranks as swap_ranks
-from reident.tables.choquet.attribute_leakage import AttributeLeakage as AttributeLeakage
-from reident.tables.choquet.attribute_leakage import attribute_leakage as attribute_leakage
-from reident.tables.choquet.choquet_linkage import LearnedLinkage as LearnedLinkage
-from reident.tables.choquet.choquet_linkage import learn_linkage as learn_linkage
-from reident.tables.choquet.fuzzy_measure import FuzzyMeasure as FuzzyMeasure
-from reident.tables.record_linkage import RecordLinkage as RecordLinkage
-from reident.tables.record_linkage import link_records as link_records
-from reident.tables.assignment import assign_records as assign_records
-from reident.tables.individual_risk import individual_risk as individual_risk
-from reident.tables.individual_risk import special_uniques as special_uniques
-from reident.tables.population import population_uniques as population_uniques
+from . import (
+    base as base,
+    cliques as cliques,
+    data as data,
+    methods as methods,
+    networks as networks,
+    places as places,
+    plotting as plotting,
+    queries as queries,
+    rumap as rumap,
+    runner as runner,
+    studies as studies,
+    sweep as sweep,
+    tables as tables,
+    workbench as workbench,
+)
+from .base import (
+    DataError as DataError,
+    ParameterError as ParameterError,
+    PrivacyWarning as PrivacyWarning,
+    SearchLimitWarning as SearchLimitWarning,
+    TrialError as TrialError,
+)
+from .base.rates import Rate as Rate, residual_risk as residual_risk, wilson_interval as wilson_interval
+from .queries.budget import Budget as Budget
+from .queries.degree_sequence import private_degree_sequence as private_degree_sequence
+from .queries.exponential import (
+    choice_probabilities as choice_probabilities,
+    exponential_mechanism as exponential_mechanism,
+)
+from .queries.kmeans import private_kmeans as private_kmeans
+from .queries.pan_private import PanPrivateDensity as PanPrivateDensity
+from .queries.histograms import laplace_histogram as laplace_histogram
+from .queries.queries import laplace_count as laplace_count, laplace_mean as laplace_mean, laplace_sum as laplace_sum
+from .queries.randomised_response import randomised_response as randomised_response
+from .queries.information import (
+    min_entropy as min_entropy,
+    self_information as self_information,
+    shannon_entropy as shannon_entropy,
+    statistical_distance as statistical_distance,
+    extractable_bits as extractable_bits,
+)
+from .queries.impossibility import ImpossibilityGame as ImpossibilityGame, impossibility_game as impossibility_game
+from .queries.continual import TreeCounter as TreeCounter
+from .queries.median_mechanism import MedianMechanism as MedianMechanism
+from .queries.multiplicative_weights import (
+    WeightedTable as WeightedTable,
+    multiplicative_weights as multiplicative_weights,
+)
+from .queries.laplace import discrete_laplace as discrete_laplace, simulation_laplace as simulation_laplace
+from .data.papers import errata as errata, published as published
+from .rumap import frontier as frontier, pareto as pareto, ru_frame as ru_frame
+from .plotting.interactive import ru_map_page as ru_map_page, ru_map_widget as ru_map_widget
+from .plotting.rumap import plot_ru_map as plot_ru_map, plot_ru_panels as plot_ru_panels
+from .plotting.together import plot_ru_together as plot_ru_together
+from .places.distances import (
+    great_circle_km as great_circle_km,
+    great_circle_cross_km as great_circle_cross_km,
+    great_circle_pairs_km as great_circle_pairs_km,
+)
+from .places.spatial import (
+    autocorrelation as autocorrelation,
+    clustering_agreement as clustering_agreement,
+    distance_utilities as distance_utilities,
+    nearest_neighbour_agreement as nearest_neighbour_agreement,
+)
+from .data.simulate import points_in_area as points_in_area, sample_network as sample_network
+from .networks.graph import DirectedNetwork as DirectedNetwork, Network as Network, as_network as as_network
+from .networks.files import read_graph as read_graph, write_graph as write_graph
+from .networks.degree_anonymity import (
+    DegreeAnonymisation as DegreeAnonymisation,
+    anonymise_degrees as anonymise_degrees,
+    degree_anonymise as degree_anonymise,
+    is_degree_anonymous as is_degree_anonymous,
+)
+from .networks.naive import NaiveAnonymisation as NaiveAnonymisation, naive_anonymise as naive_anonymise
+from .networks.ranking import AUC as AUC, auc as auc
+from .networks.edge_disclosure import EdgeDisclosure as EdgeDisclosure, edge_disclosure as edge_disclosure
+from .networks.properties import (
+    NetworkProperties as NetworkProperties,
+    PathLengths as PathLengths,
+    average_path_length as average_path_length,
+    clustering_coefficient as clustering_coefficient,
+    degree_sequence as degree_sequence,
+    density as density,
+    diameter as diameter,
+    network_properties as network_properties,
+    path_lengths as path_lengths,
+    power_law_exponent as power_law_exponent,
+)
+from .networks.kept import edge_overlap as edge_overlap
+from .networks.mapping_quality import MappingQuality as MappingQuality, mapping_quality as mapping_quality
+from .networks.detectability import Detectability as Detectability, detectability as detectability
+from .networks.propagation import Propagation as Propagation, propagate as propagate
+from .networks.semi_passive import semi_passive as semi_passive
+from .networks.passive import mapped_edges as mapped_edges, passive_attack as passive_attack
+from .networks.seeds import Seeds as Seeds, find_seeds as find_seeds
+from .networks.spectral import SpectralMatch as SpectralMatch, spectral_match as spectral_match
+from .networks.link_prediction import (
+    drop_unlikely_edges as drop_unlikely_edges,
+    likely_links as likely_links,
+    link_scores as link_scores,
+    random_non_edges as random_non_edges,
+    score_threshold as score_threshold,
+)
+from .networks.planted_subgraph import Plan as Plan, coalition as coalition, implant as implant
+from .networks.planted_recovery import Recovery as Recovery, recover as recover
+from .networks.planted_cut import (
+    edge_connected_groups as edge_connected_groups,
+    implant_by_cut as implant_by_cut,
+    recover_by_cut as recover_by_cut,
+)
+from .places.coordinate_noise import perturb_coordinates as perturb_coordinates
+from .places.distance_noise import perturb_distances as perturb_distances
+from .places.tolerance import (
+    DistanceDeviation as DistanceDeviation,
+    distance_deviation_quantiles as distance_deviation_quantiles,
+    distance_noise_window_km as distance_noise_window_km,
+)
+from .places.lipschitz_embedding import embed_distances as embed_distances
+from .places.masks import (
+    mask_disc as mask_disc,
+    mask_donut as mask_donut,
+    mask_grid as mask_grid,
+    mask_population_donut as mask_population_donut,
+    move_rigidly as move_rigidly,
+    swap_locations as swap_locations,
+)
+from .places.tolerance_intervals import (
+    ToleranceIntervals as ToleranceIntervals,
+    tolerance_intervals as tolerance_intervals,
+)
+from .places.calibration import Calibration as Calibration, calibrate_distances as calibrate_distances
+from .places.displacement import (
+    mask_areal_elimination as mask_areal_elimination,
+    mask_dhs as mask_dhs,
+    mask_planar_laplace as mask_planar_laplace,
+    mask_voronoi as mask_voronoi,
+)
+from .places.grid_sets import (
+    GridSets as GridSets,
+    SetDistances as SetDistances,
+    mask_by_grid_sets as mask_by_grid_sets,
+    repair_grid_sets as repair_grid_sets,
+)
+from .places.unmasking import average_releases as average_releases, unmask_voronoi as unmask_voronoi
+from .places.localisation import Localisation as Localisation
+from .places.multilateration import multilateration_attack as multilateration_attack
+from .places.population_location import locate_by_population as locate_by_population
+from .places.reference_map import ReferenceMap as ReferenceMap, locate_by_reference_sets as locate_by_reference_sets
+from .places.reference_sets import (
+    EqualDifferences as EqualDifferences,
+    HiddenCoordinates as HiddenCoordinates,
+    exact_equalities as exact_equalities,
+    recover_coordinates as recover_coordinates,
+)
+from .places.released_step import ReleasedStep as ReleasedStep, estimate_step as estimate_step
+from .places.registration import registration_attack as registration_attack
+from .tables.hierarchy import Hierarchy as Hierarchy
+from .tables.k_anonymity import KAnonymous as KAnonymous, k_anonymise as k_anonymise, least_ncp as least_ncp
+from .tables.k_epsilon import KEpsilonRelease as KEpsilonRelease, k_epsilon_anonymise as k_epsilon_anonymise
+from .tables.minimality import MinimalityBreach as MinimalityBreach, minimality_attack as minimality_attack
+from .tables.scoreboard import (
+    Ratings as Ratings,
+    ScoreboardMatch as ScoreboardMatch,
+    scoreboard_attack as scoreboard_attack,
+    simulate_ratings as simulate_ratings,
+)
+from .tables.nearest_record import NearestRecord as NearestRecord, nearest_record_attack as nearest_record_attack
+from .tables.class_noise import (
+    confidence_suppression as confidence_suppression,
+    expected_relative_error as expected_relative_error,
+    noise_entropy_loss as noise_entropy_loss,
+    relative_error as relative_error,
+)
+from .data.people import adult_with_height as adult_with_height, voter_list as voter_list
+from .tables.differencing import Differencing as Differencing, differencing_attack as differencing_attack
+from .tables.disclosure import (
+    equivalence_classes as equivalence_classes,
+    k_anonymity as k_anonymity,
+    l_diversity as l_diversity,
+    recursive_c as recursive_c,
+    reidentification_risk as reidentification_risk,
+    t_closeness as t_closeness,
+)
+from .tables.class_disclosure import (
+    background_knowledge_attack as background_knowledge_attack,
+    homogeneity_attack as homogeneity_attack,
+    similarity_attack as similarity_attack,
+    skewness_attack as skewness_attack,
+)
+from .tables.intersection import (
+    IntersectionAttack as IntersectionAttack,
+    intersection_attack as intersection_attack,
+    intersection_course as intersection_course,
+)
+from .queries.query_failures import (
+    MaxAuditor as MaxAuditor,
+    auditing_attack as auditing_attack,
+    averaging_attack as averaging_attack,
+    query_set_attack as query_set_attack,
+    sampling_exposure as sampling_exposure,
+)
+from .cliques.cliques import Clique as Clique, Cliques as Cliques, max_clique as max_clique, max_cliques as max_cliques
+from .places.common_subgraph import (
+    Linkage as Linkage,
+    MetricMicrodata as MetricMicrodata,
+    classical_linkage as classical_linkage,
+    common_subgraph_attack as common_subgraph_attack,
+)
+from .places.compatibility import CompatibilityGraph as CompatibilityGraph, compatibility_graph as compatibility_graph
+from .queries.privacy_loss import privacy_loss_bound as privacy_loss_bound
+from .cliques.quasi import quasi_clique as quasi_clique
+from .places.linkage_quality import LinkageQuality as LinkageQuality, linkage_quality as linkage_quality
+from .tables.utility import (
+    correlations_kept as correlations_kept,
+    distance_precision as distance_precision,
+    distances_kept as distances_kept,
+    information_kept as information_kept,
+    neighbours_kept as neighbours_kept,
+)
+from .methods.registering import register as register
+from .workbench.mapping import risk_utility as risk_utility
+from .workbench.audit import Finding as Finding, audit_bytes as audit_bytes
+from .workbench.opening import OpenedFile as OpenedFile, open_file as open_file
+from .workbench.recipe import Recipe as Recipe, read_recipe as read_recipe
+from .workbench.assessing import Assessment as Assessment, assess as assess
+from .workbench.checking import check as check
+from .workbench.verdict import Verdict as Verdict
+from .workbench.knowledge import KnowledgePrice as KnowledgePrice, knowledge_price as knowledge_price
+from .workbench.panel import attack_panel as attack_panel
+from .workbench.protecting import protect as protect
+from .tables.microaggregation import Microaggregation as Microaggregation, microaggregate as microaggregate
+from .tables.perturbation import add_noise as add_noise, round_values as round_values, swap_ranks as swap_ranks
+from .tables.choquet.attribute_leakage import (
+    AttributeLeakage as AttributeLeakage,
+    attribute_leakage as attribute_leakage,
+)
+from .tables.choquet.choquet_linkage import LearnedLinkage as LearnedLinkage, learn_linkage as learn_linkage
+from .tables.choquet.fuzzy_measure import FuzzyMeasure as FuzzyMeasure
+from .tables.record_linkage import RecordLinkage as RecordLinkage, link_records as link_records
+from .tables.assignment import assign_records as assign_records
+from .tables.individual_risk import individual_risk as individual_risk, special_uniques as special_uniques
+from .tables.population import population_uniques as population_uniques
 
 __version__: str
 __all__: list[str]

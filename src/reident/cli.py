@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident._machine.cost import MEMORY, read_size
+from reident.base import MEMORY, read_size
 from reident.sweep._machine import processors
 from reident.workbench.command_options import resumable
 from reident.workbench.commands import add_commands
@@ -250,7 +250,7 @@ def _say(text: str) -> None:
 
 def main(run: Callable[..., Any] = app) -> None:
     """Run the command line: 0 if all went well, 1 if a notebook failed, 2 for a wrong call or input, 130 for Ctrl-C."""
-    from reident.errors import DataError, ParameterError, TrialError
+    from reident.base import DataError, ParameterError, TrialError
 
     signal.signal(signal.SIGTERM, _as_interrupt)
     warnings.showwarning = _warned

@@ -13,11 +13,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_real, check_table
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    ParameterError,
+    RNGLike,
+    afford,
+    check_choice,
+    check_columns,
+    check_integer,
+    check_real,
+    check_rng,
+    check_table,
+)
 
 __all__ = [
     "COLUMNS",

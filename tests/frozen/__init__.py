@@ -20,25 +20,12 @@ from reident.studies.study import Results
 
 HERE = Path(__file__).parent
 SIGNATURES, FRAMES = HERE / "signatures.json", HERE / "frames.json"
-STUB = Path(reident.__file__).with_suffix(".pyi")
 NAMES = ("kroll2015", "kroll2016", "abril2012", "holohan2017", "vanhoef2012_tables", "vanhoef2012_networks")
 
 
 def signatures() -> dict[str, str]:
     """Return each public name with the names, kinds and defaults of its parameters (annotations are left out)."""
     return {name: _signature(getattr(reident, name)) for name in sorted(reident.__all__)}
-
-
-def stub() -> str:
-    """Return what type checkers and editors read of the package: every lazy name, from where it is defined."""
-    lines = [
-        "# Made by `python -m frozen stub` (in tests/) from the lazy names in `__init__.py`: not to be edited.",
-        "",
-    ]
-    lines += [f"from reident import {name} as {name}" for name in reident._SUBMODULES]
-    for module, names in reident._MODULES.items():
-        lines += [f"from reident.{module} import {name} as {name}" for name in names.split()]
-    return "\n".join([*lines, "", "__version__: str", "__all__: list[str]", ""])
 
 
 def _signature(thing: object) -> str:

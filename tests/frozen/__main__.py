@@ -1,7 +1,3 @@
-import sys
-
 import frozen
 
-frozen.STUB.write_text(frozen.stub())
-if "stub" not in sys.argv:
-    frozen.write()
+frozen.write()

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from reident.base import Whole
 from reident.data.papers import Paper
-from reident.options import Whole
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
 

@@ -13,17 +13,19 @@ from hypothesis import strategies as st
 
 import reident
 from reident import DataError, ParameterError, published
-from reident._check import (
+from reident.base import (
     check_choice,
     check_columns,
     check_distance_matrix,
     check_ids,
     check_integer,
     check_real,
+    check_rng,
     check_table,
     encode_labels,
+    stable_hash,
+    trial_seed,
 )
-from reident._rng import check_rng, stable_hash, trial_seed
 from reident.data import datasets
 from reident.data._paths import data_folder
 from reident.studies.comparison import COLUMNS, compare, exact, stand_in, within
@@ -33,7 +35,7 @@ from reident.studies.study import Results
 def test_every_public_name_can_be_imported():
     for name in reident.__all__:
         assert getattr(reident, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+    with pytest.raises(AttributeError, match="No reident attribute absent"):
         _ = reident.absent
 
 

@@ -10,7 +10,7 @@ from shapely.geometry import box
 
 import reident as rd
 from reident import DataError, ParameterError
-from reident._machine.cost import MEMORY, afford, available, read_size
+from reident.base import MEMORY, afford, available, read_size
 from reident.sweep import grid
 
 N = 200_000

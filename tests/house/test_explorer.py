@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reident as rd
-from reident.errors import ParameterError
+from reident.base import ParameterError
 from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.controls import MethodChoice, usual_values, varied
 from reident.workbench.examples import example_network, example_places, example_table

@@ -10,8 +10,8 @@ from matplotlib.text import Text
 from typer.testing import CliRunner
 
 from guest import STUDY as GUEST
+from reident.base import ParameterError
 from reident.cli import app
-from reident.errors import ParameterError
 from reident.pages.german import in_german
 from reident.plotting import new_figure
 from reident.plotting._style import for_print, in_house_style, save_figure

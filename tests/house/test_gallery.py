@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from reident import ru_frame
-from reident.errors import DataError
+from reident.base import DataError
 from reident.plotting import new_figure, overlaps
 from reident.runner._ledger import committed_ledgers, markdown
 from reident.runner.gallery import PAGE, collect, gallery, write_gallery

@@ -12,7 +12,7 @@ from scipy import stats
 
 import sweep_trials
 from reident import DataError, ParameterError, TrialError
-from reident._rng import trial_seed
+from reident.base import trial_seed
 from reident.sweep import _parts, _workers, grid
 from reident.sweep._planning import prepare_sweep
 

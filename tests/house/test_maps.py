@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.patches import Polygon
 
 from reident import plot_ru_map, plot_ru_panels, plot_ru_together, ru_frame, ru_map_page, ru_map_widget
-from reident.errors import DataError
+from reident.base import DataError
 from reident.plotting import new_figure, overlaps, save_figure
 from reident.plotting._labels import Label, place_labels
 from reident.plotting._layout import looks_of

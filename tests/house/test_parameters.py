@@ -5,8 +5,7 @@ from typing import Annotated
 
 import pytest
 
-from reident.errors import DataError, ParameterError
-from reident.options import Choice, Real, Whole
+from reident.base import Choice, DataError, ParameterError, Real, Whole
 from reident.runner import check_parameters
 from reident.runner._parameters import notebook_defaults
 from reident.studies.catalogue import STUDIES

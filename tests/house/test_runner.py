@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from reident import DataError, ParameterError, runner
-from reident._machine.lock import scratch
+from reident.base import scratch
 from reident.runner import NotebookRun, _attempts, check_parameters, run_notebooks, write_index
 from reident.runner._attempts import RECORD, WORK, publish, working, workplace
 from reident.runner._board import Board
@@ -236,7 +236,7 @@ def test_a_full_disk_is_called_one_and_has_the_last_word(tmp_path, notebook, mon
 
 def test_scratch_of_a_killed_process_is_swept_and_that_of_a_living_one_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    code = "import os; from reident._machine.lock import scratch\nwith scratch() as place: os.kill(os.getpid(), 9)"
+    code = "import os; from reident.base import scratch\nwith scratch() as place: os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     assert len(list(tmp_path.iterdir())) == 1
     with scratch() as mine, scratch() as other:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from guest import STUDY as GUEST
-from reident.errors import ParameterError
+from reident.base import ParameterError
 from reident.studies.catalogue import GROUP, STUDIES, available_studies, select_studies
 
 TESTS = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ import pytest
 import reident as rd
 from commands import call
 from office import office
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.plotting import overlaps
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench import preparing, report_figures

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.workbench.files import write_file
 
 pytestmark = pytest.mark.whole

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import reident as rd
 from real_data import needs
+from reident.base import DataError, ParameterError
 from reident.data.datasets import load_adult
-from reident.errors import DataError, ParameterError
 from reident.workbench.microdata import automatic_hierarchy
 
 pytestmark = pytest.mark.whole

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reident as rd
-from reident.errors import DataError
+from reident.base import DataError
 from reident.workbench.released import Calls
 from reident.workbench.released_computed import computed_columns, with_parts
 

@@ -20,7 +20,7 @@ from reident import (
     degree_anonymise,
     is_degree_anonymous,
 )
-from reident._rng import system_rng
+from reident.base import system_rng
 from reident.kernels.networks.degrees import is_realisable, may_extend
 from reident.kernels.networks.edits import patch_rows
 from reident.kernels.networks.realise import realise

@@ -13,7 +13,7 @@ import pytest
 import shapely
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import entries, find
 from reident.methods.forms import FORMS, NONE, code_for, guarantee, lacking, release, tolerance
 from reident.methods.release import RELEASES

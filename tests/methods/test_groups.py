@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 
 pytestmark = pytest.mark.whole
 

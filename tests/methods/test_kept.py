@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import reident as rd
-from reident.errors import DataError
+from reident.base import DataError
 from reident.methods import entries, find
 from reident.methods.forms import NONE, release
 from reident.methods.reading import shares_of

@@ -9,7 +9,7 @@ import yaml
 
 import reident as rd
 from commands import call
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import lacking
 from reident.workbench.advising import verdict

@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import entries
 from reident.methods.forms import release
 from reident.methods.given import read_public

@@ -9,7 +9,7 @@ import pytest
 
 import reident as rd
 from commands import call
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.workbench.columns import decimals_of
 from reident.workbench.opening import describe
 from reident.workbench.recipe import read_recipe, recipe_of

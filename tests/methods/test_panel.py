@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.attacks import attack_names, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge

@@ -14,10 +14,9 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident.errors import ParameterError
+from reident.base import ParameterError, Real
 from reident.methods import Entry, catalogue, entries, find
 from reident.methods.forms import release
-from reident.options import Real
 from reident.workbench.microdata import microdata
 from reident.workbench.planning import plan
 

@@ -11,7 +11,7 @@ import pytest
 import shapely
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.workbench.files import read_file
 
 pytestmark = pytest.mark.whole

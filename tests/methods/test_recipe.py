@@ -11,8 +11,7 @@ import pytest
 import reident as rd
 from commands import call
 from office import office
-from reident._rng import system_rng
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, system_rng
 from reident.methods import find
 from reident.places.distances import great_circle_km
 from reident.tables.labels import GAP, LabelReader

@@ -11,13 +11,12 @@ import pytest
 import shapely
 
 import reident as rd
-from reident.errors import ParameterError
+from reident.base import ParameterError, Real
 from reident.methods import CALLS as FORMS_OF_CALLS
 from reident.methods import DATA, ENTRIES, ROLES, Parameter, entries, find, methods_table
 from reident.methods.forms import FORMS
 from reident.methods.given import GIVEN
 from reident.networks.graph import as_network
-from reident.options import Real
 from reident.workbench.microdata import Intruder, microdata
 from reident.workbench.release_trial import run_release
 
@@ -169,7 +168,7 @@ def _called(function):
 
 def test_every_public_function_about_data_is_registered_or_says_why_not():
     """A function is registered if an entry is it, or the module of an attack or utility by name calls it."""
-    homes = {name: home for home, names in rd._MODULES.items() for name in names.split()}
+    homes = {name: getattr(getattr(rd, name), "__module__", "").removeprefix("reident.") for name in rd.__all__}
     rooms = ("places", "tables", "networks", "queries", "cliques")
     public = {
         name for name, home in homes.items()

@@ -6,7 +6,7 @@ import pytest
 
 import reident as rd
 from commands import call
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.tables.labels import interval_of
 from reident.workbench.released import as_called
 

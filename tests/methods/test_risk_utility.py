@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods.forms import code_for
 from reident.workbench.mapping import claims
 from reident.workbench.microdata import microdata

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reident as rd
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 
 
 def _matrix(n, seed):

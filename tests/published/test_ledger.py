@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reident.base import DataError
 from reident.data.papers import claims, errata, published
-from reident.errors import DataError
 from reident.runner._index import read_comparison
 from reident.runner.gallery import PAGE
 from reident.studies.catalogue import STUDIES

@@ -215,7 +215,7 @@ def test_searches_name_people_the_less_the_shorter_a_number_stays():
     assert common < 0.7 * whole
 
 
-@pytest.mark.filterwarnings("ignore::reident.errors.PrivacyWarning")
+@pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")
 def test_the_heir_of_the_median_mechanism_on_adult_and_when_histograms_do_better():
     """As notebook 05 says: ten histograms beat it at .1 and lose at .01; one answer a count loses to both."""
     people = tables.adult()[["marital-status", "race", "sex", "income", "workclass"]]
@@ -240,7 +240,7 @@ def test_the_heir_of_the_median_mechanism_on_adult_and_when_histograms_do_better
     assert max(np.mean(one) for one in errors[0.01]) < 2 * 10 / 0.01
 
 
-@pytest.mark.filterwarnings("ignore::reident.errors.PrivacyWarning")
+@pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")
 def test_a_tree_counter_is_read_a_thousand_times_at_the_price_of_few():
     steps = np.random.default_rng(0).integers(0, 2, 1000)
     counter = TreeCounter(1000, epsilon=1, rng=1)

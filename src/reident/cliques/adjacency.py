@@ -10,8 +10,7 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from reident._types import IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, IntArray, ParameterError
 from reident.kernels.cliques.bitset import list_bits, pack_rows, row_counts, unpack_lists
 
 if TYPE_CHECKING:

@@ -9,13 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_choice, check_instance, check_integer, check_real
-from reident._rng import check_rng
-from reident._types import IntArray, RNGLike
+from reident.base import (
+    DataError,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    SearchLimitWarning,
+    check_choice,
+    check_instance,
+    check_integer,
+    check_real,
+    check_rng,
+)
 from reident.cliques.adjacency import Adjacency, read_graph
 from reident.cliques.published import PublishedSearch
 from reident.cliques.search import CliqueSearch
-from reident.errors import DataError, ParameterError, SearchLimitWarning
 
 __all__ = ["Clique", "Cliques", "max_clique", "max_cliques"]
 

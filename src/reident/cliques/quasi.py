@@ -7,13 +7,9 @@ from typing import Annotated
 
 import numpy as np
 
-from reident._check import check_integer, check_real
-from reident._rng import check_rng
-from reident._types import RNGLike
+from reident.base import ParameterError, Real, RNGLike, Whole, check_integer, check_real, check_rng, checked
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, max_cliques
-from reident.errors import ParameterError
 from reident.kernels.cliques import quasi_clique as kernels
-from reident.options import Real, Whole, checked
 from reident.places.compatibility import CompatibilityGraph
 
 __all__ = ["quasi_clique"]

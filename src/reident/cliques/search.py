@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reident._machine.line import Line
-from reident._types import IntArray
+from reident.base import IntArray, Line
 from reident.cliques.adjacency import Adjacency
 from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare
 from reident.kernels.cliques import clique as kernels

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reident._types import IntArray
+from reident.base import IntArray
 from reident.cliques.adjacency import Adjacency
 from reident.kernels._jit import in_threads
 from reident.kernels.cliques import clique as kernels

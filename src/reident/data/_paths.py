@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reident.errors import DataError
+from reident.base import DataError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 

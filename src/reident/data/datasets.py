@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice
-from reident._types import FloatArray
+from reident.base import DataError, FloatArray, check_choice
 from reident.data._paths import data_folder
-from reident.errors import DataError
 
 if TYPE_CHECKING:
     import geopandas as gpd

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 
 __all__ = ["dialect_of", "read_delimited", "table_of_rows"]
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from reident._check import check_choice, is_key
+from reident.base import ParameterError, check_choice, is_key
 from reident.data._paths import data_folder
-from reident.errors import ParameterError
 
 __all__ = ["PAPERS", "Paper", "claims", "errata", "published"]
 

@@ -12,12 +12,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_integer, check_mapping, check_real
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    RNGLike,
+    afford,
+    check_choice,
+    check_integer,
+    check_mapping,
+    check_real,
+    check_rng,
+)
 from reident.data.datasets import load_adult, load_body_measures
-from reident.errors import DataError
 
 __all__ = ["STATES", "adult_with_height", "sample_heights_cm", "sample_weights_kg", "voter_list"]
 

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident._check import check_area, check_columns, check_integer, check_real, check_table, check_vector
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
-from reident.errors import ParameterError
+from reident.base import (
+    FloatArray,
+    ParameterError,
+    RNGLike,
+    afford,
+    check_area,
+    check_columns,
+    check_integer,
+    check_real,
+    check_rng,
+    check_table,
+    check_vector,
+)
 from reident.networks.graph import Network, as_network, distinct, network_from_edges
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from reident._check import check_mapping
-from reident.errors import ParameterError
-from reident.options import Choice, Option, Public, check_together, described
+from reident.base import Choice, Option, ParameterError, Public, check_mapping, check_together, described
 
 __all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
 
@@ -94,7 +92,7 @@ EXTRAS: dict[str, tuple[Parameter, ...]] = {
 class Entry:
     """One method, of the house or from outside.
 
-    What a user may set and which public inputs the method needs stand in the function's signature (`reident.options`).
+    What a user may set and which public inputs the method needs stand in the function's signature (`reident.base`).
 
     Attributes
     ----------

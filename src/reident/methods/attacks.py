@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_listed
-from reident._rng import trial_seed
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_listed, trial_seed
 from reident.methods.catalogue import entries, find
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome
 from reident.methods.release import Release

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray, Whole
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.reading import Cells
 from reident.methods.release import Release
-from reident.options import Whole
 from reident.queries.query_failures import averaging_attack
 
 __all__ = ["query_differences", "repeated_queries", "table_from_answers"]

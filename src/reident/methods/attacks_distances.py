@@ -8,12 +8,21 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.base import (
+    BoolArray,
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PublicPlaces,
+    Real,
+    SearchLimitWarning,
+    Whole,
+)
 from reident.methods.attacks_places import claims_by_row, nearest_to, told
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome
 from reident.methods.release import LAT, LON, Release
-from reident.options import Choice, PublicPlaces, Real, Whole
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
 

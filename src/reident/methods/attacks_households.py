@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.methods.attacks_places import claims_by_row, has_law, law, told
 from reident.methods.households import Together, together
 from reident.methods.nearest import MOST_NEAR, Near, posterior

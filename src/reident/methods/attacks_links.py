@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from reident.base import Choice, Real, Whole
 from reident.methods.attacks_networks import both_networks, by_row
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome
 from reident.methods.release import Release
 from reident.networks.graph import Network
-from reident.options import Choice, Real, Whole
 
 __all__ = ["dropped_edges", "edge_disclosure", "likely_links"]
 

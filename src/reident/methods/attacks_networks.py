@@ -9,13 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.base import DataError, FloatArray, IntArray, ParameterError, Real, SearchLimitWarning, Whole
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 from reident.networks.planted_subgraph import Plan
-from reident.options import Real, Whole
 
 __all__ = [
     "both_networks",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.methods.forms import law_of
 from reident.methods.households import homes_of, together
 from reident.methods.nearest import Near, assign, near_places, posterior

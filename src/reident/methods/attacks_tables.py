@@ -7,12 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import Choice, DataError, FloatArray, IntArray, ParameterError, Whole
 from reident.methods.nearest import Near, assign, near_records, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import Release
-from reident.options import Choice, Whole
 from reident.tables.classes import class_ids
 from reident.tables.record_linkage import link_records
 

@@ -9,13 +9,11 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, FloatArray, IntArray, ParameterError, Real, Whole
 from reident.methods.attacks_tables import needs_table
 from reident.methods.forms import law_of
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
 from reident.methods.release import Release
-from reident.options import Real, Whole
 from reident.tables.classes import encode_column
 from reident.tables.labels import with_gaps
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_choice
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_choice
 from reident.methods._attacks import ATTACKS
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods._networks import NETWORKS

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import RNGLike
-from reident.errors import DataError, ParameterError, PrivacyWarning
+from reident.base import DataError, ParameterError, PrivacyWarning, RNGLike
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, find
 from reident.methods.given import CRITERIA, GIVEN, Records, known_public, public_input, read_public

@@ -12,13 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from reident._check import check_mapping
-from reident.errors import ParameterError
+from reident.base import ParameterError, Public, PublicPlaces, check_mapping
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries
 from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON
-from reident.options import Public, PublicPlaces
 from reident.places.distances import great_circle_km
 
 __all__ = ["CRITERIA", "GIVEN", "Records", "known_public", "public_input", "read_public"]

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from reident._types import IntArray
+from reident.base import IntArray
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
 from reident.tables.classes import class_ids

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
 from reident.places.shape import RADIUS_KM, unit_vectors

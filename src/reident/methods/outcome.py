@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray, wilson_interval
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network
-from reident.rates import wilson_interval
 from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
 
 __all__ = [

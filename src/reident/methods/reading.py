@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident._types import FloatArray, IntArray
-from reident.errors import ParameterError
+from reident.base import FloatArray, IntArray, ParameterError
 from reident.tables.labels import LabelReader, ancestors, text_of
 
 __all__ = ["Bins", "Cells", "bins_of", "cells_of", "numbers_of", "shares_of", "values_of"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from reident._check import check_choice
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_choice
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods.catalogue import ENTRIES, REGISTERED
 from reident.methods.forms import FORMS
@@ -21,7 +20,7 @@ def register(entry: Entry) -> Entry:
     Parameters
     ----------
     entry : Entry
-        A method that is not of the house; its function says by `reident.options` what a user may set. One registered
+        A method that is not of the house; its function says by `reident.base` what a user may set. One registered
         before under the same name is replaced.
 
     Returns
@@ -42,7 +41,7 @@ def register(entry: Entry) -> Entry:
     --------
     >>> from typing import Annotated
     >>> from reident.methods import Entry
-    >>> from reident.options import Real
+    >>> from reident.base import Real
     >>> def north(points, *, shift_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1):
     ...     return points.assign(lat_deg=points["lat_deg"] - shift_deg)
     >>> register(Entry("north", "anonymiser", "places", north, "points", source="an example", label="north")).call
@@ -69,7 +68,7 @@ def check_arguments(entry: Entry) -> None:
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
         if required and name not in given:
             raise ParameterError(
-                f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.options`, or call it "
+                f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
                 f"by a name that data have ({', '.join(GIVEN)})"
             )
 

@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident._check import check_choice
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, check_choice
 from reident.networks.graph import DirectedNetwork, Network
 from reident.places.distances import great_circle_km
 from reident.places.points import LAT, LON

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods._entry import Entry
 from reident.methods.outcome import NotApplicable
 from reident.methods.reading import cells_of, numbers_of, shares_of, values_of

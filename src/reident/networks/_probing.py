@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reident._types import IntArray
+from reident.base import IntArray
 from reident.networks.graph import Network, network_from_edges
 
 _PROBES_BETWEEN_LOOKS = 16
@@ -100,7 +100,7 @@ def probe_batch(
 
 
 def _refuse(network: Network, k: int) -> None:
-    from reident.errors import DataError
+    from reident.base import DataError
 
     raise DataError(
         f"no {k}-degree anonymous graph on {network.n_nodes} nodes exists: "

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from reident.base import DataError, ParameterError
 from reident.data.delimited import dialect_of
-from reident.errors import DataError, ParameterError
 
 __all__ = ["as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.errors import DataError
+from reident.base import DataError
 from reident.networks.edge_disclosure import class_pairs
 from reident.networks.graph import Network, network_from_edges
 

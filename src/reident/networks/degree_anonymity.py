@@ -10,14 +10,24 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_array, check_flag, check_integer
-from reident._rng import check_rng
-from reident._types import IntArray, RNGLike
-from reident.errors import DataError, ParameterError, SearchLimitWarning
+from reident.base import (
+    Choice,
+    DataError,
+    IntArray,
+    ParameterError,
+    Real,
+    RNGLike,
+    SearchLimitWarning,
+    Whole,
+    check_array,
+    check_flag,
+    check_integer,
+    check_rng,
+    checked,
+)
 from reident.networks._probing import DirectProbe, Probe, probe_batch, probe_literal
 from reident.networks._spreading import spread_edges
 from reident.networks.graph import Network, as_network, network_from_edges
-from reident.options import Choice, Real, Whole, checked
 
 __all__ = ["DegreeAnonymisation", "anonymise_degrees", "degree_anonymise", "is_degree_anonymous"]
 

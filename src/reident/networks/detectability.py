@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_names
-from reident.errors import DataError
+from reident.base import DataError, check_names
 from reident.networks.graph import DirectedNetwork, as_directed_network
 from reident.networks.ranking import AUC, auc
 

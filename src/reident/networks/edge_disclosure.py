@@ -7,10 +7,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, Real, checked
 from reident.networks.graph import Network, as_network, relabelled
-from reident.options import Real, checked
 
 __all__ = ["EdgeDisclosure", "edge_disclosure"]
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_flag
-from reident.errors import DataError
+from reident.base import DataError, check_flag
 from reident.networks._reading import as_path, edges_of_cells, format_of
 from reident.networks.graph import Network, as_network, network_from_edges, read_network
 

@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reident._check import is_row
-from reident._types import IntArray
-from reident.errors import DataError
+from reident.base import DataError, IntArray, is_row
 from reident.networks._reading import read_raw
 
 __all__ = [

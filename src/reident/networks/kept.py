@@ -11,11 +11,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._types import FloatArray
-from reident.errors import DataError
+from reident.base import Choice, DataError, FloatArray, Real, Whole, checked
 from reident.networks.graph import Network, as_network, relabelled
 from reident.networks.properties import clustering_coefficient, density, path_lengths, power_law_exponent
-from reident.options import Choice, Real, Whole, checked
 
 __all__ = [
     "clustering_kept",

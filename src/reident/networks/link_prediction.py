@@ -7,12 +7,24 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_choice, check_integer, check_listed, check_real, check_vector
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Real,
+    RNGLike,
+    Whole,
+    check_choice,
+    check_integer,
+    check_listed,
+    check_real,
+    check_rng,
+    check_vector,
+    checked,
+)
 from reident.networks.graph import Network, as_network, network_from_edges
-from reident.options import Choice, Real, Whole, checked
 
 __all__ = ["drop_unlikely_edges", "likely_links", "link_scores", "random_non_edges", "score_threshold"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from reident._check import check_mapping, check_names
+from reident.base import check_mapping, check_names
 
 __all__ = ["MappingQuality", "mapping_quality"]
 

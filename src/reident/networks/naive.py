@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._rng import check_rng
-from reident._types import RNGLike
+from reident.base import RNGLike, check_rng
 from reident.networks.graph import Network, as_network, reordered
 
 __all__ = ["NaiveAnonymisation", "naive_anonymise"]

@@ -8,13 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_listed, check_mapping, check_names, is_key
-from reident._types import RNGLike
-from reident.errors import DataError
+from reident.base import DataError, Real, RNGLike, check_listed, check_mapping, check_names, is_key
 from reident.networks.graph import Network, as_network
 from reident.networks.propagation import Propagation, propagate
 from reident.networks.seeds import find_seeds
-from reident.options import Real
 
 __all__ = ["mapped_edges", "passive_attack"]
 

@@ -8,10 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._rng import check_rng
-from reident._types import IntArray, RNGLike
+from reident.base import IntArray, Real, RNGLike, check_rng, checked
 from reident.networks.graph import Network, as_network, network_from_edges
-from reident.options import Real, checked
 
 __all__ = ["PerturbedNetwork", "rewire_edges", "swap_edges"]
 

@@ -8,10 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer
-from reident._rng import check_rng
-from reident._types import BoolArray, RNGLike
-from reident.errors import ParameterError, SearchLimitWarning
+from reident.base import BoolArray, ParameterError, RNGLike, SearchLimitWarning, Whole, check_integer, check_rng
 from reident.networks.graph import Network, as_network
 from reident.networks.planted_recovery import Recovery, what_was_found
 from reident.networks.planted_subgraph import (
@@ -23,7 +20,6 @@ from reident.networks.planted_subgraph import (
     is_rigid,
     plant,
 )
-from reident.options import Whole
 
 __all__ = ["edge_connected_groups", "implant_by_cut", "recover_by_cut"]
 

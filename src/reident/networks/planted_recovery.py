@@ -10,13 +10,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer
-from reident._machine.cost import afford
-from reident._types import IntArray
-from reident.errors import ParameterError, SearchLimitWarning
+from reident.base import IntArray, ParameterError, SearchLimitWarning, Whole, afford, check_integer
 from reident.networks.graph import Network, as_network
 from reident.networks.planted_subgraph import Plan
-from reident.options import Whole
 
 __all__ = ["Recovery", "recover"]
 

@@ -10,13 +10,19 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer, check_names
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import BoolArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    BoolArray,
+    DataError,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    Whole,
+    afford,
+    check_integer,
+    check_names,
+    check_rng,
+)
 from reident.networks.graph import Network, as_network, network_from_edges
-from reident.options import Whole
 
 __all__ = ["Plan", "coalition", "implant"]
 

@@ -9,11 +9,19 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer, check_real
-from reident._types import BoolArray, IntArray
-from reident.errors import DataError, SearchLimitWarning
+from reident.base import (
+    BoolArray,
+    DataError,
+    Flag,
+    IntArray,
+    Real,
+    SearchLimitWarning,
+    Whole,
+    check_integer,
+    check_real,
+    checked,
+)
 from reident.networks.graph import DirectedNetwork, as_directed_network, as_network, is_directed
-from reident.options import Flag, Real, Whole, checked
 
 __all__ = ["Propagation", "propagate"]
 

@@ -9,12 +9,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_choice, check_integer
-from reident._rng import check_rng
-from reident._types import IntArray, RNGLike
-from reident.errors import SearchLimitWarning
+from reident.base import Choice, IntArray, RNGLike, SearchLimitWarning, Whole, check_choice, check_integer, check_rng
 from reident.networks.graph import Network, as_network
-from reident.options import Choice, Whole
 
 __all__ = [
     "NetworkProperties",

@@ -10,9 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from reident._check import check_real, check_vector
-from reident._types import FloatArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, check_real, check_vector
 
 __all__ = ["AUC", "auc"]
 

@@ -9,13 +9,23 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_choice, check_integer, check_real
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Real,
+    RNGLike,
+    Whole,
+    check_choice,
+    check_integer,
+    check_real,
+    check_rng,
+    checked,
+)
 from reident.networks.graph import Network, as_directed_network, as_network, is_directed
 from reident.networks.spectral import spectral_match
-from reident.options import Choice, Real, Whole, checked
 
 __all__ = ["Seeds", "find_seeds"]
 

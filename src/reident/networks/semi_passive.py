@@ -7,10 +7,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from reident._check import check_names
-from reident._rng import check_rng
-from reident._types import RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, RNGLike, check_names, check_rng
 from reident.networks.graph import as_network, network_from_edges
 from reident.networks.planted_subgraph import Plan, coalition
 

@@ -8,11 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident._check import check_integer, check_real
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, Real, Whole, check_integer, check_real, checked
 from reident.networks.graph import Network, as_network
-from reident.options import Real, Whole, checked
 
 __all__ = ["SpectralMatch", "spectral_match"]
 

@@ -14,9 +14,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from reident._check import check_area
-from reident._types import BoolArray, FloatArray
-from reident.errors import ParameterError
+from reident.base import BoolArray, FloatArray, ParameterError, check_area
 
 __all__ = ["AreaSampler"]
 

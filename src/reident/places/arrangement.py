@@ -9,9 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reident._check import check_coordinates, check_distance_matrix, check_embedding, check_integer
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
+from reident.base import (
+    FloatArray,
+    IntArray,
+    RNGLike,
+    check_coordinates,
+    check_distance_matrix,
+    check_embedding,
+    check_integer,
+    check_rng,
+)
 from reident.kernels.places.arrangement import count_classes, gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.areas import AreaSampler

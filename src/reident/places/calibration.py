@@ -7,11 +7,16 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_distance_matrix, check_embedding, check_integer
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
-from reident.options import Whole
+from reident.base import (
+    FloatArray,
+    RNGLike,
+    Whole,
+    afford,
+    check_distance_matrix,
+    check_embedding,
+    check_integer,
+    check_rng,
+)
 from reident.places.areas import AreaSampler
 from reident.places.distances import great_circle_km
 from reident.places.shape import unit_vectors

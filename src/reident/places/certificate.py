@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.places.shape import RADIUS_KM, gaps_km
 
 __all__ = ["MIN_HALF", "agreement_km", "chance_by_others", "chance_of_agreement", "regional_halves"]

@@ -11,22 +11,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import (
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    Real,
+    RNGLike,
+    Whole,
     check_choice,
     check_columns,
     check_flag,
     check_ids,
     check_integer,
     check_real,
+    check_rng,
     check_table,
     encode_labels,
 )
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, Cliques, max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
-from reident.errors import DataError
-from reident.options import Choice, Real, Whole
 from reident.places.compatibility import CompatibilityGraph, complete_distances, graph_of_codes, shared_codes
 
 __all__ = ["ClassicalLinkage", "Linkage", "MetricMicrodata", "classical_linkage", "common_subgraph_attack"]

@@ -12,11 +12,18 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from reident._check import check_column, check_distance_matrix, check_integer, encode_labels
-from reident._machine.cost import afford
-from reident._types import FloatArray, IntArray
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    afford,
+    check_column,
+    check_distance_matrix,
+    check_integer,
+    encode_labels,
+)
 from reident.cliques.adjacency import Adjacency
-from reident.errors import DataError, ParameterError
 from reident.kernels._jit import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels

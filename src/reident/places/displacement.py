@@ -12,11 +12,22 @@ import numpy as np
 import shapely
 from scipy.spatial import cKDTree
 
-from reident._check import check_columns, check_table, check_vector
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError
-from reident.options import PublicAreas, Real, Whole, checked
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PublicAreas,
+    Real,
+    RNGLike,
+    Whole,
+    check_columns,
+    check_rng,
+    check_table,
+    check_vector,
+    checked,
+)
 from reident.places.areas import AreaSampler
 from reident.places.masks import _destination
 from reident.places.points import read_places, write_places

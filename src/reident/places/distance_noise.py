@@ -7,10 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_distance_matrix
-from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
-from reident.options import Real, checked
+from reident.base import FloatArray, Real, RNGLike, check_distance_matrix, check_rng, checked
 
 __all__ = ["perturb_distances"]
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_coordinates
-from reident._machine.cost import afford
-from reident._types import FloatArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, afford, check_coordinates
 from reident.kernels._jit import threads_for
 from reident.kernels.places import sphere
 

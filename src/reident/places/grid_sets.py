@@ -15,12 +15,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from reident._check import check_ids
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
-from reident.errors import DataError
-from reident.options import Real, checked
+from reident.base import DataError, FloatArray, Real, RNGLike, afford, check_ids, check_rng, checked
 from reident.places.points import read_places
 
 __all__ = ["GridSets", "SetDistances", "mask_by_grid_sets", "repair_grid_sets"]

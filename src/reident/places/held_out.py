@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import bdtrc
 
-from reident._types import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray
 from reident.kernels.places import cones
 from reident.places.islands import EXACT_KM, Island
 from reident.places.shape import gaps_km

@@ -9,9 +9,18 @@ import pandas as pd
 import shapely
 from scipy.ndimage import gaussian_filter
 
-from reident._check import check_area, check_columns, check_coordinates, check_real, check_table, check_vector
-from reident._types import BoolArray, FloatArray
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    ParameterError,
+    check_area,
+    check_columns,
+    check_coordinates,
+    check_real,
+    check_table,
+    check_vector,
+)
 from reident.places.localisation import hull_km2
 from reident.places.shape import RADIUS_KM, degrees, unit_vectors
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.kernels.places import circles, cones, guesses
 from reident.places.shape import RADIUS_KM, gaps_km, procrustes
 

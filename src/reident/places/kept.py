@@ -11,10 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_distance_matrix
-from reident._types import FloatArray
-from reident.errors import DataError
-from reident.options import Choice, Real, Whole, checked
+from reident.base import Choice, DataError, FloatArray, Real, Whole, check_distance_matrix, checked
 from reident.places.distances import great_circle_pairs_km
 from reident.places.points import read_places
 from reident.places.spatial import autocorrelation, clustering_agreement, gwr_weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.kernels._jit import in_threads
 from reident.kernels.places import density as kernel
 from reident.places.homes import BLURS, HomeMap

@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_names
-from reident.errors import DataError
+from reident.base import DataError, check_names
 
 __all__ = ["LinkageQuality", "linkage_quality"]
 

@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from reident._check import check_embedding
-from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
+from reident.base import FloatArray, PublicArea, RNGLike, Whole, check_embedding, check_rng, checked
 from reident.kernels.places import lipschitz, sphere
-from reident.options import PublicArea, Whole, checked
 from reident.places.areas import AreaSampler
 
 __all__ = ["embed_distances"]

@@ -12,9 +12,17 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from shapely import MultiPoint
 
-from reident._check import check_array, check_columns, check_coordinates, check_ids, check_table, encode_labels
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    check_array,
+    check_columns,
+    check_coordinates,
+    check_ids,
+    check_table,
+    encode_labels,
+)
 from reident.places.common_subgraph import MetricMicrodata
 from reident.places.neighbours import Fit, Neighbours
 from reident.places.shape import RADIUS_KM, degrees, unit_vectors

@@ -12,9 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, RNGLike
-from reident.options import Flag, PublicPlaces, Real, Whole, checked
+from reident.base import BoolArray, Flag, FloatArray, PublicPlaces, Real, RNGLike, Whole, check_rng, checked
 from reident.places.points import read_places, same_kind, write_places
 
 __all__ = ["mask_disc", "mask_donut", "mask_grid", "mask_population_donut", "move_rigidly", "swap_locations"]

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng
 from reident.places import localisation as lay
 from reident.places.localisation import Localisation
 from reident.places.neighbours import Neighbours

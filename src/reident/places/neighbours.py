@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.places.shape import RADIUS_KM, gaps_km, procrustes
 
 __all__ = ["Fit", "Neighbours"]

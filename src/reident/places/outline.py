@@ -9,7 +9,7 @@ import shapely
 from scipy.ndimage import distance_transform_edt, map_coordinates
 from scipy.optimize import minimize
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.places.shape import RADIUS_KM, gaps_km, procrustes, unit_vectors
 
 __all__ = ["lay_inside"]

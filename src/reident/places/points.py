@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_coordinates, check_table, check_text
-from reident._types import BoolArray, FloatArray
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    ParameterError,
+    check_columns,
+    check_coordinates,
+    check_table,
+    check_text,
+)
 
 LAT, LON = "lat_deg", "lon_deg"
 

@@ -11,10 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from reident._check import check_choice, check_ids
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
-from reident.options import Choice, Real
+from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_choice, check_ids
 from reident.places.certificate import agreement_km, chance_by_others, chance_of_agreement
 from reident.places.homes import HomeMap
 from reident.places.laying import best_motions, other_headings

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_area
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, RNGLike, check_area, check_rng
 from reident.places.held_out import HeldOut, by_record, certify, hide
 from reident.places.islands import Island
 from reident.places.localisation import Localisation, check_known_places

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident._check import check_array, check_distance_matrix, check_real
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
 from reident.kernels.places import reference_sets as kernel
 from reident.places.rounded_coordinates import recover_rounded
 

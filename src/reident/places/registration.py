@@ -11,12 +11,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_flag, check_integer
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, IntArray, RNGLike
+from reident.base import (
+    BoolArray,
+    Flag,
+    FloatArray,
+    IntArray,
+    RNGLike,
+    Whole,
+    afford,
+    check_flag,
+    check_integer,
+    check_rng,
+)
 from reident.kernels.places import registration as kernel
-from reident.options import Flag, Whole
 from reident.places import localisation as lay
 from reident.places.certificate import agreement_km, chance_of_agreement
 from reident.places.localisation import Localisation

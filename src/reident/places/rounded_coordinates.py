@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsmr
 from scipy.special import bdtrc
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.places import rounded as kernel
 
 __all__ = ["Rounded", "is_fine", "recover_rounded"]

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.sparse.linalg import eigsh
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.places import registration, sphere
 
 __all__ = [

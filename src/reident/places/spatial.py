@@ -13,10 +13,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from reident._check import check_choice, check_distance_matrix, check_integer, check_real, check_vector
-from reident._types import FloatArray
-from reident.errors import DataError, ParameterError
-from reident.options import Choice, Real, Whole, checked
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    ParameterError,
+    Real,
+    Whole,
+    check_choice,
+    check_distance_matrix,
+    check_integer,
+    check_real,
+    check_vector,
+    checked,
+)
 
 __all__ = [
     "Autocorrelation",

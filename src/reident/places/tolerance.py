@@ -21,14 +21,22 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import ndtri
 
-from reident._check import check_choice, check_integer, check_listed, check_real
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
+from reident.base import (
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Real,
+    RNGLike,
+    Whole,
+    afford,
+    check_choice,
+    check_integer,
+    check_listed,
+    check_real,
+    check_rng,
+)
 from reident.data.simulate import points_in_area
-from reident.errors import ParameterError
 from reident.kernels.places import sphere
-from reident.options import Real, Whole
 from reident.places.coordinate_noise import perturb_coordinates
 from reident.places.distances import great_circle_km
 from reident.places.tolerance_intervals import tolerance_intervals

@@ -10,12 +10,20 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_embedding, check_flag, check_integer, check_real
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, RNGLike
+from reident.base import (
+    Flag,
+    FloatArray,
+    Real,
+    RNGLike,
+    Whole,
+    afford,
+    check_embedding,
+    check_flag,
+    check_integer,
+    check_real,
+    check_rng,
+)
 from reident.kernels.places import lipschitz, sphere
-from reident.options import Flag, Real, Whole
 from reident.places.areas import AreaSampler
 
 __all__ = ["ToleranceIntervals", "simulate_intervals", "tolerance_intervals"]

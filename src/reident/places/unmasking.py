@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_ids, check_listed
-from reident._types import FloatArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, check_ids, check_listed
 from reident.places.points import read_places
 from reident.places.shape import degrees, unit_vectors
 

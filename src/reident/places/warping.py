@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.kernels.places import density as kernel
 from reident.places.homes import HomeMap
 from reident.places.shape import RADIUS_KM, refit

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
-from reident._types import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray
 from reident.plotting._style import print_words
 from reident.plotting.fitting import LABEL
 

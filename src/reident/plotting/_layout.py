@@ -12,8 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from reident._check import check_mapping
-from reident._types import FloatArray
+from reident.base import FloatArray, check_mapping
 from reident.plotting._scales import Scale, choose_scale
 from reident.plotting._sentence import sentence
 from reident.plotting._style import COLOURS, MARKERS

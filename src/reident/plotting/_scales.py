@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.ticker import MaxNLocator
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 
 __all__ = ["Scale", "choose_scale", "evenness"]
 

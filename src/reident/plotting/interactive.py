@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from reident._check import check_mapping, check_real
+from reident.base import check_mapping, check_real
 from reident.pages import render
 from reident.plotting._layout import layout
 from reident.rumap import check_one_panel

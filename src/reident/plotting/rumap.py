@@ -25,8 +25,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
-from reident._check import check_choice, check_integer, check_real, check_text
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_choice, check_integer, check_real, check_text
 from reident.plotting._labels import place_labels
 from reident.plotting._layout import (
     MANY,

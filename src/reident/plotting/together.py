@@ -9,8 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reident._check import check_real
-from reident.errors import DataError
+from reident.base import DataError, check_real
 from reident.plotting._labels import Label, place_labels
 from reident.plotting._layout import looks_of, panels_of
 from reident.plotting._panel import DARK, set_axes, title_axes

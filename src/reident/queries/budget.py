@@ -15,10 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import pandas as pd
 
-from reident._check import check_epsilon, check_integer
-from reident._machine.cost import afford
-from reident._machine.lock import hold
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, afford, check_epsilon, check_integer, hold
 
 __all__ = ["Budget", "Expense"]
 
@@ -80,7 +77,7 @@ class Budget:
     >>> budget.spend(.01)
     Traceback (most recent call last):
         ...
-    reident.errors.ParameterError: `epsilon` must be at most what remains of the budget (0 of 1), got 0.01: ...
+    reident.ParameterError: `epsilon` must be at most what remains of the budget (0 of 1), got 0.01: ...
     """
 
     def __init__(self, total: Any, *, file: str | Path | None = None) -> None:

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_epsilon, check_integer
-from reident._types import IntArray, RNGLike
-from reident.errors import ParameterError
+from reident.base import IntArray, ParameterError, RNGLike, check_epsilon, check_integer
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise

@@ -10,10 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_epsilon
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError
-from reident.options import Real, Whole
+from reident.base import DataError, FloatArray, IntArray, Real, RNGLike, Whole, check_epsilon
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.multiplicative_weights import multiplicative_weights

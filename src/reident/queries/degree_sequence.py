@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from reident._check import check_array, check_choice, check_epsilon, check_flag, check_integer
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    RNGLike,
+    check_array,
+    check_choice,
+    check_epsilon,
+    check_flag,
+    check_integer,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise

@@ -19,9 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, IntArray, RNGLike
-from reident.errors import PrivacyWarning
+from reident.base import BoolArray, FloatArray, IntArray, PrivacyWarning, RNGLike, check_rng
 
 __all__ = [
     "Entropy",

@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import call_given, check_epsilon, check_flag, check_in_order, check_real, check_vector
-from reident._types import FloatArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    DataError,
+    FloatArray,
+    ParameterError,
+    RNGLike,
+    call_given,
+    check_epsilon,
+    check_flag,
+    check_in_order,
+    check_real,
+    check_vector,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import (
     Entropy,

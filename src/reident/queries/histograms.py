@@ -11,9 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_bounds, check_choice, check_epsilon, check_integer, check_real, check_vector
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError, PrivacyWarning
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PrivacyWarning,
+    RNGLike,
+    check_bounds,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_real,
+    check_vector,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_array
-from reident._types import BoolArray, IntArray
-from reident.errors import DataError
+from reident.base import BoolArray, DataError, IntArray, check_array
 from reident.queries.information import min_entropy
 
 __all__ = ["ImpossibilityGame", "impossibility_game"]

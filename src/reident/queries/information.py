@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_real, check_vector
-from reident._types import FloatArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, check_real, check_vector
 
 __all__ = ["extractable_bits", "min_entropy", "self_information", "shannon_entropy", "statistical_distance"]
 

@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._types import BoolArray, FloatArray
-from reident.errors import DataError
-from reident.options import Real, checked
+from reident.base import BoolArray, DataError, FloatArray, Real, checked
 
 __all__ = ["answers_kept", "largest_answer_kept", "order_of_answers_kept", "relative_answers_kept"]
 

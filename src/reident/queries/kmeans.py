@@ -12,11 +12,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_array, check_bounds, check_choice, check_epsilon, check_flag, check_integer
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError, PrivacyWarning
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PrivacyWarning,
+    RNGLike,
+    afford,
+    check_array,
+    check_bounds,
+    check_choice,
+    check_epsilon,
+    check_flag,
+    check_integer,
+    check_rng,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise

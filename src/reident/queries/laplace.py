@@ -9,11 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_integer, check_real
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import ParameterError
+from reident.base import FloatArray, IntArray, ParameterError, RNGLike, afford, check_integer, check_real, check_rng
 from reident.queries.entropy import (
     Entropy,
     Probability,

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import MOST, check_array, check_epsilon, check_integer
-from reident._types import IntArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import MOST, DataError, IntArray, ParameterError, RNGLike, check_array, check_epsilon, check_integer
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_array, check_epsilon, check_integer
-from reident._types import FloatArray, RNGLike
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, RNGLike, check_array, check_epsilon, check_integer
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import entropy_source
 from reident.queries.exponential import draw_choice

@@ -14,10 +14,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reident._check import check_array, check_choice, check_epsilon, check_integer, check_names, check_real
-from reident._machine.cost import afford
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    afford,
+    check_array,
+    check_choice,
+    check_epsilon,
+    check_integer,
+    check_names,
+    check_real,
+)
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import Entropy, bernoulli, entropy_source, rational_probability
 from reident.queries.laplace import grid_noise

@@ -8,9 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_real, check_vector
-from reident.errors import DataError
-from reident.options import Real
+from reident.base import DataError, Real, check_real, check_vector
 
 __all__ = ["privacy_loss_bound"]
 

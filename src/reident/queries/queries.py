@@ -13,7 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import (
+from reident.base import (
+    DataError,
+    IntArray,
+    PrivacyWarning,
+    RNGLike,
     check_array,
     check_bounds,
     check_callable,
@@ -24,8 +28,6 @@ from reident._check import (
     check_vector,
     how_many,
 )
-from reident._types import IntArray, RNGLike
-from reident.errors import DataError, PrivacyWarning
 from reident.queries.budget import Budget, spend
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise, grid_noise_reach

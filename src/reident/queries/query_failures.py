@@ -10,23 +10,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import (
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    ParameterError,
+    Real,
+    RNGLike,
+    Whole,
+    afford,
     call_given,
     check_callable,
     check_columns,
     check_integer,
     check_listed,
     check_real,
+    check_rng,
     check_table,
     check_vector,
     how_many,
     is_key,
 )
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, RNGLike
-from reident.errors import DataError, ParameterError
-from reident.options import Real, Whole
 from reident.tables.classes import class_ids, encode_column
 
 __all__ = [

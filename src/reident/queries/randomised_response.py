@@ -13,9 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from reident._check import check_column, check_epsilon, check_names, check_real
-from reident._types import RNGLike
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, RNGLike, check_column, check_epsilon, check_names, check_real
 from reident.queries.entropy import (
     Probability,
     bernoulli,

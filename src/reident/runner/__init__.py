@@ -18,9 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reident._check import check_choice, check_integer, check_seed
+from reident.base import DataError, ParameterError, check_choice, check_integer, check_seed
 from reident.data._paths import notebooks_folder
-from reident.errors import DataError, ParameterError
 from reident.runner._attempts import RECORD, told, working
 from reident.runner._board import Board
 from reident.runner._execute import run_notebook

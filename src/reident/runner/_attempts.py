@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reident._machine.lock import holder, occupied
-from reident.errors import DataError
+from reident.base import DataError, holder, occupied
 
 __all__ = ["RECORD", "WORK", "attempt_of", "full", "publish", "read_record", "told", "working", "workplace"]
 

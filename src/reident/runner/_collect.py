@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_choice
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_choice
 from reident.plotting import draw_lines, new_figure, save_figure
 from reident.sweep.result import RESULT
 

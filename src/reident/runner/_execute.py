@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 import reident
-from reident._machine.lock import scratch
-from reident.errors import DataError
+from reident.base import DataError, scratch
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, publish, told, workplace
 from reident.sweep._progress import RELAY

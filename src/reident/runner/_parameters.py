@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reident._check import check_plain
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, check_plain
 from reident.studies.catalogue import STUDIES
 from reident.studies.parameters import rules
 

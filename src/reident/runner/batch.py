@@ -24,11 +24,9 @@ from typing import Any
 
 import yaml
 
-from reident._check import check_integer, check_seed
-from reident._rng import trial_seed
+from reident.base import DataError, ParameterError, check_integer, check_seed, trial_seed
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
-from reident.errors import DataError, ParameterError
 from reident.pages import write_page
 from reident.runner import NotebookRun, notebook_defaults, page_at_the_end, read_records, run_notebooks
 from reident.runner._collect import RESULTS, Plot, collect, draw, means

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_choice
 from reident.pages import cell, write_page
 from reident.plotting import save_figure
 from reident.plotting._style import for_print

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from reident.errors import DataError
+from reident.base import DataError
 from reident.plotting import save_figure
 from reident.runner._index import SAID, counts, read_comparison
 from reident.runner._ledger import committed_ledgers, markdown

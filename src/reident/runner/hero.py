@@ -9,9 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reident._types import FloatArray
+from reident.base import DataError, FloatArray
 from reident.data.datasets import load_boundary
-from reident.errors import DataError
 from reident.plotting import COLOURS, new_figure
 from reident.plotting._style import for_print
 from reident.plotting.rumap import key_of, plot_ru_map

@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
+from reident.base import DataError
 from reident.data.papers import PAPERS, errata
-from reident.errors import DataError
 from reident.pages import write_page
 from reident.runner._attempts import RECORD
 from reident.runner._execute import NOTEBOOK, PAGE

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reident.errors import PrivacyWarning
+from reident.base import PrivacyWarning
 
 __all__ = ["seeded_noise"]
 

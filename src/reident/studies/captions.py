@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from reident.errors import DataError
+from reident.base import DataError
 from reident.pages.german import in_german
 from reident.rumap import NOTHING, ORIGINAL
 from reident.studies.study import Results, Study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import metadata
 
-from reident._check import check_choice
+from reident.base import check_choice
 from reident.studies.abril2012 import STUDY as ABRIL2012
 from reident.studies.holohan2017 import STUDY as HOLOHAN2017
 from reident.studies.kroll2015 import STUDY as KROLL2015

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.errors import DataError
+from reident.base import DataError
 
 __all__ = [
     "COLUMNS",

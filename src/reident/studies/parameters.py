@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident.errors import ParameterError
-from reident.options import Option
+from reident.base import Option, ParameterError
 
 __all__ = ["Listed", "changed", "rules"]
 

@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident._check import check_choice, check_seed
-from reident._machine.lock import scratch
+from reident.base import DataError, check_choice, check_seed, scratch
 from reident.data._paths import notebooks_folder
 from reident.data.papers import Paper
-from reident.errors import DataError
 from reident.studies.parameters import changed, rules
 from reident.sweep.result import declare
 

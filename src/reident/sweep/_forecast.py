@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_integer
+from reident.base import check_integer
 from reident.sweep import _workers
 from reident.sweep._measures import Kinds
 from reident.sweep._planning import Sweep, Trial, prepare_sweep, stored

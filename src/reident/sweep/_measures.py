@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reident.errors import TrialError
+from reident.base import TrialError
 from reident.sweep._parts import BOOKKEEPING
 from reident.sweep._workers import Outcome
 

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reident.errors import DataError
+from reident.base import DataError
 
 _LOG = logging.getLogger("reident")
 

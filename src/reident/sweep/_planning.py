@@ -15,11 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._check import check_integer, check_seed
-from reident._machine.cost import afford
-from reident._machine.lock import occupied
-from reident._rng import stable_hash
-from reident.errors import ParameterError
+from reident.base import ParameterError, afford, check_integer, check_seed, occupied, stable_hash
 from reident.sweep import _code
 from reident.sweep._parts import BOOKKEEPING, PartStore
 from reident.sweep._settings import Settings, expand

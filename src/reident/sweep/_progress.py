@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from reident._machine.line import display_kind
+from reident.base import display_kind
 
 #: A file named here receives the state as JSON, so that the runner can show what a kernel is busy with.
 RELAY = "REIDENT_PROGRESS_FILE"

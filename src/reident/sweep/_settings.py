@@ -7,8 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reident._check import check_plain
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_plain
 from reident.sweep._parts import BOOKKEEPING
 
 __all__ = ["Settings", "expand"]

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_real, check_table
-from reident.errors import DataError
+from reident.base import DataError, check_columns, check_real, check_table
 
 __all__ = ["summarise"]
 

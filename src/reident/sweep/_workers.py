@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-from reident.errors import ParameterError, TrialError
+from reident.base import ParameterError, TrialError
 from reident.sweep import _code
 
 _LOG = logging.getLogger("reident")

@@ -21,8 +21,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_integer
-from reident.errors import ParameterError
+from reident.base import ParameterError, check_integer
 from reident.sweep import _code, _workers
 from reident.sweep._forecast import forecast
 from reident.sweep._measures import Kinds

@@ -8,9 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_real
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_integer,
+    check_real,
+)
 from reident.kernels.tables import mondrian as rules_of
 from reident.tables._runs import Runs, levels_of, ordered_codes
 from reident.tables.classes import encode_column

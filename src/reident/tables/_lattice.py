@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.tables._criteria import Criteria
 from reident.tables._lattice_nodes import Classes, Coded, Judge, Kept, Node
 from reident.tables._losses import LevelLosses

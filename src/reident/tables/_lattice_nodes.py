@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.classes import class_sizes, group_tuples
 from reident.tables._criteria import Criteria
 from reident.tables._runs import sensitive_runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 
 __all__ = ["LOSSES", "LevelLosses", "bit_losses"]
 

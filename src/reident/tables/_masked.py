@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_numeric, check_real, check_table
-from reident._types import FloatArray
-from reident.errors import ParameterError
+from reident.base import FloatArray, ParameterError, check_columns, check_numeric, check_real, check_table
 
 __all__ = ["MaskedTable", "masked_table", "numeric_columns", "per_column"]
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import ParameterError
+from reident.base import FloatArray, IntArray, ParameterError
 
 __all__ = ["MatchWeights", "check_splink", "estimate_weights", "heaviest_records"]
 

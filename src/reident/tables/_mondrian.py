@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from reident._types import IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, IntArray, ParameterError
 from reident.kernels.tables.mondrian import mondrian, passes
 from reident.kernels.tables.mondrian_best import mondrian_best
 from reident.tables._criteria import Criteria

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 
 __all__ = ["settle_by_sublattices", "textbook_mondrian"]
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, FloatArray, IntArray, ParameterError
 from reident.kernels.tables.disclosure import ordered_distances, sort_by_class
 from reident.tables.classes import sorted_codes
 

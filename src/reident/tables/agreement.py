@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.tables.classes import class_ids, suppressed_rows
 from reident.tables.labels import LabelReader, texts_of
 

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from reident._check import check_numeric
-from reident.errors import DataError
+from reident.base import DataError, check_numeric
 from reident.tables.record_linkage import RecordLinkage, common_columns, informative, standardised, true_pairs
 
 __all__ = ["assign_records"]

@@ -9,10 +9,17 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_mapping, check_real, check_table
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
-from reident.options import Real
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Real,
+    check_columns,
+    check_mapping,
+    check_real,
+    check_table,
+)
 from reident.tables.classes import class_ids, encode_column, suppressed_rows
 
 __all__ = [

@@ -8,11 +8,21 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_choice, check_integer, check_real, check_vector
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import (
+    BoolArray,
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    Real,
+    Whole,
+    check_choice,
+    check_integer,
+    check_real,
+    check_vector,
+    checked,
+)
 from reident.kernels.tables.within_class import count_between, surprisal_bits
-from reident.options import Choice, Real, Whole, checked
 from reident.tables.in_classes import check_classes, class_ranges, class_values
 
 __all__ = [

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_choice
 
 __all__ = [
     "class_ids",

@@ -9,10 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_array, check_bounds, check_real, check_vector
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
-from reident.options import Real
+from reident.base import DataError, FloatArray, IntArray, Real, check_array, check_bounds, check_real, check_vector
 from reident.tables.in_classes import check_classes
 
 __all__ = ["Differencing", "differencing_attack"]

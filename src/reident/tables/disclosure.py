@@ -15,10 +15,21 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_mapping, check_real, check_table
-from reident._types import IntArray
-from reident.errors import DataError, ParameterError
-from reident.options import Choice, Real, Text, Whole
+from reident.base import (
+    Choice,
+    DataError,
+    IntArray,
+    ParameterError,
+    Real,
+    Text,
+    Whole,
+    check_choice,
+    check_columns,
+    check_integer,
+    check_mapping,
+    check_real,
+    check_table,
+)
 from reident.tables._runs import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
 

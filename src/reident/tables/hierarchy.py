@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import (
+from reident.base import (
+    DataError,
+    IntArray,
+    ParameterError,
     call_given,
     check_callable,
     check_integer,
@@ -22,8 +25,6 @@ from reident._check import (
     check_real,
     check_vector,
 )
-from reident._types import IntArray
-from reident.errors import DataError, ParameterError
 
 __all__ = ["Hierarchy"]
 

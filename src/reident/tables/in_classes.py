@@ -7,9 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_array, check_vector
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, check_array, check_vector
 
 __all__ = ["ClassValues", "check_classes", "class_ranges", "class_values"]
 

@@ -8,9 +8,16 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_table, check_vector
-from reident._types import FloatArray, IntArray
-from reident.errors import ParameterError
+from reident.base import (
+    FloatArray,
+    IntArray,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_integer,
+    check_table,
+    check_vector,
+)
 from reident.tables.classes import class_ids, encode_column, missing_rows, wildcard_counts
 
 __all__ = ["individual_risk", "special_uniques"]

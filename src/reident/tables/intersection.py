@@ -9,11 +9,22 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_listed, check_mapping, check_table
-from reident._types import BoolArray, FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    BoolArray,
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Whole,
+    check_choice,
+    check_columns,
+    check_integer,
+    check_listed,
+    check_mapping,
+    check_table,
+)
 from reident.kernels.places.location import gather_classes, nearest_class
-from reident.options import Choice, Whole
 from reident.tables.classes import class_ids, encode_column, suppressed_rows
 from reident.tables.labels import LabelReader
 

@@ -9,10 +9,19 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_mapping, check_table
-from reident._types import IntArray
-from reident.errors import DataError, ParameterError
-from reident.options import Choice, Flag, Real, Whole, checked
+from reident.base import (
+    Choice,
+    DataError,
+    Flag,
+    IntArray,
+    ParameterError,
+    Real,
+    Whole,
+    check_columns,
+    check_mapping,
+    check_table,
+    checked,
+)
 from reident.tables._criteria import Criteria, read_criteria
 from reident.tables._lattice import SOLUTION_COLUMNS, search
 from reident.tables._losses import LOSSES

@@ -12,19 +12,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import (
+from reident.base import (
+    Choice,
+    Flag,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PrivacyWarning,
+    Real,
+    RNGLike,
+    Whole,
     check_choice,
     check_columns,
     check_integer,
     check_mapping,
     check_real,
+    check_rng,
     check_table,
     check_vector,
+    checked,
 )
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import ParameterError, PrivacyWarning
-from reident.options import Choice, Flag, Real, Whole, checked
 from reident.queries.laplace import discrete_laplace, grid_granularity, simulation_laplace, snap_to_grid
 from reident.tables._losses import LOSSES
 from reident.tables.hierarchy import Hierarchy

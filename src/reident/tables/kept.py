@@ -14,9 +14,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
-from reident.errors import DataError
-from reident.options import Whole, checked
+from reident.base import DataError, FloatArray, Whole, checked
 from reident.tables.classes import class_ids, encode_column
 from reident.tables.utility import _aligned
 

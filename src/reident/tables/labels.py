@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray
 
 __all__ = ["GAP", "LabelReader", "ancestors", "text_of", "texts_of", "with_gaps"]
 

@@ -9,11 +9,21 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._check import check_array, check_columns, check_integer, check_listed, check_numeric, check_table
-from reident._types import FloatArray, IntArray
-from reident.errors import ParameterError
+from reident.base import (
+    Choice,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Whole,
+    check_array,
+    check_columns,
+    check_integer,
+    check_listed,
+    check_numeric,
+    check_table,
+    checked,
+)
 from reident.kernels.tables.mdav import mdav_clusters, pair_clusters
-from reident.options import Choice, Whole, checked
 from reident.tables._masked import MaskedTable, measure_loss, with_columns
 
 __all__ = ["NAMED_PROTECTIONS", "Microaggregation", "microaggregate"]

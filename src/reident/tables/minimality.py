@@ -10,12 +10,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_columns, check_integer, check_table
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import ParameterError
+from reident.base import (
+    FloatArray,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    Whole,
+    check_columns,
+    check_integer,
+    check_rng,
+    check_table,
+)
 from reident.kernels.tables.minimality import refused_cuts, refused_posterior
-from reident.options import Whole
 from reident.tables.classes import encode_column
 from reident.tables.in_classes import check_classes
 from reident.tables.order import code_matrix, order_column

@@ -8,11 +8,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident._check import check_choice, check_real, check_vector
-from reident._types import FloatArray
+from reident.base import Choice, FloatArray, Real, check_choice, check_real, check_vector, wilson_interval
 from reident.kernels.tables.within_class import nearest_ties
-from reident.options import Choice, Real
-from reident.rates import wilson_interval
 from reident.tables.in_classes import check_classes, class_values
 
 __all__ = ["NearestRecord", "nearest_record_attack"]

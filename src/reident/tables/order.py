@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray
 from reident.tables.classes import sorted_codes
 
 __all__ = ["OrderedColumn", "code_matrix", "has_scale", "order_column", "ranked"]

@@ -8,12 +8,8 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._check import check_numeric
-from reident._rng import check_rng
-from reident._types import RNGLike
-from reident.errors import ParameterError
+from reident.base import Choice, Flag, ParameterError, Real, RNGLike, check_numeric, check_rng, checked
 from reident.kernels.tables.swapping import swap_partners
-from reident.options import Choice, Flag, Real, checked
 from reident.tables._masked import MaskedTable, masked_table, numeric_columns, per_column
 
 __all__ = ["add_noise", "round_values", "swap_ranks"]

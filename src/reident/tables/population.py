@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_real
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, IntArray, check_choice, check_real
 from reident.tables.disclosure import equivalence_classes
 
 __all__ = ["population_uniques"]

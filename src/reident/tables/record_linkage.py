@@ -9,11 +9,20 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_mapping, check_numeric, check_real, check_table
-from reident._types import FloatArray, IntArray
-from reident.errors import DataError, ParameterError
+from reident.base import (
+    Choice,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_mapping,
+    check_numeric,
+    check_real,
+    check_table,
+)
 from reident.kernels.tables.nearest import build_tree, nearest_records
-from reident.options import Choice
 from reident.tables._match_weights import check_splink, estimate_weights, heaviest_records
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 

@@ -10,12 +10,21 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_instance, check_integer, check_listed, check_table
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import FloatArray, IntArray, RNGLike
-from reident.errors import DataError
-from reident.options import Real, checked
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    Real,
+    RNGLike,
+    afford,
+    check_columns,
+    check_instance,
+    check_integer,
+    check_listed,
+    check_rng,
+    check_table,
+    checked,
+)
 
 __all__ = ["Ratings", "ScoreboardMatch", "scoreboard_attack", "simulate_ratings"]
 

@@ -13,10 +13,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_columns, check_distance_matrix, check_integer, check_table
-from reident._types import BoolArray, FloatArray
-from reident.errors import DataError
-from reident.options import Whole
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    Whole,
+    check_columns,
+    check_distance_matrix,
+    check_integer,
+    check_table,
+)
 
 __all__ = ["correlations_kept", "distance_precision", "distances_kept", "information_kept", "neighbours_kept"]
 

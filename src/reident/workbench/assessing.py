@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_listed, check_real
-from reident.errors import DataError
+from reident.base import DataError, check_choice, check_columns, check_listed, check_real
 from reident.rumap import ORIGINAL
 from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
 from reident.workbench.making import MISSING

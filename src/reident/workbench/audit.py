@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns, check_path, check_table, check_text
-from reident._machine.lock import scratch
-from reident._types import FloatArray
-from reident.errors import DataError
+from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, scratch
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.places.points import LAT, LON
 from reident.tables.classes import class_ids
 from reident.workbench.columns import decimals_of

@@ -110,7 +110,7 @@ def check(
 
 
 def _called(text: str) -> tuple[str, str]:
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
 
     name, sign, other = text.partition("=")
     if not sign:

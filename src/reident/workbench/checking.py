@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import (
+from reident.base import (
+    ParameterError,
     check_instance,
     check_listed,
     check_path,
@@ -22,7 +23,6 @@ from reident._check import (
     check_table,
     check_text,
 )
-from reident.errors import ParameterError
 from reident.methods.attacks import check_attacks
 from reident.methods.outcome import Knowledge
 from reident.methods.release import Release

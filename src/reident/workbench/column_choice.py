@@ -12,7 +12,7 @@ import ipywidgets as widgets
 import numpy as np
 import pandas as pd
 
-from reident.errors import ParameterError
+from reident.base import ParameterError
 from reident.pages import picture
 from reident.workbench.controls import WIDE
 from reident.workbench.microdata import LAT, LON

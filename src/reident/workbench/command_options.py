@@ -79,7 +79,7 @@ def relations_file(path: Path, ends: str) -> Any:
 
 def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
     """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given."""
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import read_recipe, recipe_of
 
@@ -95,7 +95,7 @@ def public_inputs(
     area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
 ) -> dict[str, Any]:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
     from reident.workbench.files import read_file, with_places
 
     named = {"area": area, "candidates": candidates}
@@ -112,7 +112,7 @@ def public_inputs(
 
 def with_population(recipe: Any, population: float | None) -> Any:
     """Return a recipe with the size of the population that its weights stand for, where one is told."""
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
     from reident.workbench.roles import NO_WEIGHT
 
     if population is None:

@@ -116,7 +116,7 @@ def open_(
 
     Nothing of the file is changed, and no record is written anywhere.
     """
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
@@ -274,7 +274,7 @@ def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> N
 
 
 def _role(text: str) -> tuple[str, str]:
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
 
     name, sign, role = text.rpartition("=")
     if not sign:
@@ -284,7 +284,7 @@ def _role(text: str) -> tuple[str, str]:
 
 def _tried(text: str) -> dict[str, Any]:
     """Read ``method`` or ``method:name=value,value;name=value``, the values by the types of the registry."""
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
     from reident.methods import find
 
     method, _, told = text.partition(":")
@@ -300,8 +300,7 @@ def _tried(text: str) -> dict[str, Any]:
 @contextmanager
 def _workplace(out: Path) -> Iterator[Path]:
     """Give a folder for what is under way, before any work is done that a bad one would lose, to one process only."""
-    from reident._machine.lock import occupied
-    from reident.errors import DataError
+    from reident.base import DataError, occupied
 
     work = out / ".work"
     try:

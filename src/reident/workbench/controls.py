@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from reident.errors import ParameterError
+from reident.base import ParameterError
 from reident.methods import Entry, Parameter
 from reident.workbench.map_plan import Plan
 

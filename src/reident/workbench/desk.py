@@ -22,7 +22,7 @@ import ipywidgets as widgets
 import pandas as pd
 import traitlets
 
-from reident.errors import ParameterError
+from reident.base import ParameterError
 from reident.methods import entries
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.workbench.opening import OpenedFile
 from reident.workbench.roles import ROLES
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident._check import check_integer
-from reident._rng import check_rng
-from reident._types import RNGLike
+from reident.base import RNGLike, check_integer, check_rng
 from reident.networks.graph import Network, as_network
 
 __all__ = ["example_network", "example_patients", "example_places", "example_table"]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import entries
 from reident.methods.forms import release as make_release
 from reident.pages import picture

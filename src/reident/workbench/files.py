@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_table
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, check_table
 from reident.places.points import degrees_of
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import GEOGRAPHIC, file_kind, open_file

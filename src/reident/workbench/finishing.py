@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.workbench.columns import decimals_of
 from reident.workbench.microdata import LAT, LON
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_columns, check_listed
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, check_columns, check_listed
 from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["hierarchies_of", "hierarchy_of", "read_form"]

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, FloatArray, ParameterError
 from reident.methods.forms import FORMS
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release

@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_integer, check_real
-from reident._rng import check_rng
-from reident._types import RNGLike
-from reident.errors import ParameterError
+from reident.base import ParameterError, RNGLike, check_integer, check_real, check_rng
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import agreement

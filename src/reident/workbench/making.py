@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_columns
-from reident._rng import system_rng
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, check_columns, system_rng
 from reident.methods import Entry
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._machine.lock import scratch
-from reident._types import Parameters
+from reident.base import Parameters, scratch
 from reident.methods import Entry, find
 from reident.methods.forms import NONE
 from reident.methods.registering import save_registered

@@ -13,10 +13,18 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from reident._check import check_choice, check_columns, check_coordinates, check_real, check_table
-from reident._types import FloatArray, IntArray
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_coordinates,
+    check_real,
+    check_table,
+)
 from reident.data.simulate import overlapping_files
-from reident.errors import DataError, ParameterError
 from reident.methods.given import read_public
 from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network, network_from_edges

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import release
 from reident.methods.release import Release

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident._check import check_columns, check_listed, check_path, check_several, check_text
+from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
 from reident.data.delimited import read_delimited, table_of_rows
-from reident.errors import DataError, ParameterError
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import (
+from reident.base import (
+    BoolArray,
+    DataError,
+    IntArray,
+    ParameterError,
     check_columns,
     check_listed,
     check_mapping,
@@ -17,8 +21,6 @@ from reident._check import (
     check_seed,
     check_table,
 )
-from reident._types import BoolArray, IntArray
-from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.methods.attacks import attack_names, check_attacks, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, judge_persons

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_integer, check_real
-from reident._types import Parameters
-from reident.errors import ParameterError
+from reident.base import ParameterError, Parameters, check_integer, check_real
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, lacking
 from reident.places.distances import great_circle_km

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_mapping, check_real, check_seed
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, check_choice, check_columns, check_mapping, check_real, check_seed
 from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import as_network, by_name
 from reident.workbench.hierarchies import hierarchies_of

@@ -66,7 +66,7 @@ def protect(
     Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
     method for networks the file is an edge list (or GraphML, GEXF, GML, Pajek).
     """
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
     from reident.methods import find
     from reident.workbench.files import WRITTEN
     from reident.workbench.hierarchies import read_form
@@ -147,7 +147,7 @@ def _tell(made: Path, opened: Any) -> None:
 
 def _option(entry: Any, text: str) -> tuple[str, Any]:
     """Read ``name=value`` by the type that the registry gives the parameter."""
-    from reident.errors import ParameterError
+    from reident.base import ParameterError
 
     name, sign, value = text.partition("=")
     if not sign:

@@ -14,9 +14,7 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident._check import check_choice, check_columns, check_flag
-from reident._rng import system_rng
-from reident.errors import DataError, ParameterError
+from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, system_rng
 from reident.methods import find
 from reident.methods.forms import guarantee, release
 from reident.networks.files import network_of_table, write_graph

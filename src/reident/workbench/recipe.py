@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from reident._check import check_choice, check_listed, check_mapping, check_real
+from reident.base import DataError, ParameterError, check_choice, check_listed, check_mapping, check_real
 from reident.data._yaml import read_yaml
-from reident.errors import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.making import MISSING
 from reident.workbench.opening import OpenedFile, open_file

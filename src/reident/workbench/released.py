@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_mapping, check_several
-from reident._types import BoolArray
-from reident.errors import DataError, ParameterError
+from reident.base import BoolArray, DataError, ParameterError, check_mapping, check_several
 from reident.methods.release import LAT, LON, Release
 from reident.networks.marks import SIDES, Relations, read_relations
 from reident.tables.classes import refuse_nested

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.tables.labels import LabelReader, text_of, texts_of
 from reident.workbench.rewriting import plain_cells
 

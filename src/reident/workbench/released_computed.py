@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.tables.agreement import step_of
 from reident.tables.labels import LabelReader, interval_of, text_of, texts_of
 from reident.workbench.rewriting import plain_cells, ways_of, ways_of_two

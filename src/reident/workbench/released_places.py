@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.methods.release import LAT, LON
 from reident.places.points import degrees_of
 from reident.workbench.turned_places import turned_back

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident.errors import DataError
+from reident.base import DataError
 from reident.methods import find
 from reident.pages import picture, write_page
 from reident.plotting import save_figure

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.tables.agreement import step_of
 from reident.tables.labels import interval_of
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_real
-from reident.errors import DataError
+from reident.base import DataError, check_real
 from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.columns import words

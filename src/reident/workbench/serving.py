@@ -9,10 +9,8 @@ from pathlib import Path
 
 import nbformat
 
-from reident._check import check_choice, check_integer
-from reident._machine.lock import scratch
+from reident.base import DataError, ParameterError, check_choice, check_integer, scratch
 from reident.data._paths import notebooks_folder
-from reident.errors import DataError, ParameterError
 from reident.workbench.assessing import REPETITIONS
 
 __all__ = ["NOTEBOOK", "page", "serve"]

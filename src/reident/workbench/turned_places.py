@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from reident._types import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray
 from reident.places.points import degrees_of
 
 __all__ = ["turned_back"]

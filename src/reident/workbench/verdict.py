@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident._check import check_path
-from reident.errors import DataError
+from reident.base import DataError, check_path
 from reident.workbench.knowledge import KnowledgePrice
 from reident.workbench.population import Population
 

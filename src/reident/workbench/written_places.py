@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.places.points import degrees_of
 
 __all__ = ["degrees_in", "places_in"]

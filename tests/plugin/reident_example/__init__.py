@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from reident.base import PublicPlaces, Real, checked
 from reident.methods import Entry
 from reident.methods.outcome import NotApplicable, Outcome
-from reident.options import PublicPlaces, Real, checked
 
 
 @checked

@@ -20,10 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from reident._check import check_choice, check_integer
+from reident.base import Choice, Option, ParameterError, Whole, check_choice, check_integer
 from reident.data.papers import PAPERS
-from reident.errors import ParameterError
-from reident.options import Choice, Option, Whole
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
 

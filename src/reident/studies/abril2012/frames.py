@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.errors import SearchLimitWarning
+from reident.base import SearchLimitWarning
 from reident.rumap import ru_frame
 from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
 from reident.studies.abril2012.instruments import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident.base import DataError
 from reident.data.datasets import load_adult, load_casc
-from reident.errors import DataError
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
 from reident.studies.abril2012 import MODELS
 from reident.studies.abril2012.trials import table

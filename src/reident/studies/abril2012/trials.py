@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident.base import DataError, SearchLimitWarning
 from reident.data.datasets import load_casc
 from reident.data.simulate import money_table
-from reident.errors import DataError, SearchLimitWarning
 from reident.studies.abril2012 import MODELS
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.microaggregation import NAMED_PROTECTIONS, Microaggregation, microaggregate

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.studies.holohan2017.trials import PUBLIC_BOUNDS_CM, data_of, released
 from reident.tables.differencing import differencing_attack
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise

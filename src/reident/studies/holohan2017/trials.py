@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.studies.holohan2017 import CONFIDENCES
 from reident.studies.holohan2017.cases import CHOICE, anonymous, case, hierarchies_of, rounded
 from reident.tables.class_noise import (

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.cliques.cliques import max_cliques
 from reident.data.datasets import load_boundary, load_example2, load_poets
 from reident.data.simulate import points_in_area

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident.base import SearchLimitWarning
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
-from reident.errors import SearchLimitWarning
 from reident.places.common_subgraph import Linkage, MetricMicrodata, common_subgraph_attack
 from reident.places.compatibility import compatibility_graph
 from reident.places.coordinate_noise import perturb_coordinates

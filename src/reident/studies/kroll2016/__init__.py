@@ -21,8 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+from reident.base import Choice, Real, Whole
 from reident.data.papers import PAPERS
-from reident.options import Choice, Real, Whole
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
 

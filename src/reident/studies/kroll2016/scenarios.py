@@ -13,8 +13,7 @@ import pandas as pd
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
-from reident._check import check_area
-from reident._types import FloatArray
+from reident.base import FloatArray, check_area
 from reident.data.datasets import (
     load_boundary,
     load_census_shares,

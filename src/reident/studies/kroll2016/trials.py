@@ -14,12 +14,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from shapely import box
 
-from reident._check import check_area, encode_labels
-from reident._types import FloatArray
+from reident.base import FloatArray, SearchLimitWarning, check_area, encode_labels
 from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
-from reident.errors import SearchLimitWarning
 from reident.methods import find
 from reident.methods.forms import NONE, tolerance
 from reident.methods.forms import release as make_release

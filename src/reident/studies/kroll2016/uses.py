@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import xlogy
 
-from reident._types import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray
 
 __all__ = ["NamedUses"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident._check import check_choice
+from reident.base import check_choice
 from reident.studies.released_maps.trials import FAILING, FITTING, level_trial, locating_trial
 from reident.sweep import grid
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice
-from reident._types import FloatArray
+from reident.base import FloatArray, check_choice
 from reident.places import spatial
 from reident.places.distances import great_circle_km
 from reident.places.grid_sets import SetDistances, mask_by_grid_sets, repair_grid_sets

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.data.simulate import OverlappingFiles, overlapping_files
 from reident.places.calibration import calibrate_distances
 from reident.places.distance_noise import perturb_distances

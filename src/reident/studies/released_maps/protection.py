@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.places import spatial
 from reident.places.calibration import calibrate_distances
 from reident.places.distances import great_circle_km

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import shapely
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
 from reident.places.distance_noise import perturb_distances

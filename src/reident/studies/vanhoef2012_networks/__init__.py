@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from reident.base import Choice, Real, Whole
 from reident.data.papers import PAPERS
-from reident.options import Choice, Real, Whole
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from reident._types import IntArray
+from reident.base import DataError, IntArray, SearchLimitWarning
 from reident.data.simulate import random_degrees, sample_network
-from reident.errors import DataError, SearchLimitWarning
 from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
 from reident.networks.mapping_quality import mapping_quality
 from reident.networks.naive import naive_anonymise

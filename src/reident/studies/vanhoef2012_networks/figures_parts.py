@@ -13,8 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reident.base import wilson_interval
 from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure, ordered_colours
-from reident.rates import wilson_interval
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC
 from reident.studies.study import Results

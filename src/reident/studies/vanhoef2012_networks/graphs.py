@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from reident.base import DataError
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
-from reident.errors import DataError
 from reident.networks.graph import Network, as_network, network_from_edges
 
 __all__ = ["available", "graph", "public_graphs"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from reident.base import SearchLimitWarning
 from reident.data.simulate import sample_network
-from reident.errors import SearchLimitWarning
 from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_degrees, degree_anonymise
 from reident.networks.detectability import detectability
 from reident.networks.edge_disclosure import edge_disclosure

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from reident.base import Choice, ParameterError, Real, Whole
 from reident.data.papers import PAPERS
-from reident.errors import ParameterError
-from reident.options import Choice, Real, Whole
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import FloatArray, IntArray, Parameters
+from reident.base import FloatArray, IntArray, Parameters
 from reident.queries.degree_sequence import private_degree_sequence
 from reident.queries.laplace import discrete_laplace
 from reident.studies._seeded import seeded_noise

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from reident._rng import trial_seed
+from reident.base import trial_seed
 from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
 from reident.studies.study import Sweep
 from reident.studies.vanhoef2012_tables import Profile, argument, histories, mechanisms, tables

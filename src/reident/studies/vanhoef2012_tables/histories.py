@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reident._types import IntArray, Parameters
+from reident.base import IntArray, Parameters
 from reident.tables.scoreboard import Ratings, scoreboard_attack, simulate_ratings
 
 __all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "search_trial"]

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from reident._types import FloatArray, IntArray, Parameters
+from reident.base import DataError, FloatArray, IntArray, Parameters
 from reident.data.datasets import load_adult, load_graph
-from reident.errors import DataError
 from reident.queries.degree_sequence import private_degree_sequence
 from reident.queries.exponential import choice_probabilities, exponential_mechanism
 from reident.queries.histograms import laplace_histogram

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import spearmanr
 
-from reident._rng import trial_seed
+from reident.base import trial_seed
 from reident.data.papers import claims, published
 from reident.queries.pan_private import pan_privacy_loss
 from reident.studies.comparison import Reading, compare, exact

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident._types import Parameters
+from reident.base import Parameters
 from reident.data.datasets import load_adult, load_vanhoef2012_table
 from reident.queries.queries import laplace_count
 from reident.queries.query_failures import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.hitting_set import cheap_hitting_set
 from reident.tables.choquet._climb import climb
 from reident.tables.choquet._cover import Cover

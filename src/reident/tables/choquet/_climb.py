@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.kernels.tables.line_search import densest, spans
 from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.packing import pack, packed
 
 __all__ = ["Cover"]

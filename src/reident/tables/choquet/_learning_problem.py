@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.kernels.tables.linkage_rows import bilinear_rows, block_margins, choquet_rows, mean_rows, rivals
 
 __all__ = ["MODELS", "LearningProblem", "as_square", "as_triangle", "build_problem", "tidy_solution"]

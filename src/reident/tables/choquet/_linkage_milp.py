@@ -9,7 +9,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from reident._types import FloatArray
+from reident.base import FloatArray
 from reident.kernels.tables.choquet import zeta_transform
 from reident.kernels.tables.linkage_rows import mean_rows
 from reident.tables.choquet._benders import Solution

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import highspy
 import numpy as np
 
-from reident._types import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray
 from reident.tables.choquet._learning_problem import LearningProblem, as_square, as_triangle, tidy_solution
 
 __all__ = ["MarginOracle", "OutOfTimeError"]

@@ -18,7 +18,7 @@ import highspy
 import numpy as np
 import pandas as pd
 
-from reident._types import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray
 from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import MarginOracle, OutOfTimeError, quiet_solver
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure

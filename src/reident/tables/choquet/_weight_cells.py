@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reident._types import FloatArray, IntArray
+from reident.base import FloatArray, IntArray
 from reident.kernels.tables.weight_cells import cut, held_at_most, settle, where_to_cut
 from reident.tables.choquet._learning_problem import LearningProblem
 

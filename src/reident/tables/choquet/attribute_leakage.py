@@ -11,12 +11,20 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_integer, check_numeric, check_real
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import RNGLike
-from reident.errors import DataError, SearchLimitWarning
-from reident.options import Choice, Real, Whole
+from reident.base import (
+    Choice,
+    DataError,
+    Real,
+    RNGLike,
+    SearchLimitWarning,
+    Whole,
+    afford,
+    check_choice,
+    check_integer,
+    check_numeric,
+    check_real,
+    check_rng,
+)
 from reident.tables.choquet._benders import solve_benders
 from reident.tables.choquet._learning_problem import build_problem, tidy_solution
 from reident.tables.choquet.choquet_linkage import aligned, as_measure

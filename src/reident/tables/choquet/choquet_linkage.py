@@ -11,12 +11,24 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident._check import check_choice, check_columns, check_integer, check_numeric, check_real, check_table
-from reident._machine.cost import afford
-from reident._rng import check_rng
-from reident._types import BoolArray, FloatArray, RNGLike
-from reident.errors import DataError, ParameterError, SearchLimitWarning
-from reident.options import Choice, Real
+from reident.base import (
+    BoolArray,
+    Choice,
+    DataError,
+    FloatArray,
+    ParameterError,
+    Real,
+    RNGLike,
+    SearchLimitWarning,
+    afford,
+    check_choice,
+    check_columns,
+    check_integer,
+    check_numeric,
+    check_real,
+    check_rng,
+    check_table,
+)
 from reident.tables.choquet._benders import Solution, solve_benders
 from reident.tables.choquet._climb import climb
 from reident.tables.choquet._learning_problem import MODELS, LearningProblem, as_square, build_problem, tidy_solution

@@ -10,9 +10,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check import check_array, check_integer, check_listed, check_mapping, check_real, check_vector, is_key
-from reident._types import FloatArray
-from reident.errors import ParameterError
+from reident.base import (
+    FloatArray,
+    ParameterError,
+    check_array,
+    check_integer,
+    check_listed,
+    check_mapping,
+    check_real,
+    check_vector,
+    is_key,
+)
 from reident.kernels.tables.choquet import choquet_integral, zeta_transform
 
 __all__ = ["FuzzyMeasure"]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from reident.errors import DataError, ParameterError
+from reident.base.errors import DataError, ParameterError
 
 T = TypeVar("T")
 

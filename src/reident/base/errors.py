@@ -23,3 +23,8 @@ class SearchLimitWarning(UserWarning):
 
 class PrivacyWarning(UserWarning):
     """A release says more than its method promises, for example because its noise is seeded."""
+
+
+# Tracebacks name them as users import them.
+for _name in __all__:
+    globals()[_name].__module__ = "reident"

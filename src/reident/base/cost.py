@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from reident.errors import ParameterError
+from reident.base.errors import ParameterError
 
 __all__ = ["MEMORY", "afford", "available", "read_size"]
 

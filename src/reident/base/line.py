@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from reident._check import check_flag
+from reident.base.check_values import check_flag
 
 #: Seconds before a search speaks, and between what it says.
 _PATIENCE_S, _PAUSE_S = 2.0, 0.5

@@ -20,8 +20,9 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 
 import pandas as pd
 
-from reident._check import check_area, check_choice, check_coordinates, check_flag, check_integer, check_real
-from reident.errors import DataError, ParameterError
+from reident.base.check_data import check_area, check_coordinates
+from reident.base.check_values import check_choice, check_flag, check_integer, check_real
+from reident.base.errors import DataError, ParameterError
 
 __all__ = [
     "Choice",

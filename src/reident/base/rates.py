@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from reident._check import check_integer, check_real
-from reident.errors import ParameterError
+from reident.base.check_values import check_integer, check_real
+from reident.base.errors import ParameterError
 
 __all__ = ["Rate", "residual_risk", "wilson_interval"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from reident._types import RNGLike
-from reident.errors import ParameterError
+from reident.base.errors import ParameterError
+from reident.base.types import RNGLike
 
 
 def check_rng(rng: RNGLike, *, name: str = "rng") -> np.random.Generator:

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from reident.errors import DataError
+from reident.base.errors import DataError
 
 __all__ = ["hold", "holder", "occupied", "scratch"]
 

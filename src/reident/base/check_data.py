@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident._check.values import check_integer, check_listed, is_key
-from reident._machine.cost import afford
-from reident._types import FloatArray
-from reident.errors import DataError, ParameterError
+from reident.base.check_values import check_integer, check_listed, is_key
+from reident.base.cost import afford
+from reident.base.errors import DataError, ParameterError
+from reident.base.types import FloatArray
 
 if TYPE_CHECKING:
     from shapely.geometry.base import BaseGeometry
