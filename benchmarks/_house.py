@@ -30,8 +30,8 @@ def imports() -> Iterator[tuple[Path, str]]:
         if path == PACKAGE / "__init__.py":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reident."):
-                yield path.relative_to(PACKAGE), node.module.removeprefix("reident.")  # type: ignore[union-attr]
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "reident":
+                yield path.relative_to(PACKAGE), node.module.removeprefix("reident").removeprefix(".")  # type: ignore[union-attr]
 
 
 def inside(path: Path, module: str) -> bool:

@@ -15,8 +15,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reident import plot_ru_panels
 from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure, print_width_cm, say_instead
-from reident.plotting.rumap import plot_ru_panels
 from reident.studies.abril2012 import PROFILES
 from reident.studies.abril2012.instruments import INSTRUMENTS, SETUPS
 from reident.studies.abril2012.maskings import ATTACKS, MASKINGS

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import attribute_leakage, microaggregate, ru_frame
 from reident.base import SearchLimitWarning
-from reident.rumap import ru_frame
 from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
 from reident.studies.abril2012.instruments import (
     INSTRUMENTS,
@@ -35,8 +35,6 @@ from reident.studies.abril2012.trials import (
     whole_trial,
 )
 from reident.studies.study import Sweep
-from reident.tables.choquet.attribute_leakage import attribute_leakage
-from reident.tables.microaggregation import microaggregate
 
 __all__ = ["claims", "frames", "sweeps"]
 

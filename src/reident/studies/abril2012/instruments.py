@@ -9,13 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from reident.data.papers import published
+from reident import FuzzyMeasure, LearnedLinkage, link_records, microaggregate, published
 from reident.studies.abril2012.trials import draw_records, learn
 from reident.tables.choquet._ranges import LinkageRanges
-from reident.tables.choquet.choquet_linkage import LearnedLinkage
-from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
-from reident.tables.microaggregation import microaggregate
-from reident.tables.record_linkage import link_records
 
 __all__ = [
     "INSTRUMENTS",

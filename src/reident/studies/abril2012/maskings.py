@@ -9,17 +9,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import (
+    add_noise,
+    k_anonymise,
+    learn_linkage,
+    link_records,
+    microaggregate,
+    round_values,
+    ru_frame,
+    swap_ranks,
+)
 from reident.base import DataError
 from reident.data.datasets import load_adult, load_casc
-from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.rumap import NOTHING, ORIGINAL, anchor
 from reident.studies.abril2012 import MODELS
 from reident.studies.abril2012.trials import table
 from reident.tables._masked import MaskedTable, masked_table
-from reident.tables.choquet.choquet_linkage import learn_linkage
-from reident.tables.k_anonymity import k_anonymise
-from reident.tables.microaggregation import microaggregate
-from reident.tables.perturbation import add_noise, round_values, swap_ranks
-from reident.tables.record_linkage import link_records
 
 __all__ = ["ATTACKS", "MASKINGS", "TABLES", "anchored", "mask", "masked_map", "masking_settings", "masking_trial"]
 

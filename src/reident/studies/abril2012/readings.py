@@ -8,7 +8,8 @@ from itertools import combinations, product
 
 import pandas as pd
 
-from reident.data.papers import claims, published
+from reident import published
+from reident.data.papers import claims
 from reident.studies.comparison import DRAWN, OWN, Reading, ledger
 from reident.studies.together import prediction
 

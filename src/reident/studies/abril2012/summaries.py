@@ -6,10 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from reident.data.papers import published
+from reident import FuzzyMeasure, LearnedLinkage, published
 from reident.studies.abril2012 import FILES, MODELS
-from reident.tables.choquet.choquet_linkage import LearnedLinkage
-from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 
 __all__ = ["lattices", "measures", "ratios", "times", "weights"]
 

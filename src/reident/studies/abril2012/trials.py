@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import LearnedLinkage, Microaggregation, learn_linkage, link_records, microaggregate
 from reident.base import DataError, SearchLimitWarning
 from reident.data.datasets import load_casc
 from reident.data.simulate import money_table
 from reident.studies.abril2012 import MODELS
-from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
-from reident.tables.microaggregation import NAMED_PROTECTIONS, Microaggregation, microaggregate
-from reident.tables.record_linkage import link_records
+from reident.tables.microaggregation import NAMED_PROTECTIONS
 
 __all__ = [
     "CONDITIONS",

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import Hierarchy, KAnonymous, k_anonymise
 from reident.data import people
 from reident.studies.holohan2017 import CASES
-from reident.tables.hierarchy import Hierarchy
-from reident.tables.k_anonymity import KAnonymous, k_anonymise
 
 __all__ = ["Case", "anonymous", "case", "hierarchies_for", "hierarchies_of"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from reident import differencing_attack
 from reident.base import FloatArray, IntArray
 from reident.studies.holohan2017.trials import PUBLIC_BOUNDS_CM, data_of, released
-from reident.tables.differencing import differencing_attack
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 
 __all__ = ["differencing_trial"]

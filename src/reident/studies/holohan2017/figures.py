@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reident import plot_ru_panels
 from reident.plotting import COLOURS, LINES, MARKERS, draw_lines, new_figure
 from reident.plotting._style import PAGE_INCH, at_page_width, not_run, ordered_colours
 from reident.plotting.lattice import plot_lattice
-from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC
 from reident.studies.holohan2017.figures_parts import (

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import k_anonymise, voter_list
 from reident.data import papers
-from reident.data.people import voter_list
 from reident.studies.holohan2017.cases import CHOICE, SMOKE_RECORDS, hierarchies_for
-from reident.tables.k_anonymity import k_anonymise
 
 __all__ = ["POPULATIONS", "lists_trial", "plausible"]
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from reident import k_anonymise, minimality_attack
 from reident.studies.holohan2017.cases import case
-from reident.tables.k_anonymity import k_anonymise
-from reident.tables.minimality import minimality_attack
 
 __all__ = ["minimality_trial"]
 

@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident.base import FloatArray, IntArray
-from reident.studies.holohan2017 import CONFIDENCES
-from reident.studies.holohan2017.cases import CHOICE, anonymous, case, hierarchies_of, rounded
-from reident.tables.class_noise import (
+from reident import (
     confidence_suppression,
     expected_relative_error,
+    k_anonymise,
+    nearest_record_attack,
     noise_entropy_loss,
     relative_error,
 )
-from reident.tables.k_anonymity import k_anonymise
+from reident.base import FloatArray, IntArray
+from reident.studies.holohan2017 import CONFIDENCES
+from reident.studies.holohan2017.cases import CHOICE, anonymous, case, hierarchies_of, rounded
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
-from reident.tables.nearest_record import nearest_record_attack
 
 __all__ = [
     "CONDITIONS",

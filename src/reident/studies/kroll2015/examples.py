@@ -7,13 +7,10 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from reident import compatibility_graph, great_circle_km, max_cliques, points_in_area
 from reident.base import FloatArray
-from reident.cliques.cliques import max_cliques
 from reident.data.datasets import load_boundary, load_example2, load_poets
-from reident.data.simulate import points_in_area
 from reident.kernels.places.sphere import EARTH_RADIUS_KM
-from reident.places.compatibility import compatibility_graph
-from reident.places.distances import great_circle_km
 from reident.places.shape import gaps_km, unit_vectors
 
 

@@ -11,11 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from reident import plot_ru_panels, published
 from reident.data.datasets import load_boundary
-from reident.data.papers import published
 from reident.plotting._labels import Label, place_labels
 from reident.plotting._style import COLOURS, LINES, MARKERS, in_house_style, new_figure, ordered_colours
-from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.comparison import OWN, PUBLIC
 from reident.studies.kroll2015.frames import N_FEWER

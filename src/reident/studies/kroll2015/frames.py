@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident.data.papers import published
-from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident import published, ru_frame
+from reident.rumap import NOTHING, ORIGINAL, anchor
 from reident.studies.kroll2015 import SPLIT, Profile, readings, summaries
 from reident.studies.kroll2015.examples import example_2, example_10
 from reident.studies.kroll2015.trials import CONDITIONS, calibration_trial, shown, trial, variant_trial

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.data.papers import claims, published
+from reident import published
+from reident.data.papers import claims
 from reident.studies.comparison import PUBLIC, Reading, ledger
 from reident.studies.kroll2015 import SPLIT
 from reident.studies.kroll2015.examples import example_9, theorem_7, three_distances

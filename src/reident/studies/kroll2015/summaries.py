@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from reident.data.papers import published
+from reident import published
 from reident.studies.kroll2015 import SPLIT
 from reident.studies.kroll2015.trials import deviation
 

@@ -9,17 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import (
+    DistanceDeviation,
+    Linkage,
+    MetricMicrodata,
+    common_subgraph_attack,
+    compatibility_graph,
+    distance_deviation_quantiles,
+    distance_noise_window_km,
+    great_circle_km,
+    linkage_quality,
+    max_clique,
+    max_cliques,
+    perturb_coordinates,
+    perturb_distances,
+)
 from reident.base import SearchLimitWarning
-from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
-from reident.places.common_subgraph import Linkage, MetricMicrodata, common_subgraph_attack
-from reident.places.compatibility import compatibility_graph
-from reident.places.coordinate_noise import perturb_coordinates
-from reident.places.distance_noise import perturb_distances
-from reident.places.distances import great_circle_km
-from reident.places.linkage_quality import linkage_quality
-from reident.places.tolerance import DistanceDeviation, distance_deviation_quantiles, distance_noise_window_km
 from reident.studies.kroll2015 import JITTER_KM
 
 #: The quasi-identifiers of both files.

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from reident.data.papers import published
+from reident import plot_ru_panels, published
 from reident.plotting._style import (
     COLOURS,
     LINES,
@@ -23,7 +23,6 @@ from reident.plotting._style import (
     ordered_colours,
     say_instead,
 )
-from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.kroll2016 import STUDY
 from reident.studies.kroll2016.figures_kept import city_pairs, figure_1, figure_2, uses

@@ -10,7 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reident.data.papers import claims, published
+from reident import published
+from reident.data.papers import claims
 from reident.plotting._labels import Label, place_labels
 from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure, ordered_colours, say_instead
 from reident.studies.captions import rests_on

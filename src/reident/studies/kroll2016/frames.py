@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident.data.simulate import points_in_area
+from reident import great_circle_cross_km, great_circle_km, points_in_area, ru_frame
 from reident.methods import find
-from reident.places.distances import great_circle_cross_km, great_circle_km
-from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.rumap import NOTHING, ORIGINAL, anchor
 from reident.studies.kroll2016 import SCENARIOS, Profile, statements
 from reident.studies.kroll2016 import trials as work
 from reident.studies.kroll2016.scenarios import Scenario, scenario

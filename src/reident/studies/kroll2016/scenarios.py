@@ -13,6 +13,7 @@ import pandas as pd
 from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
 from shapely.affinity import scale
 
+from reident import ToleranceIntervals, embed_distances, great_circle_km
 from reident.base import FloatArray, check_area
 from reident.data.datasets import (
     load_boundary,
@@ -22,9 +23,7 @@ from reident.data.datasets import (
     load_places,
 )
 from reident.data.simulate import overlapping_files, population
-from reident.places.distances import great_circle_km
-from reident.places.lipschitz_embedding import embed_distances
-from reident.places.tolerance_intervals import ToleranceIntervals, simulate_intervals
+from reident.places.tolerance_intervals import simulate_intervals
 from reident.studies import kroll2015
 from reident.studies.kroll2016 import SCENARIOS
 

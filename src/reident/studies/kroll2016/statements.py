@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.data.papers import claims, published
+from reident import published
+from reident.data.papers import claims
 from reident.studies.comparison import DRAWN, PUBLIC, Reading, ledger
 from reident.studies.kroll2016 import SCENARIOS, trials
 from reident.studies.together import confidence, prediction

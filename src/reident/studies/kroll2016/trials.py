@@ -14,8 +14,22 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from shapely import box
 
+from reident import (
+    Localisation,
+    ToleranceIntervals,
+    calibrate_distances,
+    common_subgraph_attack,
+    compatibility_graph,
+    embed_distances,
+    great_circle_pairs_km,
+    linkage_quality,
+    locate_by_reference_sets,
+    max_clique,
+    max_cliques,
+    multilateration_attack,
+    registration_attack,
+)
 from reident.base import FloatArray, SearchLimitWarning, check_area, encode_labels
-from reident.cliques.cliques import max_clique, max_cliques
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
 from reident.methods import find
@@ -25,19 +39,8 @@ from reident.methods.release import Release
 from reident.places import spatial
 from reident.places.areas import AreaSampler
 from reident.places.arrangement import Arrangement, simulate_pairs
-from reident.places.calibration import calibrate_distances
-from reident.places.common_subgraph import common_subgraph_attack
-from reident.places.compatibility import compatibility_graph
-from reident.places.distances import great_circle_pairs_km
-from reident.places.linkage_quality import linkage_quality
-from reident.places.lipschitz_embedding import embed_distances
-from reident.places.localisation import Localisation
-from reident.places.multilateration import multilateration_attack
 from reident.places.neighbours import Neighbours
-from reident.places.reference_map import locate_by_reference_sets
-from reident.places.registration import registration_attack
 from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
-from reident.places.tolerance_intervals import ToleranceIntervals
 from reident.studies.kroll2015 import JITTER_KM
 from reident.studies.kroll2016.scenarios import Scenario, intervals, reference_area, release, scenario
 from reident.studies.kroll2016.uses import NamedUses

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import (
+    SetDistances,
+    great_circle_km,
+    locate_by_population,
+    mask_by_grid_sets,
+    registration_attack,
+    repair_grid_sets,
+)
 from reident.base import FloatArray, check_choice
 from reident.places import spatial
-from reident.places.distances import great_circle_km
-from reident.places.grid_sets import SetDistances, mask_by_grid_sets, repair_grid_sets
-from reident.places.population_location import locate_by_population
-from reident.places.registration import registration_attack
 from reident.places.shape import fit_shape, gaps_km, procrustes, unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, people
 from reident.sweep import grid

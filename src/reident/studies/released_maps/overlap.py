@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import (
+    calibrate_distances,
+    embed_distances,
+    great_circle_km,
+    locate_by_population,
+    perturb_distances,
+    registration_attack,
+)
 from reident.base import FloatArray
 from reident.data.simulate import OverlappingFiles, overlapping_files
-from reident.places.calibration import calibrate_distances
-from reident.places.distance_noise import perturb_distances
-from reident.places.distances import great_circle_km
-from reident.places.lipschitz_embedding import embed_distances
-from reident.places.population_location import locate_by_population
-from reident.places.registration import registration_attack
 from reident.studies.kroll2016.scenarios import hospitals
 from reident.studies.released_maps.trials import SCATTER_KM, WRONG_KM, country, errors_km, invented_country, people
 from reident.sweep import grid

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from reident import (
+    calibrate_distances,
+    embed_distances,
+    great_circle_km,
+    locate_by_population,
+    locate_by_reference_sets,
+)
 from reident.base import FloatArray
 from reident.places import spatial
-from reident.places.calibration import calibrate_distances
-from reident.places.distances import great_circle_km
-from reident.places.lipschitz_embedding import embed_distances
-from reident.places.population_location import locate_by_population
-from reident.places.reference_map import locate_by_reference_sets
 from reident.places.shape import gaps_km, procrustes, unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, locating_trial, people
 from reident.sweep import grid

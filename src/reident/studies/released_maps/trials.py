@@ -10,13 +10,10 @@ import numpy as np
 import pandas as pd
 import shapely
 
+from reident import great_circle_km, locate_by_population, perturb_distances, registration_attack
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
-from reident.places.distance_noise import perturb_distances
-from reident.places.distances import great_circle_km
-from reident.places.population_location import locate_by_population
-from reident.places.registration import registration_attack
 from reident.places.shape import gaps_km, unit_vectors
 
 __all__ = ["FAILING", "FITTING", "LEVELS", "invented_country", "level_trial", "located_people", "locating_trial"]

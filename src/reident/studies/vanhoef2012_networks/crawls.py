@@ -13,13 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from reident import DirectedNetwork, find_seeds, mapping_quality, naive_anonymise, propagate, sample_network
 from reident.base import DataError, IntArray, SearchLimitWarning
-from reident.data.simulate import random_degrees, sample_network
-from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
-from reident.networks.mapping_quality import mapping_quality
-from reident.networks.naive import naive_anonymise
-from reident.networks.propagation import propagate
-from reident.networks.seeds import find_seeds
+from reident.data.simulate import random_degrees
+from reident.networks.graph import as_directed_network, distinct
 from reident.studies.vanhoef2012_networks.graphs import graph
 
 __all__ = ["clique", "crawled_twice", "two_networks"]

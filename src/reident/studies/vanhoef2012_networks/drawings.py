@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from reident.networks.planted_subgraph import implant
+from reident import implant
 from reident.studies.vanhoef2012_networks.graphs import graph
 
 __all__ = ["ADDED", "CRAWLED", "EXAMPLE", "STAR", "draw_ideas"]

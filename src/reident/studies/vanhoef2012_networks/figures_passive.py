@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pandas as pd
 from matplotlib.figure import Figure
 
+from reident import plot_ru_panels
 from reident.data.papers import claims
 from reident.plotting._style import COLOURS, MARKERS, new_figure, ordered_colours, say_instead
-from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN
 from reident.studies.study import Results

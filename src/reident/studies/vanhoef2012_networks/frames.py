@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from reident import published
 from reident.base import ParameterError
-from reident.data.papers import published
 from reident.studies.study import Sweep
 from reident.studies.vanhoef2012_networks import ATTACKS, Profile, crawls, summaries
 from reident.studies.vanhoef2012_networks import trials as work

@@ -7,11 +7,12 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from reident import Network, as_network
 from reident.base import DataError
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
-from reident.networks.graph import Network, as_network, network_from_edges
+from reident.networks.graph import network_from_edges
 
 __all__ = ["available", "graph", "public_graphs"]
 

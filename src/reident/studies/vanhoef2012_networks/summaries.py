@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from reident.data.papers import claims, published
-from reident.networks.degree_anonymity import anonymise_degrees
-from reident.networks.properties import network_properties
-from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident import anonymise_degrees, network_properties, published, ru_frame
+from reident.data.papers import claims
+from reident.rumap import NOTHING, ORIGINAL, anchor
 from reident.studies.comparison import DRAWN, OWN, PUBLIC, Reading, compare, exact
 from reident.studies.vanhoef2012_networks import REAL, chapter9
 from reident.studies.vanhoef2012_networks.graphs import graph, public_graphs

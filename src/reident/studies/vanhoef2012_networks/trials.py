@@ -8,24 +8,34 @@ from typing import Any
 
 import numpy as np
 
+from reident import (
+    DegreeAnonymisation,
+    Network,
+    anonymise_degrees,
+    auc,
+    clustering_coefficient,
+    coalition,
+    degree_anonymise,
+    detectability,
+    drop_unlikely_edges,
+    edge_connected_groups,
+    edge_disclosure,
+    edge_overlap,
+    implant,
+    implant_by_cut,
+    link_scores,
+    mapping_quality,
+    naive_anonymise,
+    network_properties,
+    passive_attack,
+    propagate,
+    random_non_edges,
+    recover,
+    recover_by_cut,
+    sample_network,
+    spectral_match,
+)
 from reident.base import SearchLimitWarning
-from reident.data.simulate import sample_network
-from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_degrees, degree_anonymise
-from reident.networks.detectability import detectability
-from reident.networks.edge_disclosure import edge_disclosure
-from reident.networks.graph import Network
-from reident.networks.kept import edge_overlap
-from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
-from reident.networks.mapping_quality import mapping_quality
-from reident.networks.naive import naive_anonymise
-from reident.networks.passive import passive_attack
-from reident.networks.planted_cut import edge_connected_groups, implant_by_cut, recover_by_cut
-from reident.networks.planted_recovery import recover
-from reident.networks.planted_subgraph import coalition, implant
-from reident.networks.propagation import propagate
-from reident.networks.properties import clustering_coefficient, network_properties
-from reident.networks.ranking import auc
-from reident.networks.spectral import spectral_match
 from reident.studies.vanhoef2012_networks import ATTACKS, METHODS, N_SEEDS
 from reident.studies.vanhoef2012_networks.graphs import graph
 

@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident import discrete_laplace, intersection_course, k_anonymise, private_degree_sequence
 from reident.base import FloatArray, IntArray, Parameters
-from reident.queries.degree_sequence import private_degree_sequence
-from reident.queries.laplace import discrete_laplace
 from reident.studies._seeded import seeded_noise
 from reident.studies.vanhoef2012_tables.mechanisms import graph_degrees
 from reident.studies.vanhoef2012_tables.tables import QUASI, adult
-from reident.tables.intersection import intersection_course
-from reident.tables.k_anonymity import k_anonymise
 from reident.tables.labels import LabelReader
 
 __all__ = ["CERTAIN_NATS", "METHODS", "SURE", "argument_trial", "by_answers", "node_trial", "pair_marginals"]

@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from reident import plot_ru_panels
 from reident.base import wilson_interval
 from reident.plotting._style import COLOURS, LINES, MARKERS, draw_lines, in_house_style, new_figure, ordered_colours
-from reident.plotting.rumap import plot_ru_panels
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN
 from reident.studies.study import Results

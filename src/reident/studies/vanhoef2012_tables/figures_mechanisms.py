@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 
+from reident import plot_ru_panels
 from reident.plotting._style import COLOURS, LINES, MARKERS, draw_lines, new_figure, ordered_colours
-from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import NOTHING, ORIGINAL
 from reident.studies.captions import NO_DATA, rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from reident import ru_frame
 from reident.base import trial_seed
-from reident.rumap import NOTHING, ORIGINAL, anchor, ru_frame
+from reident.rumap import NOTHING, ORIGINAL, anchor
 from reident.studies.study import Sweep
 from reident.studies.vanhoef2012_tables import Profile, argument, histories, mechanisms, tables
 from reident.studies.vanhoef2012_tables.statements import compare_with_print

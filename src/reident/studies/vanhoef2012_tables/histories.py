@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from reident import Ratings, scoreboard_attack, simulate_ratings
 from reident.base import IntArray, Parameters
-from reident.tables.scoreboard import Ratings, scoreboard_attack, simulate_ratings
 
 __all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "search_trial"]
 

@@ -12,16 +12,22 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from reident import (
+    PanPrivateDensity,
+    choice_probabilities,
+    discrete_laplace,
+    exponential_mechanism,
+    laplace_histogram,
+    privacy_loss_bound,
+    private_degree_sequence,
+    private_kmeans,
+    randomised_response,
+    simulation_laplace,
+)
 from reident.base import DataError, FloatArray, IntArray, Parameters
 from reident.data.datasets import load_adult, load_graph
-from reident.queries.degree_sequence import private_degree_sequence
-from reident.queries.exponential import choice_probabilities, exponential_mechanism
-from reident.queries.histograms import laplace_histogram
-from reident.queries.kmeans import STEPS, cluster_queries, nearest_centre, private_kmeans
-from reident.queries.laplace import discrete_laplace, simulation_laplace
-from reident.queries.pan_private import PanPrivateDensity, density_error_bound, pan_privacy_loss
-from reident.queries.privacy_loss import privacy_loss_bound
-from reident.queries.randomised_response import randomised_response
+from reident.queries.kmeans import STEPS, cluster_queries, nearest_centre
+from reident.queries.pan_private import density_error_bound, pan_privacy_loss
 from reident.studies._seeded import seeded_noise
 
 # -- Laplace noise (5.5) ------------------------------------------------------------------------------------------

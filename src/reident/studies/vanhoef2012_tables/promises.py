@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from reident.queries.impossibility import impossibility_game
-from reident.queries.information import self_information
-from reident.queries.laplace import discrete_laplace
-from reident.queries.median_mechanism import MedianMechanism, small_databases
+from reident import MedianMechanism, discrete_laplace, impossibility_game, self_information
+from reident.queries.median_mechanism import small_databases
 from reident.studies._seeded import seeded_noise
 from reident.studies.comparison import Reading, exact, stand_in
 

@@ -10,8 +10,9 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import spearmanr
 
+from reident import intersection_attack, published
 from reident.base import trial_seed
-from reident.data.papers import claims, published
+from reident.data.papers import claims
 from reident.queries.pan_private import pan_privacy_loss
 from reident.studies.comparison import Reading, compare, exact
 from reident.studies.vanhoef2012_tables.mechanisms import (
@@ -21,7 +22,6 @@ from reident.studies.vanhoef2012_tables.mechanisms import (
     kmeans_sensitivity,
 )
 from reident.studies.vanhoef2012_tables.promises import promises
-from reident.tables.intersection import intersection_attack
 
 
 def compare_with_print(frames: dict[str, pd.DataFrame], *, seed: int) -> pd.DataFrame:

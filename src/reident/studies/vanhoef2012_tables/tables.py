@@ -9,28 +9,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Parameters
-from reident.data.datasets import load_adult, load_vanhoef2012_table
-from reident.queries.queries import laplace_count
-from reident.queries.query_failures import (
+from reident import (
     MaxAuditor,
     auditing_attack,
     averaging_attack,
-    query_set_attack,
-    sampling_exposure,
-)
-from reident.queries.randomised_response import randomised_response, response_variance
-from reident.studies._seeded import seeded_noise
-from reident.studies.vanhoef2012_tables import ATTRIBUTES
-from reident.tables.class_disclosure import (
     background_knowledge_attack,
+    equivalence_classes,
     homogeneity_attack,
+    intersection_course,
+    k_anonymise,
+    k_anonymity,
+    l_diversity,
+    laplace_count,
+    query_set_attack,
+    randomised_response,
+    sampling_exposure,
     similarity_attack,
     skewness_attack,
 )
-from reident.tables.disclosure import equivalence_classes, k_anonymity, l_diversity
-from reident.tables.intersection import intersection_course
-from reident.tables.k_anonymity import k_anonymise
+from reident.base import Parameters
+from reident.data.datasets import load_adult, load_vanhoef2012_table
+from reident.queries.randomised_response import response_variance
+from reident.studies._seeded import seeded_noise
+from reident.studies.vanhoef2012_tables import ATTRIBUTES
 
 EXAMPLE: dict[str, Any] = {"quasi": ["zip", "age", "nationality"], "sensitive": "condition"}
 
