@@ -9,7 +9,6 @@ from . import (
     places as places,
     plotting as plotting,
     queries as queries,
-    rumap as rumap,
     runner as runner,
     studies as studies,
     sweep as sweep,
