@@ -12,33 +12,34 @@ import subprocess
 import sys
 import time
 from importlib import metadata
+from pathlib import Path
 
 QUASI = ["age", "education", "marital-status", "occupation", "sex", "native-country"]
 FILES = ["age", "education", "marital", "occupation", "sex", "country"]
 TIMEOUT_S = 400
 
 
-def ask(task, *arguments):
+def ask(task, *arguments, timeout_s=TIMEOUT_S):
     """Run a task in the other interpreter; return what it told, with `seconds`, `stopped` and `note` for a `Row`."""
     interpreter = os.environ.get("REIDENT_RIVALS")
     if not interpreter:
         return {"seconds": None, "stopped": "", "note": "not run: REIDENT_RIVALS is not set"}
     command = [interpreter, "-I", __file__, task, *map(str, arguments)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        return {"seconds": float(TIMEOUT_S), "stopped": "rival", "note": f"rival stopped after {TIMEOUT_S} s"}
+        return {"seconds": float(timeout_s), "stopped": "rival", "note": f"rival stopped after {timeout_s} s"}
     if done.returncode:
         return {"seconds": None, "stopped": "", "note": "not run: " + done.stderr.strip().splitlines()[-1]}
     return {"stopped": "", "note": "", **json.loads(done.stdout.strip().splitlines()[-1])}
 
 
-def versions(names=("anjana", "anonypy", "crowds", "diffprivlib", "recordlinkage")):
+def versions(names=("anjana", "anonypy", "crowds", "diffprivlib", "passagemath-mcqd", "recordlinkage")):
     """Tell which of some libraries are here, and their versions."""
     there = {}
     for name in names:
         try:
-            there[name] = metadata.version(name)
+            there[name.removeprefix("passagemath-")] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
     return {"seconds": None, "versions": there}
@@ -145,7 +146,31 @@ def recordlinkage():
     return {"seconds": time.perf_counter() - began}
 
 
+def mcqd(edges):
+    """Search a graph, a file of two whole numbers a line, for its maximum clique by MaxCliqueDyn."""
+    from sage.graphs.mcqd import mcqd as search
+
+    neighbours = {}
+    for line in Path(edges).read_text(encoding="utf-8").splitlines():
+        u, v = map(int, line.split())
+        neighbours.setdefault(u, []).append(v)
+        neighbours.setdefault(v, []).append(u)
+
+    class Graph(dict):
+        """What the rival asks of a graph."""
+
+        order = dict.__len__
+        neighbors = dict.__getitem__
+
+        def vertices(self, sort):  # noqa: ARG002
+            return list(self)
+
+    started = time.process_time()
+    clique = search(Graph(neighbours))
+    return {"seconds": time.process_time() - started, "size": len(clique)}
+
+
 if __name__ == "__main__":
-    tasks = (anjana, crowds, anonypy, noise, kmeans, recordlinkage, versions)
+    tasks = (anjana, crowds, anonypy, noise, kmeans, mcqd, recordlinkage, versions)
     chosen = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(chosen(*sys.argv[2:])))

@@ -116,7 +116,7 @@ def orient_column(x, value, near, tol, needed, r):
                 put(r, places[which])
                 shift = shifts[which]
                 for scale in (1.0, 0.2, 10 * tol, 3 * tol):
-                    shift = fit_cone(xs, sign * values, r, shift, scale, np.int64(25))
+                    shift = fit_cone(xs, sign * values, r, shift, scale, 25)
                 right = 0
                 for y in range(row.shape[0]):
                     right += abs(km_between(r, xs[y]) - sign * values[y] - shift) < tol

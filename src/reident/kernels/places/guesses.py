@@ -93,7 +93,7 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
     for z in range(n):
         if located[z]:
             continue
-        near = nearest_located(z, distances, located, np.int64(1))
+        near = nearest_located(z, distances, located, 1)
         if near.size == 0:
             continue
         y = near[0]
