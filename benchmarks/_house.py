@@ -1,16 +1,21 @@
 """What the house looks like in numbers: `python -m benchmarks._house` prints one table.
 
 Imports are read from the sources; what runs by name is asked of the registry; notebooks' parameters are read from
-their cells.
+their cells; moves between rooms are seen while a call runs.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
+import networkx as nx
+import numpy as np
 import pandas as pd
 
 import reident
@@ -58,6 +63,41 @@ def parameters() -> int:
     return sum(bool(set(notebook_defaults(path)) - plain) for path in studies)
 
 
+def moves(call: Callable[[], Any]) -> int:
+    """Count how often a call goes from one room to another and back, kernels and what all rooms stand on left out."""
+    rooms: list[str] = []
+
+    def see(frame: FrameType | None, what: str, _: Any) -> None:
+        if what in ("call", "return"):
+            frame = frame.f_back if what == "return" and frame else frame
+            while frame is not None and not Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+                frame = frame.f_back
+            room = Path(frame.f_code.co_filename).relative_to(PACKAGE).parts[0] if frame else "base"
+            if room not in ("base", "kernels", *rooms[-1:]):
+                rooms.append(room)
+
+    call()  # the first call also imports and compiles
+    sys.setprofile(see)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return len(rooms) - 1
+
+
+def walks() -> tuple[int, int, int]:
+    """Return the moves of a table's `k`, a graph and a release, each from the public call to the kernels and back."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 60, 60), "sex": rng.choice(["f", "m"], 60)})
+    graph = nx.gnp_random_graph(40, 0.2, seed=1)
+    files = reident.MetricMicrodata(table[:20], reident.great_circle_km(rng.uniform(50, 51, 20), rng.uniform(8, 9, 20)))
+    return (
+        moves(lambda: reident.k_anonymise(table, ["age", "sex"], k=5, method="mondrian")),
+        moves(lambda: reident.degree_anonymise(graph, k=3, rng=0)),
+        moves(lambda: reident.common_subgraph_attack(files, files, quasi=["sex"], window_km=(-0.5, 0.5))),
+    )
+
+
 def figures() -> pd.DataFrame:
     """Return the figures with what is wanted of each."""
     found = list(imports())
@@ -68,6 +108,7 @@ def figures() -> pd.DataFrame:
     rows = [
         ("imports inside one folder", f"{within} of {len(found)} ({within / len(found):.0%})", ">= 40 %"),
         ("imports from one kind to another", across, "<= 8"),
+        ("moves between rooms: of k, a graph, a release", ", ".join(map(str, walks())), "0, <= 3, <= 8"),
         ("comparisons of form or method names outside their files", comparisons(), "0"),
         ("attacks runnable by name", attacks, ">= 24"),
         ("utilities runnable by name", utilities, ">= 20"),
