@@ -122,8 +122,6 @@ def expected_relative_error(
     >>> round(expected_relative_error([100.0, 200.0], [0, 0], epsilon=10), 4)
     0.075
     """
-    epsilon = check_real(epsilon, "epsilon", low=0, open_low=True)
-    n_columns = check_integer(n_columns, "n_columns", low=1)
     vector = check_vector(values, "values")
     ids = check_classes(classes, vector.size)
     kept = ids >= 0
