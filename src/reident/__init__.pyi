@@ -74,7 +74,7 @@ from .networks.degree_anonymity import (
     degree_anonymise as degree_anonymise,
     is_degree_anonymous as is_degree_anonymous,
 )
-from .networks.naive import NaiveAnonymisation as NaiveAnonymisation, naive_anonymise as naive_anonymise
+from .networks.perturbation import NaiveAnonymisation as NaiveAnonymisation, naive_anonymise as naive_anonymise
 from .networks.ranking import AUC as AUC, auc as auc
 from .networks.edge_disclosure import EdgeDisclosure as EdgeDisclosure, edge_disclosure as edge_disclosure
 from .networks.properties import (
