@@ -137,23 +137,17 @@ def _cosines(network: Network, rows: IntArray) -> FloatArray:
     return np.ascontiguousarray(cosines)
 
 
-def _profile_distances(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the Euclidean distances between all rows of two matrices."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(first, second)
-
-
 def _match(left: Network, right: Network, n: int, theta: float, rank: float, rng: np.random.Generator) -> Seeds:
     """Match the top nodes by their cosines; `rank` is the weight of degrees beside them."""
     from scipy.optimize import linear_sum_assignment, quadratic_assignment
+    from scipy.spatial.distance import cdist
 
     tops = [np.argsort(-network.degrees, kind="stable")[:n] for network in (left, right)]
     first, second = _cosines(left, tops[0]), _cosines(right, tops[1])
     apart = _apart(left.degrees[tops[0]], right.degrees[tops[1]]) if rank else np.zeros((n, n))
 
     def costs(one: FloatArray, other: FloatArray) -> FloatArray:
-        distances = _profile_distances(one, other)
+        distances: FloatArray = cdist(one, other)
         return distances + rank * distances.std() * apart if rank else distances
 
     start = np.zeros((n, n))
