@@ -111,8 +111,7 @@ from .networks.planted_cut import (
     implant_by_cut as implant_by_cut,
     recover_by_cut as recover_by_cut,
 )
-from .places.coordinate_noise import perturb_coordinates as perturb_coordinates
-from .places.distance_noise import perturb_distances as perturb_distances
+from .places.noise import perturb_coordinates as perturb_coordinates, perturb_distances as perturb_distances
 from .places.tolerance import (
     DistanceDeviation as DistanceDeviation,
     distance_deviation_quantiles as distance_deviation_quantiles,
