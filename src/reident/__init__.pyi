@@ -74,7 +74,7 @@ from .networks.degree_anonymity import (
     degree_anonymise as degree_anonymise,
     is_degree_anonymous as is_degree_anonymous,
 )
-from .networks.naive import NaiveAnonymisation as NaiveAnonymisation, naive_anonymise as naive_anonymise
+from .networks.perturbation import NaiveAnonymisation as NaiveAnonymisation, naive_anonymise as naive_anonymise
 from .networks.ranking import AUC as AUC, auc as auc
 from .networks.edge_disclosure import EdgeDisclosure as EdgeDisclosure, edge_disclosure as edge_disclosure
 from .networks.properties import (
@@ -111,8 +111,7 @@ from .networks.planted_cut import (
     implant_by_cut as implant_by_cut,
     recover_by_cut as recover_by_cut,
 )
-from .places.coordinate_noise import perturb_coordinates as perturb_coordinates
-from .places.distance_noise import perturb_distances as perturb_distances
+from .places.noise import perturb_coordinates as perturb_coordinates, perturb_distances as perturb_distances
 from .places.tolerance import (
     DistanceDeviation as DistanceDeviation,
     distance_deviation_quantiles as distance_deviation_quantiles,

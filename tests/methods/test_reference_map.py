@@ -13,8 +13,9 @@ from reident.places import reference_map as module
 from reident.places.areas import AreaSampler
 from reident.places.islands import Island
 from reident.places.outline import lay_inside
+from reident.places.points import degrees
 from reident.places.released_step import estimate_step
-from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
+from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 AREA = box(8, 50, 11, 52)
 

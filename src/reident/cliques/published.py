@@ -8,6 +8,7 @@ import numpy as np
 
 from reident.cliques.adjacency import Adjacency
 from reident.cliques.search import Search
+from reident.cliques.search_graph import ranks
 from reident.kernels.cliques import clique, clique_published
 from reident.kernels.cliques.bitset import pack_lists, permute_rows
 
@@ -29,8 +30,7 @@ class PublishedSearch(Search):
         if n == 0:
             return True
         order = np.argsort(-degrees, kind="stable")
-        rank = np.empty_like(order)
-        rank[order] = np.arange(n)
+        rank = ranks(order)
         if self._adjacency.bits is not None:
             rows = permute_rows(self._adjacency.bits, order, rank)
         else:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from reident.base import ParameterError, Real, RNGLike, Whole, check_integer, check_real, check_rng, checked
+from reident.base import ParameterError, Real, RNGLike, Whole, check_rng, checked
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, max_cliques
 from reident.kernels.cliques import quasi_clique as kernels
 from reident.places.compatibility import CompatibilityGraph
@@ -75,8 +75,6 @@ def quasi_clique(
     began = time.perf_counter()
     if not isinstance(graph, CompatibilityGraph):
         raise ParameterError(f"`graph` must be a compatibility graph, got {type(graph).__name__}")
-    gamma = check_real(gamma, "gamma", low=0, high=1, open_low=True)
-    n_rounds = check_integer(n_rounds, "n_rounds", low=0, high=_MOST_ROUNDS, why="each grows a set anew")
     generator = check_rng(rng)
     if graph.n_vertices == 0:
         return Clique((), True, 0, 0, time.perf_counter() - began)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reident.base import IntArray, Line
 from reident.cliques.adjacency import Adjacency
-from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare
+from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare, ranks
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques.bitset import permute_rows
 from reident.kernels.cliques.clique_climb import climb
@@ -173,9 +173,7 @@ class CliqueSearch(Search):
         if kept.size < max(need, 1):
             return kept, rows, 0
         order = kernels.min_width_order(rows)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(order.size)
-        rows = permute_rows(rows, order, rank)
+        rows = permute_rows(rows, order, ranks(order))
         everything = np.zeros(rows.shape[1], dtype=np.uint64)
         kernels.fill_row(everything, order.size)
         return graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
@@ -315,20 +313,8 @@ class _Tree:
 
     def advance(self, found: IntArray, every: bool, budget: int) -> bool:
         """Visit at most `budget` nodes; return whether the search is finished."""
-        return bool(
-            kernels.advance(
-                self.rows,
-                self.state,
-                self._members,
-                self._branch,
-                self._needs,
-                self._space,
-                self._chosen,
-                found,
-                every,
-                budget,
-            )
-        )
+        work = self._members, self._branch, self._needs, self._space, self._chosen
+        return bool(kernels.advance(self.rows, self.state, *work, found, every, budget))
 
     def raise_target(self, target: int) -> None:
         """Look only for cliques of `target` members from now on, if that is more than before."""

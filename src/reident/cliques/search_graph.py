@@ -241,11 +241,17 @@ def _pruned(
     return starts, prefixes
 
 
+def ranks(order: IntArray) -> IntArray:
+    """Return the place of each vertex in an order of all."""
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return rank
+
+
 def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
     """Renumber a graph by descending degree and put it into the form that suits it."""
     order = np.argsort(-adjacency.degrees(), kind="stable")
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
+    rank = ranks(order)
     if adjacency.bits is not None:
         return BitsGraph(permute_rows(adjacency.bits, order, rank), order)
     if adjacency.n_vertices <= _SMALL or (adjacency.n_vertices <= _BITS_VERTICES and adjacency.density > _BITS_DENSITY):
@@ -264,9 +270,7 @@ def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
 
 def _by_degree(rows: NDArray[np.uint64], names: IntArray) -> BitsGraph:
     order = np.argsort(-row_counts(rows), kind="stable")
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
-    return BitsGraph(permute_rows(rows, order, rank), names[order])
+    return BitsGraph(permute_rows(rows, order, ranks(order)), names[order])
 
 
 def _runs(work: np.ndarray, size: float) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ NETWORKS: tuple[Entry, ...] = (
         guarantee="every node shares its degree with at least {others} others; nothing is promised about neighbours",
     ),
     Entry(
-        "naive", "anonymiser", "network", "networks.naive:naive_anonymise", "network",
+        "naive", "anonymiser", "network", "networks.perturbation:naive_anonymise", "network",
         source="Vanhoef (2012), Definition 8.1", label="other names only",
     ),
     Entry(

@@ -6,7 +6,7 @@ from reident.methods._entry import Entry
 
 PLACES: tuple[Entry, ...] = (
     Entry(
-        "coordinate_noise", "anonymiser", "places", "places.coordinate_noise:perturb_coordinates", "points",
+        "coordinate_noise", "anonymiser", "places", "places.noise:perturb_coordinates", "points",
         source="Kroll (2015), section 5", label="noise on coordinates",
         start={"sigma_deg": 0.02}, grid={"sigma_deg": (0.01, 0.05, 0.2, 0.6)}, law="normal degrees",
     ),
@@ -62,7 +62,7 @@ PLACES: tuple[Entry, ...] = (
         source="a motion that keeps all distances", label="rigid motion", grid={"shift_m": (100_000.0,)}, scaled=False,
     ),
     Entry(
-        "distance_noise", "anonymiser", "places", "places.distance_noise:perturb_distances", "distances",
+        "distance_noise", "anonymiser", "places", "places.noise:perturb_distances", "distances",
         source="Kroll (2015), end of section 5", label="noise on distances",
         start={"sigma_km": 5.0}, grid={"sigma_km": (2.0, 20.0, 100.0)},
     ),

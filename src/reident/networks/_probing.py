@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reident.base import IntArray
+from reident.base import DataError, IntArray
 from reident.networks.graph import Network, network_from_edges
 
 _PROBES_BETWEEN_LOOKS = 16
+# How often `DirectProbe` looks for edges to move where a stub finds no partner.
+_TRIES = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +28,8 @@ class Probe:
 class DirectProbe:
     """Attempts to edit a graph until it has given degrees."""
 
-    def __init__(self, network: Network, tries: int = 500) -> None:
+    def __init__(self, network: Network) -> None:
         self.network = network
-        self.tries = tries
 
     def attempt(self, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
         """Return the edited graph, or None and the number of stubs that could not be placed."""
@@ -39,7 +40,7 @@ class DirectProbe:
         change = target - self.network.degrees
         add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
         cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
-        edits = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, self.tries, rng)
+        edits = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
         left = int(short.sum() + excess.sum())
         if left:
             return None, left
@@ -81,7 +82,10 @@ def probe_batch(
         target = np.empty_like(degrees)
         target[order] = sequence
         if cost < 0:
-            _refuse(network, k)
+            raise DataError(
+                f"no {k}-degree anonymous graph on {network.n_nodes} nodes exists: "
+                "an odd number of nodes would share an odd degree"
+            )
         if direct is not None:
             found, missing = direct.attempt(target, rng)
             if found is not None:
@@ -97,15 +101,6 @@ def probe_batch(
             if missing == 0:
                 return Probe(_joined(network, keep_edges, u, v), "batch", n_probes, True)
         _raise_many(noisy, missing, rng)
-
-
-def _refuse(network: Network, k: int) -> None:
-    from reident.base import DataError
-
-    raise DataError(
-        f"no {k}-degree anonymous graph on {network.n_nodes} nodes exists: "
-        "an odd number of nodes would share an odd degree"
-    )
 
 
 def _raise_many(noisy: IntArray, missing: int, rng: np.random.Generator) -> None:

@@ -58,7 +58,7 @@ def read_raw(path: Any, columns: Sequence[str] | None = None, *, simplify: bool 
     if not path.is_file():
         raise DataError(f"`path` must name a file that is there: there is no graph file at {str(path)!r}")
     if kind == "csv":
-        return _read_csv(path, columns, simplify=simplify)
+        return edges_of_cells(*cells_of(path, columns), path.name, simplify=simplify)
     try:
         if kind != "matrixmarket":
             graph = _read_nodes(path, kind)
@@ -149,10 +149,6 @@ def _tell_left_out(file: str, loops: int, repeated: int) -> None:
     told = " and ".join(f"{count} {what}" for count, what in counted if count)
     if told:
         warnings.warn(f"{file!r}: {told} left out: a network is judged by who is related to whom", stacklevel=2)
-
-
-def _read_csv(path: Path, columns: Sequence[str] | None, *, simplify: bool) -> tuple[Any, Any, int, Sequence[Hashable]]:
-    return edges_of_cells(*cells_of(path, columns), path.name, simplify=simplify)
 
 
 def cells_of(path: Path, columns: Sequence[str] | None = None) -> tuple[Any, Sequence[str]]:

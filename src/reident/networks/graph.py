@@ -141,19 +141,10 @@ class DirectedNetwork:
         """Return the graph with every direction forgotten."""
         if self.in_indices is self.out_indices:
             return Network(self.out_indptr, self.out_indices, self.nodes)
-        indptr, indices = _stack_rows(self)
-        return Network(indptr, indices, self.nodes)
-
-
-def _stack_rows(graph: DirectedNetwork) -> tuple[IntArray, NDArray[np.int32]]:
-    rows = np.concatenate(
-        [
-            np.repeat(np.arange(graph.n_nodes), np.diff(graph.out_indptr)),
-            np.repeat(np.arange(graph.n_nodes), np.diff(graph.in_indptr)),
-        ]
-    )
-    keys = distinct(rows * np.int64(graph.n_nodes) + np.concatenate([graph.out_indices, graph.in_indices]))
-    return _rows(keys // max(graph.n_nodes, 1), keys % max(graph.n_nodes, 1), graph.n_nodes)
+        n = self.n_nodes
+        rows = [np.repeat(np.arange(n), np.diff(indptr)) for indptr in (self.out_indptr, self.in_indptr)]
+        keys = distinct(np.concatenate(rows) * np.int64(n) + np.concatenate([self.out_indices, self.in_indices]))
+        return Network(*_rows(keys // max(n, 1), keys % max(n, 1), n), self.nodes)
 
 
 def distinct(keys: IntArray) -> IntArray:
@@ -227,7 +218,7 @@ def by_name(network: Network) -> Network:
     """Return a network with its rows in the order of their names: an attack that draws must not follow a file's."""
     nodes = list(network.nodes)
     order = sorted(
-        range(len(nodes)), key=lambda i: (0, nodes[i], "") if _is_plain_int(nodes[i]) else (1, 0, str(nodes[i]))
+        range(len(nodes)), key=lambda i: (0, nodes[i], "") if type(nodes[i]) is int else (1, 0, str(nodes[i]))
     )
     if order == list(range(len(nodes))):
         return network
@@ -266,10 +257,6 @@ def _from_networkx(graph: Any, name: str) -> Network:
         u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
         raise DataError(f"`{name}` must not have multiple edges, got more than one between {u!r} and {v!r}")
     return Network(indptr, indices, nodes)
-
-
-def _is_plain_int(value: Any) -> bool:
-    return type(value) is int
 
 
 def _reject_flaws(indptr: IntArray, indices: NDArray[np.int32], nodes: Sequence[Hashable], name: str) -> None:

@@ -7,6 +7,8 @@ for one kind of analysis; none of them is a verdict.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -37,8 +39,9 @@ def _both(original: Any, release: Any) -> tuple[Network, Network]:
     return first, relabelled(second, first)
 
 
-def _ratio(first: float, second: float) -> float:
-    """Return the smaller over the larger of two numbers of at least 0; 1 if they are alike, or neither is a number."""
+def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> float:
+    """Return the smaller over the larger of a measure of both, at least 0; 1 if alike, or neither is a number."""
+    first, second = (measure(network) for network in _both(original, release))
     if math.isnan(first) or math.isnan(second) or first == second:
         return float(first == second or (math.isnan(first) and math.isnan(second)))
     return 0.0 if math.inf in (first, second) else min(first, second) / max(first, second)
@@ -135,8 +138,7 @@ def clustering_kept(
     float
         In [0, 1].
     """
-    first, second = (clustering_coefficient(network, variant=variant) for network in _both(original, release))
-    return _ratio(first, second)
+    return _ratio(partial(clustering_coefficient, variant=variant), original, release)
 
 
 _LIMIT = Whole(0, unit="nodes")
@@ -158,26 +160,22 @@ def path_length_kept(original: Any, release: Any, *, exact_limit: Annotated[int,
     float
         In [0, 1].
     """
-    first, second = (
-        path_lengths(network, exact_limit=exact_limit, searches=1).average_connected
-        for network in _both(original, release)
-    )
-    return _ratio(first, second)
+
+    def average(network: Network) -> float:
+        return path_lengths(network, exact_limit=exact_limit, searches=1).average_connected
+
+    return _ratio(average, original, release)
 
 
 @checked
 def diameter_kept(original: Any, release: Any, *, exact_limit: Annotated[int, _LIMIT] = 10_000) -> float:
     """Return the ratio of the diameters (their lower bounds beyond `exact_limit` nodes), as `path_length_kept`."""
-    first, second = (
-        path_lengths(network, exact_limit=exact_limit).diameter_low for network in _both(original, release)
-    )
-    return _ratio(first, second)
+    return _ratio(lambda network: path_lengths(network, exact_limit=exact_limit).diameter_low, original, release)
 
 
 def density_kept(original: Any, release: Any) -> float:
     """Return the ratio of the densities, the smaller over the larger; arguments as for `edges_kept`."""
-    first, second = (density(network) for network in _both(original, release))
-    return _ratio(first, second)
+    return _ratio(density, original, release)
 
 
 @checked
@@ -196,8 +194,7 @@ def exponent_kept(original: Any, release: Any, *, x_min: Annotated[int, Whole(1,
     float
         In [0, 1].
     """
-    first, second = (power_law_exponent(network, x_min=x_min) for network in _both(original, release))
-    return _ratio(first, second)
+    return _ratio(partial(power_law_exponent, x_min=x_min), original, release)
 
 
 @checked
@@ -235,7 +232,7 @@ def component_kept(original: Any, release: Any) -> float:
     """Return the ratio of the sizes of the largest components, the smaller over the larger; as `edges_kept`."""
     from reident.kernels.networks.network import components
 
-    first, second = (
-        float(np.bincount(components(network.indptr, network.indices)).max()) for network in _both(original, release)
-    )
-    return _ratio(first, second)
+    def largest(network: Network) -> float:
+        return float(np.bincount(components(network.indptr, network.indices)).max())
+
+    return _ratio(largest, original, release)

@@ -16,7 +16,6 @@ from reident.base import (
     Real,
     RNGLike,
     Whole,
-    check_choice,
     check_integer,
     check_listed,
     check_real,
@@ -31,13 +30,12 @@ __all__ = ["drop_unlikely_edges", "likely_links", "link_scores", "random_non_edg
 SCORES = ("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
 
 
+@checked
 def link_scores(
     graph: Any,
     pairs: Iterable[tuple[Hashable, Hashable]] | None = None,
     *,
-    score: Annotated[
-        str, Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
-    ] = "cosine",
+    score: Annotated[str, Choice(*SCORES)] = "cosine",
 ) -> FloatArray:
     """Score pairs of nodes by how much their neighbourhoods have in common.
 
@@ -66,7 +64,6 @@ def link_scores(
         If a pair names a node that the graph lacks, or one node twice.
     """
     network = as_network(graph)
-    check_choice(score, "score", SCORES)
     u, v = network.edges() if pairs is None else _rows_of(network, pairs)
     return _scores(network, u, v, score)
 
@@ -100,13 +97,12 @@ def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
     return common / np.maximum(du + dv - common, 1)
 
 
+@checked
 def likely_links(
     graph: Any,
     n: Annotated[int, Whole(1, unit="links")],
     *,
-    score: Annotated[
-        str, Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
-    ] = "adamic_adar",
+    score: Annotated[str, Choice(*SCORES)] = "adamic_adar",
 ) -> list[tuple[Hashable, Hashable]]:
     """Return the `n` pairs of nodes that are not joined and score highest: guesses at edges that were taken out.
 
@@ -130,8 +126,6 @@ def likely_links(
         If the network cannot be read, or `n` or `score` break their rules.
     """
     network = as_network(graph)
-    n = check_integer(n, "n", low=1)
-    check_choice(score, "score", SCORES)
     adjacency = network.to_scipy().astype(np.int32)
     two_steps = (adjacency @ adjacency).tocoo()
     apart = two_steps.row < two_steps.col
@@ -187,9 +181,7 @@ def drop_unlikely_edges(
     threshold: Annotated[float | None, Real()] = None,
     *,
     n: Annotated[int | None, Whole(0, unit="links")] = None,
-    score: Annotated[
-        str, Choice("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
-    ] = "cosine",
+    score: Annotated[str, Choice(*SCORES)] = "cosine",
 ) -> Network:
     """Return the network without its most unlikely edges: anonymisation's additions undone in part.
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import IntArray, ParameterError, SearchLimitWarning, Whole, afford, check_integer
+from reident.base import IntArray, ParameterError, SearchLimitWarning, Whole, afford, checked
 from reident.networks.graph import Network, as_network
-from reident.networks.planted_subgraph import Plan
+from reident.networks.planted_subgraph import Plan, friends_by_links
 
 __all__ = ["Recovery", "recover"]
 
@@ -52,6 +52,7 @@ class Recovery:
     misfit: int
 
 
+@checked
 def recover(
     released: Any,
     plan: Plan,
@@ -102,13 +103,6 @@ def recover(
     network = as_network(released, "released")
     if not isinstance(plan, Plan):
         raise ParameterError(f"`plan` must be what `implant` or `coalition` returned, got {type(plan).__name__}")
-    for value, name, low in (
-        (degree_slack, "degree_slack", 0),
-        (edge_slack, "edge_slack", 0),
-        (max_found, "max_found", 2),
-        (node_limit, "node_limit", 1),
-    ):
-        check_integer(value, name, low=low)
     afford(8 * len(plan.degrees) * max_found, "max_found", f"{max_found:,} placements", "ask for fewer")
     starts = np.flatnonzero(np.abs(network.degrees - plan.degrees[0]) <= degree_slack)
     found, misfit, n_tree, is_complete = find_planted(
@@ -127,7 +121,7 @@ def recover(
         warnings.warn(
             f"the search tree reached {node_limit} nodes: `is_unique` is not known",
             SearchLimitWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return what_was_found(network, plan, found, int(n_tree), int(misfit), is_complete=bool(is_complete))
 
@@ -158,14 +152,6 @@ def what_was_found(
 
 def _find_targets(network: Network, placement: IntArray, plan: Plan) -> dict[Hashable, int]:
     """Return the nodes whose links to the placement are a target's and nobody else's."""
-    sets: dict[int, set[int]] = {}
-    for position, row in enumerate(placement.tolist()):
-        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
-            sets.setdefault(friend, set()).add(position)
-    inside = set(placement.tolist())
-    owners: dict[frozenset[int], list[int]] = {}
-    for friend, own in sets.items():
-        if friend not in inside:
-            owners.setdefault(frozenset(own), []).append(friend)
+    owners = friends_by_links(network, placement.tolist())
     found = ((target, owners.get(own, [])) for target, own in plan.links.items())
     return {target: fitting[0] for target, fitting in found if len(fitting) == 1}

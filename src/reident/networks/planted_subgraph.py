@@ -299,15 +299,7 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
     order, parent = connected_order(inner, network.degrees[rows])
     rows = [rows[i] for i in order]
     inner = inner[np.ix_(order, order)]
-    inside = set(rows)
-    sets: dict[int, set[int]] = {}
-    for position, row in enumerate(rows):
-        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
-            if friend not in inside:
-                sets.setdefault(friend, set()).add(position)
-    owners: dict[frozenset[int], list[int]] = {}
-    for friend, own in sets.items():
-        owners.setdefault(frozenset(own), []).append(friend)
+    owners = friends_by_links(network, rows)
     degrees = network.degrees[rows]
     return Plan(
         network=network,
@@ -319,6 +311,20 @@ def coalition(graph: Any, members: Iterable[Hashable]) -> Plan:
         n_draws=0,
         is_rigid=is_rigid(inner, degrees),
     )
+
+
+def friends_by_links(network: Network, rows: list[int]) -> dict[frozenset[int], list[int]]:
+    """Return the other neighbours of some nodes, by the places in `rows` of the nodes that they are joined to."""
+    sets: dict[int, set[int]] = {}
+    for position, row in enumerate(rows):
+        for friend in network.indices[network.indptr[row] : network.indptr[row + 1]].tolist():
+            sets.setdefault(friend, set()).add(position)
+    inside = set(rows)
+    found: dict[frozenset[int], list[int]] = {}
+    for friend, own in sets.items():
+        if friend not in inside:
+            found.setdefault(frozenset(own), []).append(friend)
+    return found
 
 
 def connected_order(joined: BoolArray, degrees: IntArray) -> tuple[list[int], IntArray]:

@@ -9,18 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import (
-    BoolArray,
-    DataError,
-    Flag,
-    IntArray,
-    Real,
-    SearchLimitWarning,
-    Whole,
-    check_integer,
-    check_real,
-    checked,
-)
+from reident.base import BoolArray, DataError, Flag, IntArray, Real, SearchLimitWarning, Whole, checked
 from reident.networks.graph import DirectedNetwork, as_directed_network, as_network, is_directed
 
 __all__ = ["Propagation", "propagate"]
@@ -111,8 +100,6 @@ def propagate(
     directed = is_directed(release)
     if directed != is_directed(known):
         raise DataError("`release` and `known` must be both directed or both undirected: their links would not compare")
-    theta = check_real(theta, "theta", low=0)
-    max_sweeps = check_integer(max_sweeps, "max_sweeps", low=1)
     if not directed:
         for crawled, name in ((crawled_release, "crawled_release"), (crawled_known, "crawled_known")):
             if crawled is not None:

@@ -163,6 +163,8 @@ def path_lengths(
     ParameterError
         If a limit or number is out of range.
     """
+    from reident.kernels.networks.network import distances_from
+
     network = as_network(graph)
     check_integer(exact_limit, "exact_limit", low=0)
     n_sources = check_integer(n_sources, "n_sources", low=2)
@@ -170,15 +172,14 @@ def path_lengths(
     n = network.n_nodes
     if n < 2:
         return PathLengths(0.0, math.nan, 0.0, 0, 0, 0.0, n)
-    if n <= exact_limit:
-        sums, reached, eccentricity = _measure(network, np.arange(n))
-        low = high = int(eccentricity.max())
-        error = 0.0
-    else:
-        sources = check_rng(rng).choice(n, min(n, n_sources), replace=False)
-        sums, reached, eccentricity = _measure(network, sources)
-        low, high = _bound(network, searches)
-        low = max(low, int(eccentricity.max()))
+    is_exact = n <= exact_limit
+    sources = np.arange(n) if is_exact else check_rng(rng).choice(n, min(n, n_sources), replace=False)
+    sums, reached, eccentricity = distances_from(network.indptr, network.indices, sources.astype(np.int64))
+    low = high = int(eccentricity.max())
+    error = 0.0
+    if not is_exact:
+        least, high = _bound(network, searches)
+        low = max(least, low)
         error = float(sums.std(ddof=1) / (n - 1) / math.sqrt(len(sources)) * math.sqrt(1 - len(sources) / n))
     pairs = len(sums) * (n - 1)
     connected = int(reached.sum())
@@ -191,12 +192,6 @@ def path_lengths(
         share_connected=connected / pairs,
         n_sources=len(sums),
     )
-
-
-def _measure(network: Network, sources: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    from reident.kernels.networks.network import distances_from
-
-    return distances_from(network.indptr, network.indices, sources.astype(np.int64))
 
 
 def _bound(network: Network, searches: int) -> tuple[int, int]:

@@ -18,9 +18,6 @@ from reident.base import (
     Real,
     RNGLike,
     Whole,
-    check_choice,
-    check_integer,
-    check_real,
     check_rng,
     checked,
 )
@@ -106,14 +103,10 @@ def find_seeds(
     barycentre, it fails under noise. In directed networks in-degrees count beside the cosines, which in crawls are of
     parts of the links: of 400 people matched in two simulated crawls about twice as many come out right.
     """
-    check_choice(method, "method", ("matching", "clique", "spectral"))
     if method == "matching" and is_directed(release) and is_directed(known):
         left, right, rank = _links_in(release, "release"), _links_in(known, "known"), 0.5
     else:
         left, right, rank = as_network(release, "release"), as_network(known, "known"), 0.0
-    theta = check_real(theta, "theta", low=0)
-    tolerance = check_real(tolerance, "tolerance", low=0, high=1)
-    n = check_integer(n, "n", low=3)
     for network, name in ((left, "release"), (right, "known")):
         if network.n_nodes < 3:
             raise DataError(f"`{name}` must have at least 3 nodes, got {network.n_nodes}")
@@ -144,23 +137,17 @@ def _cosines(network: Network, rows: IntArray) -> FloatArray:
     return np.ascontiguousarray(cosines)
 
 
-def _profile_distances(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the Euclidean distances between all rows of two matrices."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(first, second)
-
-
 def _match(left: Network, right: Network, n: int, theta: float, rank: float, rng: np.random.Generator) -> Seeds:
     """Match the top nodes by their cosines; `rank` is the weight of degrees beside them."""
     from scipy.optimize import linear_sum_assignment, quadratic_assignment
+    from scipy.spatial.distance import cdist
 
     tops = [np.argsort(-network.degrees, kind="stable")[:n] for network in (left, right)]
     first, second = _cosines(left, tops[0]), _cosines(right, tops[1])
     apart = _apart(left.degrees[tops[0]], right.degrees[tops[1]]) if rank else np.zeros((n, n))
 
     def costs(one: FloatArray, other: FloatArray) -> FloatArray:
-        distances = _profile_distances(one, other)
+        distances: FloatArray = cdist(one, other)
         return distances + rank * distances.std() * apart if rank else distances
 
     start = np.zeros((n, n))
@@ -219,7 +206,6 @@ def _check_clique(network: Network, clique: Sequence[Hashable]) -> list[int]:
 
 def _grow_clique(network: Network, size: int, rng: np.random.Generator) -> list[int]:
     """Grow a clique from a random node of large degree, each time by the common neighbour of largest degree."""
-    size = check_integer(size, "clique_size", low=3)
     degrees = network.degrees
     candidates = np.argsort(-degrees, kind="stable")[: max(10, network.n_nodes // 20)]
     for start in rng.permutation(candidates):

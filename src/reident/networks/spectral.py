@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import DataError, FloatArray, IntArray, Real, Whole, check_integer, check_real, checked
+from reident.base import DataError, FloatArray, IntArray, Real, Whole, checked
 from reident.networks.graph import Network, as_network
 
 __all__ = ["SpectralMatch", "spectral_match"]
@@ -81,8 +81,6 @@ def spectral_match(
     from scipy.optimize import linear_sum_assignment
 
     left, right = _read(release, "release"), _read(known, "known")
-    eta = check_real(eta, "eta", low=0, open_low=True)
-    rounds = check_integer(rounds, "rounds", low=0)
     similarity = _steady(_spectral(left, right, eta))
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     n_rounds, settled = 0, False

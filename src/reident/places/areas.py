@@ -15,6 +15,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from reident.base import BoolArray, FloatArray, ParameterError, check_area
+from reident.places.points import sphere_vectors
 
 __all__ = ["AreaSampler"]
 
@@ -59,9 +60,7 @@ class AreaSampler:
 
     def draw_vectors(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Return points as unit vectors, shape (*shape, 3)."""
-        lat, lon = (np.deg2rad(angles) for angles in self.draw(int(np.prod(shape)), rng))
-        vectors = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
-        return vectors.reshape(*shape, 3)
+        return sphere_vectors(*self.draw(int(np.prod(shape)), rng)).reshape(*shape, 3)
 
     def _propose(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         cell = rng.integers(self._x.size, size=size)

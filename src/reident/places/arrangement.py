@@ -22,7 +22,8 @@ from reident.base import (
 from reident.kernels.places.arrangement import count_classes, gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.areas import AreaSampler
-from reident.places.shape import RADIUS_KM, degrees, unit_vectors
+from reident.places.points import degrees
+from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["Arrangement", "PlacedPairs", "simulate_pairs"]
 

@@ -219,8 +219,7 @@ def common_subgraph_attack(
     check_choice(search, "search", ("strong", "published"))
     limit = check_integer(limit, "limit", low=1)
     generator = check_rng(rng)
-    release = _microdata(release, "release")
-    known = _microdata(known, "known")
+    release, known = read_microdata(release, "release"), read_microdata(known, "known")
     codes_release, codes_known = _label_codes(release.table, known.table, quasi)
     graph = graph_of_codes(
         codes_release, release.distances_km, codes_known, known.distances_km, window_km, intervals_km
@@ -307,7 +306,8 @@ def classical_linkage(
     return ClassicalLinkage(links, n_candidates)
 
 
-def _microdata(data: Any, name: str) -> MetricMicrodata:
+def read_microdata(data: Any, name: str) -> MetricMicrodata:
+    """Return microdata with distances as they are, or made of a tuple of both."""
     if isinstance(data, MetricMicrodata):
         return data
     if not isinstance(data, tuple) or len(data) != 2:

@@ -30,7 +30,7 @@ from reident.base import (
 )
 from reident.places.areas import AreaSampler
 from reident.places.masks import _destination
-from reident.places.points import read_places, write_places
+from reident.places.points import degrees, read_places, sphere_vectors, write_places
 
 __all__ = ["mask_areal_elimination", "mask_dhs", "mask_planar_laplace", "mask_voronoi"]
 
@@ -300,12 +300,9 @@ def mask_voronoi(points: Any) -> Any:
     lat, lon = read_places(points)
     if lat.size < 2:
         raise DataError(f"`points` must have at least 2 records, got {lat.size}: a cell needs a neighbour")
-    phi, psi = np.radians(lat), np.radians(lon)
-    x = np.stack([np.cos(phi) * np.cos(psi), np.cos(phi) * np.sin(psi), np.sin(phi)], axis=1)
+    x = sphere_vectors(lat, lon)
     near = cKDTree(x).query(x, k=2)[1]
     other = np.where(near[:, 0] == np.arange(len(x)), near[:, 1], near[:, 0])
-    middle = x + x[other]
-    moved_lat = np.degrees(np.arctan2(middle[:, 2], np.hypot(middle[:, 0], middle[:, 1])))
-    moved_lon = np.degrees(np.arctan2(middle[:, 1], middle[:, 0]))
+    moved_lat, moved_lon = degrees(x + x[other])
     # Stay within half a turn of the true longitude, so that the caller's convention is kept.
     return write_places(points, moved_lat, moved_lon + 360 * np.round((lon - moved_lon) / 360))

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from reident.base import DataError, FloatArray, Real, RNGLike, afford, check_ids, check_rng, checked
-from reident.places.points import read_places
+from reident.places.points import read_places, sphere_vectors
 
 __all__ = ["GridSets", "SetDistances", "mask_by_grid_sets", "repair_grid_sets"]
 
@@ -118,12 +118,12 @@ def mask_by_grid_sets(
     >>> bool(abs(sets.distances().distances_km[0, 1] - 55.6) < 1)
     True
     """
-    lat, lon = (np.radians(angles) for angles in read_places(points))
+    lat, lon = read_places(points)
     if lat.size < 2:
         raise DataError(f"`points` must have at least 2 records, got {lat.size}: one set intersects nothing")
     index = check_ids(points.index, "points.index")
     rng = check_rng(rng)
-    x = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
+    x = sphere_vectors(lat, lon)
     grid = _grid(x, radius_km, spacing_km, rng)
     chord = 2 * np.sin(radius_km / _RADIUS_KM / 2)
     inside = cKDTree(grid).query_ball_point(x, chord)

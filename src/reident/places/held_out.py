@@ -100,7 +100,7 @@ def standard_errors_km(island: Island) -> FloatArray:
     deviation, which = island.deviations()
     column, record = np.nonzero(np.abs(deviation) < _FITTED * island.tol)
     rows = np.flatnonzero(island.located)
-    flat = np.concatenate([island.references[i, :count] for i, count in enumerate(island.counts)])
+    flat = island.flat_references()
     first = np.concatenate([[0], np.cumsum(island.counts)])
     reference, n, m = first[column] + which[column, record], rows.size, len(flat)
     place = np.searchsorted(rows, record)

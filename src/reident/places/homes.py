@@ -22,7 +22,8 @@ from reident.base import (
     check_vector,
 )
 from reident.places.localisation import hull_km2
-from reident.places.shape import RADIUS_KM, degrees, unit_vectors
+from reident.places.points import degrees
+from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["HomeMap"]
 

@@ -195,9 +195,9 @@ class Island:
         if column.size == 0 or np.median(np.abs(deviation[column, record])) < 0.01 * self.tol:
             return
         first = np.concatenate([[0], np.cumsum(self.counts)])
-        flat = np.concatenate([self.references[i, :count] for i, count in enumerate(self.counts)])
         value = self.sign[column] * self.values[column, record]
         equations = (record, first[column] + which[column, record], column, value)
+        flat = self.flat_references()
         x, flat, self.shift, _ = fit_all(self.x, flat, self.shift, *equations, 3 * self.tol, 4, damp=1e-6)
         self.x[self.located] = x[self.located]
         for i, count in enumerate(self.counts):
@@ -239,8 +239,8 @@ class Island:
 
     def _shared_references(self, other: Island) -> tuple[FloatArray, FloatArray]:
         """Return the secret points that two islands share, by the distances between them, which no motion changes."""
-        mine, sets = self._flat_references()
-        theirs, other_sets = other._flat_references()
+        mine, theirs = self.flat_references(), other.flat_references()
+        sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
         km = gaps_km(mine[:, None], mine[None])
         votes = np.zeros((len(theirs), len(mine)), dtype=np.int64)
         same = other_sets[:, None] == sets
@@ -258,9 +258,9 @@ class Island:
         sure = np.flatnonzero(votes.max(axis=1) >= 2)
         return mine[votes[sure].argmax(axis=1)], theirs[sure]
 
-    def _flat_references(self) -> tuple[FloatArray, IntArray]:
-        flat = np.concatenate([self.references[i, :count] for i, count in enumerate(self.counts)])
-        return flat, np.repeat(np.arange(len(self.counts)), self.counts)
+    def flat_references(self) -> FloatArray:
+        """Return the references of all sets, one set after the other."""
+        return np.concatenate([self.references[i, :count] for i, count in enumerate(self.counts)])
 
 
 class _Seed:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from reident.base import Choice, DataError, FloatArray, Real, Whole, check_distance_matrix, checked
 from reident.places.distances import great_circle_pairs_km
 from reident.places.points import read_places
-from reident.places.spatial import autocorrelation, clustering_agreement, gwr_weights
+from reident.places.spatial import autocorrelation, clustering_agreement, gwr_weight_overlap
 
 __all__ = [
     "cells_kept",
@@ -36,6 +36,16 @@ def _both(original_km: ArrayLike, release_km: ArrayLike) -> tuple[FloatArray, Fl
     if len(original) < 3:
         raise DataError(f"`original_km` must be of at least 3 records, got {len(original)}")
     return original, check_distance_matrix(release_km, "release_km", size=len(original))
+
+
+def _ratio(first: float, second: float) -> float:
+    """Return the smaller over the larger of two lengths."""
+    return min(first, second) / max(first, second) if max(first, second) > 0 else 1.0
+
+
+def _left_of(length: float, lost: float) -> float:
+    """Return the share of a length that is left, at least 0; of none all is left where nothing but rounding is lost."""
+    return max(0.0, 1 - lost / length) if length > 0 else float(lost < 1e-9)
 
 
 @checked
@@ -90,8 +100,7 @@ def small_distances_kept(
     upper = np.triu_indices(len(original), 1)
     near = original[upper] <= np.quantile(original[upper], share)
     error = float(np.abs(release - original)[upper][near].mean())
-    mean = float(original[upper][near].mean())
-    return max(0.0, 1 - error / mean) if mean > 0 else float(error < 1e-9)
+    return _left_of(float(original[upper][near].mean()), error)
 
 
 @checked
@@ -145,14 +154,8 @@ def weights_kept(
     bandwidth = float(np.median(np.sort(original, axis=1)[:, reach]))
     if bandwidth <= 0:
         return float(np.abs(original - release).max() < 1e-9)
-    rows = []
-    for d in (original, release):
-        weight = gwr_weights(d, bandwidth_km=bandwidth)
-        np.fill_diagonal(weight, 0.0)
-        total = weight.sum(axis=1, keepdims=True)
-        rows.append(np.divide(weight, total, out=np.zeros_like(weight), where=total > 0))
-    counted = rows[0].any(axis=1)
-    return float(np.minimum(*rows).sum(axis=1)[counted].mean()) if counted.any() else 0.0
+    overlap = gwr_weight_overlap(original, release, bandwidth_km=bandwidth)
+    return 0.0 if np.isnan(overlap) else overlap
 
 
 @checked
@@ -174,7 +177,7 @@ def density_index_kept(original_km: ArrayLike, release_km: ArrayLike) -> float:
         float(np.where(np.eye(len(d), dtype=bool), np.inf, d).min(axis=1).mean())
         for d in _both(original_km, release_km)
     )
-    return min(first, second) / max(first, second) if max(first, second) > 0 else 1.0
+    return _ratio(first, second)
 
 
 @checked
@@ -257,10 +260,9 @@ def mean_centre_kept(original: Any, release: Any) -> float:
     float
         In [0, 1].
     """
-    first, second = (_centre(*read_places(one, name)) for one, name in ((original, "original"), (release, "release")))
-    shift = float(great_circle_pairs_km([first[0]], [first[1]], [second[0]], [second[1]])[0])
-    spread = _spread_km(*read_places(original, "original"))
-    return max(0.0, 1 - shift / spread) if spread > 0 else float(shift < 1e-9)
+    places, moved = read_places(original, "original"), read_places(release, "release")
+    (lat, lon), (other_lat, other_lon) = _centre(*places), _centre(*moved)
+    return _left_of(_spread_km(*places), float(great_circle_pairs_km([lat], [lon], [other_lat], [other_lon])[0]))
 
 
 @checked
@@ -277,10 +279,7 @@ def standard_distance_kept(original: Any, release: Any) -> float:
     float
         In [0, 1].
     """
-    first, second = (
-        _spread_km(*read_places(one, name)) for one, name in ((original, "original"), (release, "release"))
-    )
-    return min(first, second) / max(first, second) if max(first, second) > 0 else 1.0
+    return _ratio(_spread_km(*read_places(original, "original")), _spread_km(*read_places(release, "release")))
 
 
 @checked
@@ -299,8 +298,7 @@ def places_kept(original: Any, release: Any) -> float:
     """
     (lat, lon), (other_lat, other_lon) = read_places(original, "original"), read_places(release, "release")
     moved = float(np.median(great_circle_pairs_km(lat, lon, other_lat, other_lon)))
-    spread = _spread_km(lat, lon)
-    return max(0.0, 1 - moved / spread) if spread > 0 else float(moved < 1e-9)
+    return _left_of(_spread_km(lat, lon), moved)
 
 
 @checked

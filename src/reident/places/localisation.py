@@ -23,9 +23,10 @@ from reident.base import (
     check_table,
     encode_labels,
 )
-from reident.places.common_subgraph import MetricMicrodata
+from reident.places.common_subgraph import read_microdata
 from reident.places.neighbours import Fit, Neighbours
-from reident.places.shape import RADIUS_KM, degrees, unit_vectors
+from reident.places.points import degrees
+from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["Localisation"]
 
@@ -116,15 +117,7 @@ def check_problem(
     release: Any, known: Any, quasi: str | Sequence[str]
 ) -> tuple[pd.DataFrame, FloatArray, KnownPlaces, IntArray, IntArray]:
     """Return the released table and distances, the known places, and the label codes of both."""
-    if isinstance(release, tuple) and len(release) == 2:
-        try:
-            release = MetricMicrodata(*release)
-        except DataError as error:
-            raise DataError(f"in `release`: {error}") from None
-    if not isinstance(release, MetricMicrodata):
-        raise DataError(
-            f"`release` must be MetricMicrodata or a tuple (table, distances), got {type(release).__name__}"
-        )
+    release = read_microdata(release, "release")
     if len(release) < 4:
         raise DataError(
             f"`release` must have at least 4 records, got {len(release)}: fewer have no shape to lay on a map"

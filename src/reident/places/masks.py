@@ -13,7 +13,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from reident.base import BoolArray, Flag, FloatArray, PublicPlaces, Real, RNGLike, Whole, check_rng, checked
-from reident.places.points import read_places, same_kind, write_places
+from reident.places.points import (
+    degrees,
+    longitudes_in_range,
+    read_places,
+    same_kind,
+    sphere_vectors,
+    write_places,
+)
 
 __all__ = ["mask_disc", "mask_donut", "mask_grid", "mask_population_donut", "move_rigidly", "swap_locations"]
 
@@ -135,8 +142,8 @@ def mask_population_donut(
     """
     lat, lon = read_places(points)
     cells = PublicPlaces("cells of a population raster", ("persons_per_km2",)).read(density, "density")
-    centres = _vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
-    nearest = cKDTree(centres).query(_vectors(lat, lon))[1]
+    centres = sphere_vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
+    nearest = cKDTree(centres).query(sphere_vectors(lat, lon))[1]
     per_km2 = cells["persons_per_km2"].to_numpy()[nearest]
     inhabited = per_km2 > 0
     area_m2 = np.divide(1e6, np.pi * per_km2, where=inhabited, out=np.zeros(lat.size))
@@ -159,12 +166,7 @@ def _destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> 
     phi = np.radians(lat)
     sine = np.clip(np.sin(phi) * np.cos(angle) + np.cos(phi) * np.sin(angle) * np.cos(bearing), -1, 1)
     turn = np.arctan2(np.sin(bearing) * np.sin(angle) * np.cos(phi), np.cos(angle) - np.sin(phi) * sine)
-    return np.degrees(np.arcsin(sine)), _in_range(lon + np.degrees(turn))
-
-
-def _in_range(lon: FloatArray) -> FloatArray:
-    """Bring longitudes that left [-180, 360] back by whole turns; leave the others in the caller's convention."""
-    return np.where((lon < -180) | (lon > 360), (lon + 180) % 360 - 180, lon)
+    return np.degrees(np.arcsin(sine)), longitudes_in_range(lon + np.degrees(turn))
 
 
 @checked
@@ -209,7 +211,7 @@ def mask_grid(
     # Stay within half a turn of the true longitude, so that the caller's convention is kept.
     centre_lon += 360 * np.round((lon - centre_lon) / 360)
     keep = _frequent(np.column_stack([row, column]), min_count)
-    return write_places(points, centre_lat, _in_range(centre_lon), keep)
+    return write_places(points, centre_lat, longitudes_in_range(centre_lon), keep)
 
 
 def _grid_of_crs(points: Any, cell_m: float, min_count: int) -> Any:
@@ -267,7 +269,7 @@ def swap_locations(
     same_kind(points, candidates)
     other_lat, other_lon = read_places(candidates, "candidates")
     rng = check_rng(rng)
-    here, there = _vectors(lat, lon), _vectors(other_lat, other_lon)
+    here, there = sphere_vectors(lat, lon), sphere_vectors(other_lat, other_lon)
     chords = 2 * np.sin(np.array([inner_m, outer_m]) / (2 * _RADIUS_M))
     lat, lon, keep = lat.copy(), lon.copy(), np.zeros(lat.size, dtype=bool)
     if other_lat.size:
@@ -320,31 +322,21 @@ def move_rigidly(
     turn, bearing = rng.uniform(0, 2 * np.pi, 2)
     if lat.size == 0:
         return points.copy()
-    centre = _vectors(lat, lon).mean(axis=0)
-    centre_lat, centre_lon = _degrees(centre[None])
+    centre = sphere_vectors(lat, lon).mean(axis=0)
+    centre_lat, centre_lon = degrees(centre[None])
     goal_lat, goal_lon = _destination(centre_lat, centre_lon, shift_m / _RADIUS_M, bearing)
     # Into the frame in which the centre is the pole, turn and mirror there, and out of the goal's frame.
-    local = _vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
+    local = sphere_vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
     cos, sin = np.cos(turn), np.sin(turn)
     motion = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
     if reflect:
         motion = motion @ np.diag([-1.0, 1.0, 1.0])
     moved = local @ motion.T @ _pole_frame(goal_lat[0], goal_lon[0])
-    return write_places(points, *_degrees(moved))
-
-
-def _vectors(lat: FloatArray, lon: FloatArray) -> FloatArray:
-    phi, psi = np.radians(lat), np.radians(lon)
-    return np.stack([np.cos(phi) * np.cos(psi), np.cos(phi) * np.sin(psi), np.sin(phi)], axis=-1)
-
-
-def _degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    x, y, z = vectors.T
-    return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
+    return write_places(points, *degrees(moved))
 
 
 def _pole_frame(lat: float, lon: float) -> FloatArray:
     """Return the rotation that brings the place to the north pole."""
-    north, east = _vectors(np.array([lat]), np.array([lon]))[0], np.radians(lon)
+    north, east = sphere_vectors(np.array([lat]), np.array([lon]))[0], np.radians(lon)
     side = np.array([-np.sin(east), np.cos(east), 0.0])
     return np.stack([np.cross(side, north), side, north])

@@ -124,7 +124,8 @@ def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntA
 def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
     """Return the shape moved onto the matches, and which matches it agrees with."""
     p, q = x[pairs[:, 0]], y[pairs[:, 1]]
-    gap = np.stack([_through(p, q, triple) for triple in _triples(len(pairs), rng)])
+    triples = _triples(len(pairs), rng)
+    gap = np.stack([gaps_km(p @ procrustes(p[triple], q[triple]).T, q) for triple in triples])
     # Least median of the better half: needs no scale, and tolerates up to half of false matches; with more of them the
     # smallest few must decide.
     rank = max(2, min(len(pairs) - 1, round(0.4 * len(pairs))))
@@ -148,7 +149,3 @@ def _triples(n: int, rng: np.random.Generator) -> IntArray:
     if n * (n - 1) * (n - 2) // 6 <= _TRIPLES:
         return np.array([(i, j, k) for i in range(n) for j in range(i) for k in range(j)])
     return np.stack([rng.choice(n, 3, replace=False) for _ in range(_TRIPLES)])
-
-
-def _through(p: FloatArray, q: FloatArray, triple: IntArray) -> FloatArray:
-    return gaps_km(p @ procrustes(p[triple], q[triple]).T, q)

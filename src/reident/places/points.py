@@ -21,6 +21,23 @@ from reident.base import (
 LAT, LON = "lat_deg", "lon_deg"
 
 
+def sphere_vectors(lat_deg: FloatArray, lon_deg: FloatArray) -> FloatArray:
+    """Return places as unit vectors, shape (n, 3), by numpy's sines: no kernel is compiled for a mask."""
+    lat, lon = np.radians(lat_deg), np.radians(lon_deg)
+    return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+
+
+def degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the latitudes and longitudes of vectors."""
+    x, y, z = vectors.T
+    return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
+
+
+def longitudes_in_range(lon_deg: FloatArray) -> FloatArray:
+    """Bring longitudes that left [-180, 360] back by whole turns; leave the others in the caller's convention."""
+    return np.where((lon_deg < -180) | (lon_deg > 360), (lon_deg + 180) % 360 - 180, lon_deg)
+
+
 def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes, degrees, of a GeoDataFrame of points or of a table with coordinate columns.
 
@@ -43,8 +60,8 @@ def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
     if other.size:
         kind = geometry.geom_type.iloc[other[0]]
         raise DataError(f"`{name}` must hold points only, got a {kind} at position {other[0]}")
-    degrees = geometry.to_crs("EPSG:4326")
-    return check_coordinates(degrees.y, degrees.x, lat_name=f"{name} latitude", lon_name=f"{name} longitude")
+    places = geometry.to_crs("EPSG:4326")
+    return check_coordinates(places.y, places.x, lat_name=f"{name} latitude", lon_name=f"{name} longitude")
 
 
 def check_crs(crs: str | None, name: str) -> str | None:

@@ -15,10 +15,11 @@ from reident.places.held_out import HeldOut, by_record, certify, hide
 from reident.places.islands import Island
 from reident.places.localisation import Localisation, check_known_places
 from reident.places.outline import lay_inside
+from reident.places.points import degrees
 from reident.places.reference_sets import HiddenCoordinates, check_release, recover_coordinates
 from reident.places.registration import registration_attack
 from reident.places.rounded_coordinates import is_fine
-from reident.places.shape import degrees, gaps_km, procrustes, unit_vectors
+from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 
@@ -339,8 +340,7 @@ def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray
 
 def _laid_inside(island: Island, area: Any, rng: np.random.Generator) -> float:
     """Turn an island, in place, to where all its points lie inside an area; returns how sure that is, km."""
-    flat = [island.references[i, :count] for i, count in enumerate(island.counts)]
-    points = np.concatenate([island.x[island.located], *flat])
+    points = np.concatenate([island.x[island.located], island.flat_references()])
     motion, spread = lay_inside(points, area, rng)
     _turn(island, motion)
     return spread

@@ -11,18 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import (
-    BoolArray,
-    Flag,
-    FloatArray,
-    IntArray,
-    RNGLike,
-    Whole,
-    afford,
-    check_flag,
-    check_integer,
-    check_rng,
-)
+from reident.base import BoolArray, Flag, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
 from reident.kernels.places import registration as kernel
 from reident.places import localisation as lay
 from reident.places.certificate import agreement_km, chance_of_agreement
@@ -47,6 +36,7 @@ _FOR_A_HALF = 4
 _MIN_PART = 12
 
 
+@checked
 def registration_attack(
     release: Any,
     known: Any,
@@ -119,9 +109,7 @@ def registration_attack(
     """
     began = time.perf_counter()
     table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
-    n_pairs = check_integer(n_pairs, "n_pairs", low=1)
     afford(200 * n_pairs, "n_pairs", f"{n_pairs:,} pairs", "draw fewer")
-    each_record = check_flag(each_record, "each_record")
     generator = check_rng(rng)
     sd = lay.check_sd(sd_km, len(table))
     neighbours = Neighbours(codes, places.vectors, known_codes)

@@ -16,13 +16,13 @@ from reident.kernels.places import registration, sphere
 __all__ = [
     "RADIUS_KM",
     "Shape",
-    "degrees",
     "fit_shape",
     "gaps_km",
     "procrustes",
     "recover_shape",
     "refit",
     "unit_vectors",
+    "usable_pairs",
 ]
 
 # Multiples of the smallest standard deviation up to which distances may count as sure.
@@ -41,12 +41,6 @@ def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
     """Return places as unit vectors, shape (n, 3)."""
     lat, lon = (np.radians(np.asarray(angles, dtype=np.float64)) for angles in (lat_deg, lon_deg))
     return np.ascontiguousarray(sphere.unit_vectors(lat, lon).T)
-
-
-def degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the latitudes and longitudes of unit vectors."""
-    x, y, z = vectors.T
-    return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
 
 def gaps_km(p: FloatArray, q: FloatArray) -> FloatArray:
@@ -127,8 +121,8 @@ def fit_shape(distances_km: FloatArray, sd_km: FloatArray | None = None, *, swee
         found = Shape(x, fixed, distances_km, None, np.zeros(len(fixed), dtype=np.int64), float("nan"), given)
     else:
         chained, sd, part = _chained(distances_km, sd_km)
-        x = refit(_scaled(chained), chained, _weights(sd), sweeps=sweeps)
-        usable = _usable(sd_km)
+        x = refit(_scaled(chained), chained, _inverse_squares(sd, usable_pairs(sd)), sweeps=sweeps)
+        usable = usable_pairs(sd_km)
         fitted = RADIUS_KM * np.arccos(np.clip(x @ x.T, -1, 1))
         misfit = float(np.median(np.abs(fitted - distances_km)[usable] / sd_km[usable]))
         found = Shape(x, fixed, chained, sd, part, misfit, given)
@@ -191,12 +185,9 @@ def _scaled(distances_km: FloatArray) -> FloatArray:
     return np.ascontiguousarray(x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
-def _usable(sd_km: FloatArray) -> BoolArray:
+def usable_pairs(sd_km: FloatArray) -> BoolArray:
+    """Tell which pairs have a distance that is known to some deviation."""
     return (sd_km > 0) & np.isfinite(sd_km) & ~np.eye(len(sd_km), dtype=bool)
-
-
-def _weights(sd_km: FloatArray) -> FloatArray:
-    return _inverse_squares(sd_km, _usable(sd_km))
 
 
 def _inverse_squares(sd_km: FloatArray, usable: BoolArray) -> FloatArray:
@@ -212,7 +203,7 @@ def _chained(distances_km: FloatArray, sd_km: FloatArray) -> tuple[FloatArray, F
     chains hold within the parts that the middle rung leaves. A chain is longer than the straight way and counts for
     less, the more so the longer.
     """
-    usable = _usable(sd_km)
+    usable = usable_pairs(sd_km)
     lowest = float(sd_km[usable].min())
     part = np.zeros(len(sd_km), dtype=np.int64)
     for factor in _LADDER:

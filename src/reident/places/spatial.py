@@ -214,13 +214,12 @@ def autocorrelation(
     values = check_vector(values, "values", length=len(d))
     if len(d) < 3 or np.ptp(values) == 0:
         raise DataError("`values` must be at least 3 numbers that are not all equal: nothing varies in space otherwise")
-    check_choice(weights, "weights", ["contiguity", "band", "inverse"])
     if weights == "contiguity":
         matrix = _nearest(d, check_integer(neighbours, "neighbours", low=1, high=len(d) - 1))
     else:
         if band_km is None:
             raise ParameterError(f"`band_km` must be given for weights={weights!r}")
-        within = d <= check_real(band_km, "band_km", low=0, open_low=True)
+        within = d <= band_km
         matrix = np.where(within, 1.0 if weights == "band" else 1.0 / np.maximum(d, 1.0), 0.0)
         np.fill_diagonal(matrix, 0.0)
     if not matrix.any():

@@ -37,8 +37,8 @@ from reident.base import (
 )
 from reident.data.simulate import points_in_area
 from reident.kernels.places import sphere
-from reident.places.coordinate_noise import perturb_coordinates
 from reident.places.distances import great_circle_km
+from reident.places.noise import perturb_coordinates
 from reident.places.tolerance_intervals import tolerance_intervals
 
 __all__ = ["RULES", "DistanceDeviation", "distance_deviation_quantiles", "distance_noise_window_km", "tolerated"]

@@ -23,8 +23,9 @@ from reident.base import (
     check_real,
     check_rng,
 )
-from reident.kernels.places import lipschitz, sphere
+from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
+from reident.places.shape import unit_vectors
 
 __all__ = ["ToleranceIntervals", "simulate_intervals", "tolerance_intervals"]
 
@@ -160,10 +161,9 @@ def simulate_intervals(
     sampler = AreaSampler(area)
     # Blocks of pairs replay the simulations from these.
     seeds = check_rng(rng).integers(2**63, size=2)
-    points = np.ascontiguousarray(sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg)).T)
-    simulation = Simulation(points, sampler, shape)
+    simulation = Simulation(unit_vectors(lat_deg, lon_deg), sampler, shape)
 
-    n = points.shape[0]
+    n = lat_deg.size
     counts = np.array([math.ceil(alpha * n_simulations - 1e-9) for alpha in alphas])
     lo, hi = np.empty((2, counts.size, n * (n - 1) // 2))
     covered = np.zeros((counts.size, _FRESH))

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, FloatArray, check_ids, check_listed
-from reident.places.points import read_places
-from reident.places.shape import degrees, unit_vectors
+from reident.places.points import degrees, read_places
+from reident.places.shape import unit_vectors
 
 __all__ = ["average_releases", "unmask_voronoi"]
 

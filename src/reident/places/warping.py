@@ -7,7 +7,7 @@ import numpy as np
 from reident.base import FloatArray, IntArray
 from reident.kernels.places import density as kernel
 from reident.places.homes import HomeMap
-from reident.places.shape import RADIUS_KM, refit
+from reident.places.shape import RADIUS_KM, refit, usable_pairs
 
 __all__ = ["bend"]
 
@@ -31,7 +31,7 @@ def bend(x: FloatArray, distances_km: FloatArray, sd_km: FloatArray, homes: Home
     the records, and the distances tie them. In the end each record is pinned to where the density rises. Without the
     distances a climb would collapse onto the cities.
     """
-    usable = (sd_km > 0) & np.isfinite(sd_km) & ~np.eye(len(sd_km), dtype=bool)
+    usable = usable_pairs(sd_km)
     ties = np.where(usable, (RADIUS_KM / np.where(usable, sd_km, 1.0)) ** 2, 0.0)
     for window, blur in _ROUNDS:
         pins, certainty = _patch_pins(homes.cells(x), x, homes, window, blur)

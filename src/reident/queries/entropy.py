@@ -22,16 +22,17 @@ from numpy.typing import NDArray
 from reident.base import BoolArray, FloatArray, IntArray, PrivacyWarning, RNGLike, check_rng
 
 __all__ = [
+    "Computed",
     "Entropy",
     "Probability",
+    "Rational",
     "bernoulli",
     "bernoulli_each",
-    "computed_probability",
     "entropy_source",
     "exponential_probability",
     "logistic_probability",
     "random_below",
-    "rational_probability",
+    "ratio",
 ]
 
 #: Returns this many random bytes.
@@ -81,7 +82,9 @@ class Probability(ABC):
         """Return the whole part of the probability times 2 ** n_bits."""
 
 
-class _Rational(Probability):
+class Rational(Probability):
+    """A rational probability in [0, 1)."""
+
     def __init__(self, value: Fraction) -> None:
         super().__init__()
         self._value = value
@@ -90,7 +93,7 @@ class _Rational(Probability):
         return math.floor(self._value * (1 << n_bits))
 
 
-class _Computed(Probability):
+class Computed(Probability):
     """An irrational probability from a formula whose absolute error is below 10 ** (4 - precision)."""
 
     def __init__(self, evaluate: Callable[[Context], Decimal]) -> None:
@@ -114,14 +117,15 @@ class _Computed(Probability):
             precision *= 2
 
 
-def _ratio(value: Fraction, context: Context) -> Decimal:
+def ratio(value: Fraction, context: Context) -> Decimal:
+    """Return a fraction to the digits of a context."""
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 @lru_cache(maxsize=4096)
 def exponential_probability(exponent: Fraction) -> Probability:
     """Return exp(-`exponent`), `exponent` > 0 and rational."""
-    return _Computed(lambda context: context.exp(_ratio(-exponent, context)))
+    return Computed(lambda context: context.exp(ratio(-exponent, context)))
 
 
 @lru_cache(maxsize=4096)
@@ -130,21 +134,11 @@ def logistic_probability(exponent: Fraction) -> Probability:
 
     def evaluate(context: Context) -> Decimal:
         # exp of a negative number stays below 1: the absolute error is that of the last digit.
-        small = context.exp(_ratio(-abs(exponent), context))
+        small = context.exp(ratio(-abs(exponent), context))
         top = small if exponent > 0 else Decimal(1)
         return context.divide(top, context.add(Decimal(1), small))
 
-    return _Computed(evaluate)
-
-
-def computed_probability(evaluate: Callable[[Context], Decimal]) -> Probability:
-    """Return an irrational probability, from a formula whose absolute error is below 10 ** (4 - precision)."""
-    return _Computed(evaluate)
-
-
-def rational_probability(value: Fraction) -> Probability:
-    """Return a rational probability in [0, 1)."""
-    return _Rational(value)
+    return Computed(evaluate)
 
 
 def bernoulli(probability: Probability, size: int, source: Entropy) -> BoolArray:

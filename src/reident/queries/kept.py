@@ -14,10 +14,17 @@ __all__ = ["answers_kept", "largest_answer_kept", "order_of_answers_kept", "rela
 
 
 def _both(original: ArrayLike, release: ArrayLike) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return both answers, and which of the released ones are there."""
     true, told = np.asarray(original, np.float64), np.asarray(release, np.float64)
     if true.ndim != 1 or true.shape != told.shape or not true.size:
         raise DataError(f"`original` and `release` must be answers to the same queries, got {true.shape}, {told.shape}")
     return true, told, np.isfinite(told)
+
+
+def _errors(original: ArrayLike, release: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the true answers, and how far the released ones lie from them."""
+    true, told, there = _both(original, release)
+    return true, np.where(there, np.abs(np.where(there, told, 0.0) - true), true)
 
 
 def answers_kept(original: ArrayLike, release: ArrayLike) -> float:
@@ -33,8 +40,7 @@ def answers_kept(original: ArrayLike, release: ArrayLike) -> float:
     float
         In [0, 1].
     """
-    true, told, there = _both(original, release)
-    error = np.where(there, np.abs(np.where(there, told, 0.0) - true), true)
+    true, error = _errors(original, release)
     return max(0.0, 1 - float(error.sum()) / float(true.sum())) if true.sum() > 0 else float(not error.any())
 
 
@@ -63,8 +69,7 @@ def relative_answers_kept(
 
 def largest_answer_kept(original: ArrayLike, release: ArrayLike) -> float:
     """Return one less the largest absolute error as a share of the largest count, at least 0; as `answers_kept`."""
-    true, told, there = _both(original, release)
-    error = np.where(there, np.abs(np.where(there, told, 0.0) - true), true)
+    true, error = _errors(original, release)
     return max(0.0, 1 - float(error.max()) / float(true.max())) if true.max() > 0 else float(not error.any())
 
 

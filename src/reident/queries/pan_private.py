@@ -29,7 +29,7 @@ from reident.base import (
     check_real,
 )
 from reident.queries.budget import Budget, spend
-from reident.queries.entropy import Entropy, bernoulli, entropy_source, rational_probability
+from reident.queries.entropy import Entropy, Rational, bernoulli, entropy_source
 from reident.queries.laplace import grid_noise
 
 __all__ = ["DensityAnswer", "DensityState", "PanPrivateDensity", "density_error_bound", "pan_privacy_loss"]
@@ -192,16 +192,14 @@ class PanPrivateDensity:
         rng: RNGLike = None,
     ) -> None:
         self._items, self._index, size = _universe(universe)
-        self._epsilon = check_epsilon(epsilon)
-        if self._epsilon > LARGEST_EPSILON:
-            raise ParameterError(f"`epsilon` must be at most 3/2, got {epsilon}: Claim 6.2 does not hold beyond")
+        self._epsilon = _check_epsilon(epsilon)
         self._variant = check_choice(variant, "variant", VARIANTS)
         self._source: Entropy = entropy_source(rng)
         self._budget = budget
         spend(budget, self._epsilon, "memory of a density")
         self._n_answers = 0
         self._private = rng is None
-        self._bits = bernoulli(rational_probability(Fraction(1, 2)), size, self._source).view(np.uint8)
+        self._bits = bernoulli(Rational(Fraction(1, 2)), size, self._source).view(np.uint8)
 
     @property
     def epsilon_total(self) -> float:
@@ -222,7 +220,7 @@ class PanPrivateDensity:
             flags[positions] = True
             positions = np.flatnonzero(flags)
         # An item that occurs twice in the batch gets one of two draws alike: no need to look for repetitions.
-        self._bits[positions] = bernoulli(rational_probability(_one(self._epsilon)), positions.size, self._source)
+        self._bits[positions] = bernoulli(Rational(_one(self._epsilon)), positions.size, self._source)
 
     def _positions(self, items: Any) -> IntArray:
         if isinstance(items, str) or not hasattr(items, "__len__"):
@@ -284,6 +282,13 @@ class PanPrivateDensity:
         )
 
 
+def _check_epsilon(epsilon: Any) -> Fraction:
+    exact = check_epsilon(epsilon)
+    if exact > LARGEST_EPSILON:
+        raise ParameterError(f"`epsilon` must be at most 3/2, got {epsilon}: Claim 6.2 does not hold beyond")
+    return exact
+
+
 def _one(epsilon: Fraction) -> Fraction:
     return Fraction(1, 2) + epsilon / 4
 
@@ -307,9 +312,7 @@ def pan_privacy_loss(epsilon: Any, *, variant: str = "corrected") -> float:
     other bits are alike, so that the answer is this item's bit plus the noise, up to a known shift. The printed
     answer's noise, of scale 1/4 on the number of ones, is taken on the grid of whole numbers.
     """
-    exact = check_epsilon(epsilon)
-    if exact > LARGEST_EPSILON:
-        raise ParameterError(f"`epsilon` must be at most 3/2, got {epsilon}: Claim 6.2 does not hold beyond")
+    exact = _check_epsilon(epsilon)
     rate = float(exact) if check_choice(variant, "variant", VARIANTS) == "corrected" else 4.0
     one = float(_one(exact))
     # The noise's probabilities at r and r - 1 have one ratio for all r <= 0 and one for all r >= 1: two points suffice.

@@ -29,7 +29,7 @@ from reident.base import (
     how_many,
 )
 from reident.queries.budget import Budget, spend
-from reident.queries.entropy import entropy_source
+from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise, grid_noise_reach
 
 __all__ = [
@@ -178,8 +178,7 @@ def laplace_count(
     exact = check_epsilon(epsilon)
     source = entropy_source(rng)
     spend(budget, exact, "count")
-    noisy = count + int(grid_noise(exact, 1, source)[0])
-    return Answer(float(noisy), float(exact), 1.0, float(1 / exact), 1.0, "add-remove", rng is None)
+    return _noisy_count(count, exact, source, rng is None)
 
 
 def _count(data: Any, predicate: Callable[[Any], Any] | None) -> int:
@@ -301,10 +300,14 @@ def laplace_mean(
     source = entropy_source(rng)
     spend(budget, 2 * exact, "mean")
     total = _noisy_sum(steps, step, reach_steps, exact, "add-remove", source, rng is None, n_clipped)
-    noisy = len(steps) + int(grid_noise(exact, 1, source)[0])
-    count = Answer(float(noisy), float(exact), 1.0, float(1 / exact), 1.0, "add-remove", rng is None)
-    mean = min(high, max(low, middle + total.value / max(1, noisy)))
+    count = _noisy_count(len(steps), exact, source, rng is None)
+    mean = min(high, max(low, middle + total.value / max(1.0, count.value)))
     return MeanAnswer(mean, total, count, (low, high), float(2 * exact), rng is None, n_clipped)
+
+
+def _noisy_count(count: int, epsilon: Fraction, source: Entropy, private: bool) -> Answer:
+    noisy = count + int(grid_noise(epsilon, 1, source)[0])
+    return Answer(float(noisy), float(epsilon), 1.0, float(1 / epsilon), 1.0, "add-remove", private)
 
 
 def _step(reach: float, epsilon: Fraction, granularity: float | None) -> float:
@@ -340,7 +343,7 @@ def _noisy_sum(
     reach: int,
     epsilon: Fraction,
     adjacency: str,
-    source: Callable[[int], bytes],
+    source: Entropy,
     private: bool,
     n_clipped: int,
 ) -> Answer:

@@ -15,12 +15,13 @@ from scipy.special import ndtri
 
 from reident.base import DataError, ParameterError, RNGLike, check_column, check_epsilon, check_names, check_real
 from reident.queries.entropy import (
+    Computed,
     Probability,
+    Rational,
     bernoulli,
-    computed_probability,
     entropy_source,
     random_below,
-    rational_probability,
+    ratio,
 )
 
 __all__ = ["RandomisedResponse", "randomised_response"]
@@ -191,14 +192,13 @@ def _truth(probability: float | None, epsilon: Any, m: int) -> tuple[float, Prob
     truth = check_real(probability, "truth_probability", low=0, high=1)
     if truth == 1:
         return 1.0, None, math.inf
-    return truth, rational_probability(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
+    return truth, Rational(Fraction(str(truth))), math.log1p(m * truth / (1 - truth))
 
 
 def _truth_coin(epsilon: Fraction, m: int) -> Probability:
     def evaluate(context: Context) -> Decimal:
-        ratio = context.divide(Decimal(-epsilon.numerator), Decimal(epsilon.denominator))
-        small = context.exp(ratio)
+        small = context.exp(ratio(-epsilon, context))
         top = context.subtract(Decimal(1), small)
         return context.divide(top, context.add(Decimal(1), context.multiply(Decimal(m - 1), small)))
 
-    return computed_probability(evaluate)
+    return Computed(evaluate)

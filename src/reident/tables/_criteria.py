@@ -8,17 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from reident.base import (
-    BoolArray,
-    DataError,
-    FloatArray,
-    IntArray,
-    ParameterError,
-    check_choice,
-    check_columns,
-    check_integer,
-    check_real,
-)
+from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_columns, check_integer
 from reident.kernels.tables import mondrian as rules_of
 from reident.tables._runs import Runs, levels_of, ordered_codes
 from reident.tables.classes import encode_column
@@ -110,14 +100,10 @@ def read_criteria(
     distance: str,
     hierarchies: Mapping[str, Hierarchy],
 ) -> Criteria:
-    """Check the arguments of an anonymiser that say what a class must satisfy."""
+    """Check the arguments that say what a class must satisfy, each by itself checked by the anonymiser's signature."""
     n = len(table)
-    if isinstance(k, int | np.integer) and k > n:
+    if k > n:
         raise ParameterError(f"`k` must be at most the number of records ({n}), got {k}: no class could hold k records")
-    k = check_integer(k, "k", low=1)
-    check_choice(diversity, "diversity", tuple(_DIVERSITY))
-    check_choice(distance, "distance", tuple(_DISTANCE))
-    c = check_real(c, "c", low=0, open_low=True)
     if sensitive is None:
         if ell is not None or t is not None:
             raise ParameterError("`sensitive` must name the sensitive attribute where `ell` or `t` is given, got None")
@@ -138,14 +124,13 @@ def read_criteria(
         )
     chosen: list[tuple[int, float, float]] = []
     if ell is not None:
-        low_ell = check_real(ell, "ell", low=1)
         if diversity != "entropy":
             # A whole number stays one as a float: the signature says "float", for entropy.
-            whole = int(low_ell) if low_ell.is_integer() else ell
-            low_ell = float(check_integer(whole, "ell", low=1, why="only entropy l-diversity takes a fraction"))
-        chosen.append((_DIVERSITY[diversity], low_ell, c))
+            whole = int(ell) if ell.is_integer() else ell
+            check_integer(whole, "ell", low=1, why="only entropy l-diversity takes a fraction")
+        chosen.append((_DIVERSITY[diversity], ell, c))
     if t is not None:
-        chosen.append((_DISTANCE[distance], 0.0, check_real(t, "t", low=0, high=1)))
+        chosen.append((_DISTANCE[distance], 0.0, t))
     ordered = t is not None and distance == "ordered"
     codes = ordered_codes(column) if ordered else encode_column(column)[0]
     levels = np.zeros((0, 0), np.int64)

@@ -17,7 +17,7 @@ from reident.base import BoolArray, FloatArray, IntArray
 from reident.kernels.tables.classes import class_sizes, group_tuples
 from reident.tables._criteria import Criteria
 from reident.tables._runs import sensitive_runs
-from reident.tables.classes import class_ids, encode_column
+from reident.tables.classes import class_ids, encode_column, first_rows
 from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["Classes", "Coded", "Judge", "Kept", "Node"]
@@ -54,8 +54,7 @@ class Coded:
                 self.maps[j, level, : n_values[j]] = labels
                 self.value_of[j].append(np.unique(labels, return_index=True)[1])
         self.tuple_of, n_tuples = class_ids(columns)
-        first = np.empty(n_tuples, dtype=np.int64)
-        first[self.tuple_of[::-1]] = np.arange(self.n - 1, -1, -1)
+        first = first_rows(self.tuple_of, n_tuples)
         small = np.int16 if max(n_values) < 2**15 else np.int32
         self.columns = np.stack([codes[first].astype(small) for codes in columns])
         self.weights = np.bincount(self.tuple_of, minlength=n_tuples)
@@ -194,8 +193,7 @@ class Judge:
         self.is_plain = criteria.rules.size == 0
         if not self.is_plain:
             pairs, n_pairs = class_ids([coded.tuple_of, criteria.codes])
-            first = np.empty(n_pairs, dtype=np.int64)
-            first[pairs[::-1]] = np.arange(coded.n - 1, -1, -1)
+            first = first_rows(pairs, n_pairs)
             self.pair_tuple, self.pair_value = coded.tuple_of[first], criteria.codes[first]
             self.pair_count = np.bincount(pairs)
 

@@ -41,14 +41,13 @@ class MaskedTable:
     loss_by_column: pd.Series
 
 
-def numeric_columns(table: pd.DataFrame, columns: str | list[str] | None, *, name: str = "columns") -> list[str]:
-    """Return the columns to mask: those named, or every column of the table for None; all numeric and complete."""
+def numeric_columns(table: pd.DataFrame, columns: str | list[str] | None) -> tuple[list[str], FloatArray]:
+    """Return the columns to mask, those named or all for None, and their values; all numeric and complete."""
     check_table(table, "table")
-    listed = list(table.columns) if columns is None else check_columns(table, columns, name)
+    listed = list(table.columns) if columns is None else check_columns(table, columns, "columns")
     if not listed:
-        raise ParameterError(f"`{name}` must name at least one column, the table has none")
-    check_numeric(table, listed, "table")
-    return listed
+        raise ParameterError("`columns` must name at least one column, the table has none")
+    return listed, check_numeric(table, listed, "table")
 
 
 def per_column(

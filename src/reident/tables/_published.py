@@ -10,10 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from reident.base import FloatArray, IntArray
+from reident.tables._lattice_nodes import Node
 
 __all__ = ["settle_by_sublattices", "textbook_mondrian"]
-
-Node = tuple[int, ...]
 
 
 def settle_by_sublattices(satisfies: Callable[[Node], bool], shape: Node) -> np.ndarray:

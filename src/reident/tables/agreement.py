@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.tables.classes import class_ids, suppressed_rows
+from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader, texts_of
 
 __all__ = ["Agreement", "agreement", "compare_columns", "kept_columns", "step_of"]
@@ -114,9 +114,7 @@ class Agreement:
 
     def candidates(self) -> list[IntArray]:
         """Return for each group the rows of the release that agree with it."""
-        order = np.argsort(self.classes, kind="stable")
-        ends = np.searchsorted(self.classes[order], np.arange(len(self.sizes) + 1))
-        rows = [order[a:b] for a, b in pairwise(ends)]
+        rows = class_rows(self.classes, len(self.sizes))
         empty = np.empty(0, dtype=np.int64)
         return [
             np.concatenate([rows[c] for c in self.members[a:b]]) if b > a else empty for a, b in pairwise(self.starts)
@@ -250,9 +248,7 @@ def _matches(
     several: Sequence[ComparedColumn],
 ) -> tuple[IntArray, IntArray]:
     """Return the classes that agree with each group, as starts and members."""
-    group_row, class_row = np.full(n_groups, -1), np.full(n_classes, -1)
-    group_row[groups[::-1]] = np.arange(n_known)[::-1]
-    class_row[classes[::-1]] = np.arange(len(classes))[::-1]
+    group_row, class_row = first_rows(groups, n_groups), first_rows(classes, n_classes)
     group_key, class_key = keys[:n_known][group_row], keys[n_known:][class_row]
     order = np.argsort(class_key, kind="stable")
     first, last = (np.searchsorted(class_key[order], group_key, side=side) for side in ("left", "right"))

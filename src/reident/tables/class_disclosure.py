@@ -20,7 +20,7 @@ from reident.base import (
     check_real,
     check_table,
 )
-from reident.tables.classes import class_ids, encode_column, suppressed_rows
+from reident.tables.classes import class_ids, class_rows, encode_column, suppressed_rows
 
 __all__ = [
     "Breaches",
@@ -85,9 +85,8 @@ class _Classes:
     ) -> Breaches:
         """Name the records of the (class, value) pairs where `hit` is True."""
         classes, learned = np.nonzero(hit)
-        order = np.argsort(self.ids, kind="stable")
-        starts = np.searchsorted(self.ids[order], np.arange(len(self.counts) + 1))
-        members = [order[starts[c] : starts[c + 1]] for c in classes]
+        records = class_rows(self.ids, len(self.counts))
+        members = [records[c] for c in classes]
         sizes = [len(part) for part in members]
         rows = np.concatenate(members) if members else np.empty(0, dtype=np.int64)
         before = np.broadcast_to(prior, posterior.shape)[classes, learned]

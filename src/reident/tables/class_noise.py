@@ -16,14 +16,11 @@ from reident.base import (
     IntArray,
     Real,
     Whole,
-    check_choice,
-    check_integer,
-    check_real,
     check_vector,
     checked,
 )
 from reident.kernels.tables.within_class import count_between, surprisal_bits
-from reident.tables.in_classes import check_classes, class_ranges, class_values
+from reident.tables.classes import check_classes, class_values, class_widths
 
 __all__ = [
     "ConfidenceSuppression",
@@ -122,16 +119,11 @@ def expected_relative_error(
     >>> round(expected_relative_error([100.0, 200.0], [0, 0], epsilon=10), 4)
     0.075
     """
-    epsilon = check_real(epsilon, "epsilon", low=0, open_low=True)
-    n_columns = check_integer(n_columns, "n_columns", low=1)
     vector = check_vector(values, "values")
     ids = check_classes(classes, vector.size)
     kept = ids >= 0
     _nonzero(vector[kept], "values")
-    if width is not None:
-        ranges = np.full(int(ids.max()) + 1, check_real(width, "width", low=0))
-    else:
-        ranges = class_ranges(class_values(vector, ids))
+    ranges = class_widths(vector, ids, width)
     return float((n_columns * ranges[ids[kept]] / epsilon / np.abs(vector[kept])).mean())
 
 
@@ -203,6 +195,7 @@ class ConfidenceSuppression:
     n_classes: int
 
 
+@checked
 def confidence_suppression(
     original: ArrayLike,
     release: ArrayLike,
@@ -248,9 +241,6 @@ def confidence_suppression(
     are classes with fewer than k records left, as the paper's formula counts them: a record without any candidate
     stays if its class does, but does not count as left (erratum 5). For `centre` see erratum 2.
     """
-    check_choice(centre, "centre", ("release", "original"))
-    k = check_integer(k, "k", low=1)
-    confidence = check_real(confidence, "confidence", low=0, high=1, open_low=True, open_high=True)
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
     ids = check_classes(classes, before.size)

@@ -1,21 +1,42 @@
-"""Equivalence classes: coding columns as integers, and records that agree as one class."""
+"""Equivalence classes: columns coded as integers, records that agree as one class, and their values class by class."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_choice
+from reident.base import (
+    BoolArray,
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    check_array,
+    check_choice,
+    check_real,
+    check_vector,
+)
 
 __all__ = [
+    "ClassValues",
+    "check_classes",
     "class_ids",
+    "class_ranges",
+    "class_rows",
+    "class_values",
+    "class_widths",
     "encode_column",
+    "first_rows",
     "missing_rows",
     "refuse_nested",
     "sorted_codes",
     "suppressed_rows",
+    "text_of",
     "wildcard_counts",
 ]
 
@@ -32,6 +53,13 @@ def encode_column(column: pd.Series) -> tuple[IntArray, pd.Index]:
         refuse_nested(column, "a table")
         raise
     return codes.astype(np.int64, copy=False), pd.Index(values)
+
+
+def text_of(value: Any) -> str:
+    """Return a value as a CSV would hold it, 39.0 as 39: how a table's numbers meet a hierarchy's text."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def refuse_nested(column: pd.Series, what: str) -> None:
@@ -68,6 +96,20 @@ def class_ids(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
         n_combined *= n_codes
     ids, values = pd.factorize(combined)
     return ids.astype(np.int64, copy=False), len(values)
+
+
+def first_rows(ids: IntArray, n_classes: int) -> IntArray:
+    """Return the first record of each class."""
+    first = np.empty(n_classes, dtype=np.int64)
+    first[ids[::-1]] = np.arange(len(ids) - 1, -1, -1)
+    return first
+
+
+def class_rows(ids: IntArray, n_classes: int) -> list[IntArray]:
+    """Return the records of each class, ascending; one with a negative number is in none."""
+    order = np.argsort(ids, kind="stable")
+    ends = np.searchsorted(ids[order], np.arange(n_classes + 1))
+    return [order[start:end] for start, end in pairwise(ends)]
 
 
 def missing_rows(table: pd.DataFrame, columns: Sequence[str], missing: str) -> BoolArray:
@@ -107,8 +149,7 @@ def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArr
     records are compared pattern of gaps against pattern of gaps, on the columns that both have.
     """
     ids, n = class_ids([encode_column(table[column])[0] for column in quasi])
-    first = np.full(n, len(ids))
-    np.minimum.at(first, ids, np.arange(len(ids)))
+    first = first_rows(ids, n)
     codes = np.column_stack([encode_column(table[column])[0] for column in quasi])[first]
     gaps = table[list(quasi)].isna().to_numpy()[first]
     of_records, of_weights = np.bincount(ids).astype(float), np.bincount(ids, weights=weights)
@@ -125,3 +166,49 @@ def wildcard_counts(table: pd.DataFrame, quasi: Sequence[str], weights: FloatArr
             counts[mine] += np.bincount(there, weights=of_records[theirs], minlength=cells.max() + 1)[here]
             sums[mine] += np.bincount(there, weights=of_weights[theirs], minlength=cells.max() + 1)[here]
     return counts[ids], sums[ids]
+
+
+class ClassValues(NamedTuple):
+    """Values class by class, ascending inside a class, and where each class starts (and the end)."""
+
+    values: FloatArray
+    starts: IntArray
+
+
+def check_classes(classes: ArrayLike, length: int) -> IntArray:
+    """Return class numbers from 0 without gaps; -1 marks a record in no class."""
+    ids = check_array(classes, "classes", None)
+    if ids.dtype.kind not in "iu" or ids.ndim != 1:
+        raise DataError(f"`classes` must be whole numbers in one dimension, got {ids.dtype} of shape {ids.shape}")
+    if ids.size != length:
+        raise DataError(f"`classes` must have {length} entries, one a record, got {ids.size}")
+    ids = ids.astype(np.int64)
+    kept = ids[ids >= 0]
+    if ids.min(initial=-1) < -1 or not kept.size or (np.bincount(kept) == 0).any():
+        raise DataError("`classes` must be numbered 0, 1, ... without gaps, with at least one class; -1 for no class")
+    return ids
+
+
+def class_values(values: ArrayLike, classes: IntArray, name: str = "values") -> ClassValues:
+    """Sort the values of the records that are in a class."""
+    vector = check_vector(values, name, length=classes.size)
+    kept = classes >= 0
+    own, ids = vector[kept], classes[kept]
+    starts = np.r_[0, np.cumsum(np.bincount(ids))].astype(np.int64)
+    ascending = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (own[1:] >= own[:-1]))
+    if ascending.all():  # looking costs next to nothing, and simulations come sorted
+        return ClassValues(own, starts)
+    return ClassValues(own[np.lexsort((own, ids))], starts)
+
+
+def class_ranges(sorted_values: ClassValues) -> FloatArray:
+    """Return the diameter of each class: largest value minus smallest (Holohan et al. 2017, (3))."""
+    values, starts = sorted_values
+    return values[starts[1:] - 1] - values[starts[:-1]]
+
+
+def class_widths(values: ArrayLike, classes: IntArray, width: float | None) -> FloatArray:
+    """Return the width that noise in each class is scaled to: a public one, or the class's own range."""
+    if width is None:
+        return class_ranges(class_values(values, classes))
+    return np.full(int(classes.max()) + 1, check_real(width, "width", low=0))

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import DataError, FloatArray, IntArray, Real, check_array, check_bounds, check_real, check_vector
-from reident.tables.in_classes import check_classes
+from reident.base import DataError, FloatArray, IntArray, Real, check_array, check_bounds, check_vector, checked
+from reident.tables.classes import check_classes, class_rows
 
 __all__ = ["Differencing", "differencing_attack"]
 
@@ -42,6 +42,7 @@ class Differencing:
         return float((self.table["evidence"] > self.epsilon * (1 + 1e-9)).mean())
 
 
+@checked
 def differencing_attack(
     original: ArrayLike,
     release: ArrayLike,
@@ -100,8 +101,6 @@ def differencing_attack(
     >>> bool(attack.table["evidence"].max() <= 1)
     True
     """
-    stated = check_real(epsilon, "epsilon", low=0, open_low=True)
-    public = None if width is None else check_real(width, "width", low=0, open_low=True)
     low, high = check_bounds(bounds)
     before = check_vector(original, "original")
     after = check_array(release, "release")
@@ -113,20 +112,19 @@ def differencing_attack(
         raise DataError(f"`targets` must be positions of records, 0 to {before.size - 1}, got {targets!r}")
     if (ids[chosen] < 0).any():
         raise DataError(f"`targets` must be in a class, got {chosen[ids[chosen] < 0][0]}, which is suppressed")
-    order = np.argsort(ids, kind="stable")
-    starts = np.searchsorted(ids[order], np.arange(int(ids.max()) + 2))
+    members = class_rows(ids, int(ids.max()) + 1)
     grid = np.linspace(low, high, _CANDIDATES)
     rows = []
     for target in chosen:
-        own = order[starts[ids[target]] : starts[ids[target] + 1]]
+        own = members[ids[target]]
         known = own[own != target]
-        if not known.size and public is None:
+        if not known.size and width is None:
             raise DataError(f"`targets` must not be alone in their class without a public `width`, got {target}")
         candidates = np.unique(np.append(grid, before[target]))
-        evidence = _log_likelihood(candidates, before, after, known, int(target), stated, public)
+        evidence = _log_likelihood(candidates, before, after, known, int(target), epsilon, width)
         rows.append({"record": int(target), "value": before[target], **_belief(candidates, evidence)})
     table = pd.DataFrame(rows, columns=["record", "value", "guess", "low", "high", "evidence"])
-    return Differencing(table.assign(error=(table["guess"] - table["value"]).abs()), stated)
+    return Differencing(table.assign(error=(table["guess"] - table["value"]).abs()), epsilon)
 
 
 def _log_likelihood(

@@ -23,12 +23,10 @@ from reident.base import (
     Real,
     Text,
     Whole,
-    check_choice,
     check_columns,
-    check_integer,
     check_mapping,
-    check_real,
     check_table,
+    checked,
 )
 from reident.tables._runs import Runs, levels_of, ordered_codes, sensitive_runs
 from reident.tables.classes import class_ids, encode_column, missing_rows, suppressed_rows, wildcard_counts
@@ -159,6 +157,7 @@ def _sensitive_runs(
     return [(sensitive_runs(ids, encode(table[column])), table[column]) for column in sensitive]
 
 
+@checked
 def l_diversity(
     table: pd.DataFrame,
     quasi: Columns,
@@ -211,8 +210,6 @@ def l_diversity(
     >>> round(l_diversity(table, "zip", "ill", kind="entropy"), 3)
     1.89
     """
-    check_choice(kind, "kind", ("distinct", "entropy", "recursive"))
-    c = check_real(c, "c", low=0, open_low=True)
     found: list[float] = []
     for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
         if kind == "distinct":
@@ -224,6 +221,7 @@ def l_diversity(
     return min(found)
 
 
+@checked
 def recursive_c(
     table: pd.DataFrame,
     quasi: Columns,
@@ -258,13 +256,13 @@ def recursive_c(
     >>> recursive_c(pd.DataFrame({"zip": list("aaaa"), "ill": list("xxxy")}), "zip", "ill", ell=2)
     3.0
     """
-    ell = check_integer(ell, "ell", low=1)
     worst = 0.0
     for runs, _ in _sensitive_runs(table, quasi, sensitive, missing, suppressed_label, ordered=False):
         worst = max(worst, float(runs.recursive_c(ell).max()))
     return worst
 
 
+@checked
 def t_closeness(
     table: pd.DataFrame,
     quasi: Columns,
@@ -312,7 +310,6 @@ def t_closeness(
     >>> t_closeness(table, "zip", "income"), round(t_closeness(table, "zip", "income", distance="ordered"), 3)
     (0.5, 0.333)
     """
-    check_choice(distance, "distance", ("equal", "ordered", "hierarchical"))
     known = check_mapping(hierarchies, "hierarchies", optional=True)
     ordered = distance == "ordered"
     farthest = 0.0
@@ -353,6 +350,7 @@ class ReidentificationRisk:
     n_classes: int
 
 
+@checked
 def reidentification_risk(
     table: pd.DataFrame,
     quasi: Columns,
@@ -389,7 +387,6 @@ def reidentification_risk(
     El Emam and Dankar (2008); the journalist's average is the larger of classes / population (of the released
     classes) and the marketer risk.
     """
-    threshold = check_real(threshold, "threshold", low=0, high=1)
     quasi = check_columns(check_table(table, "table"), quasi, "quasi")
     ids = equivalence_classes(table, quasi, missing=missing, suppressed_label=suppressed_label)
     kept = ids >= 0

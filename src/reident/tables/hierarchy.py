@@ -25,6 +25,7 @@ from reident.base import (
     check_real,
     check_vector,
 )
+from reident.tables.classes import text_of
 
 __all__ = ["Hierarchy"]
 
@@ -34,13 +35,6 @@ _SHOWN = 10
 def _shown(values: Sequence[Any]) -> str:
     listed = ", ".join(repr(value) for value in values[:_SHOWN])
     return f"{listed}, ... ({len(values)} in all)" if len(values) > _SHOWN else listed
-
-
-def _text(value: Any) -> str:
-    """Return a value as a CSV would hold it, 39.0 as 39: how a table's numbers meet a hierarchy's text."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
 
 
 class Hierarchy:
@@ -91,7 +85,7 @@ class Hierarchy:
         self._check_values()
         self._check_monotone()
         self._row_of = {value: row for row, value in enumerate(self._labels[0])}
-        self._row_of_text = {_text(value): row for row, value in enumerate(self._labels[0])}
+        self._row_of_text = {text_of(value): row for row, value in enumerate(self._labels[0])}
 
     def _check_values(self) -> None:
         counts = np.bincount(self._codes[0])
@@ -134,7 +128,7 @@ class Hierarchy:
     __hash__ = None  # type: ignore[assignment]
 
     def _as_text(self) -> list[list[str]]:
-        return [[_text(label) for label in row] for row in self.to_frame().itertuples(index=False)]
+        return [[text_of(label) for label in row] for row in self.to_frame().itertuples(index=False)]
 
     def labels_of(self, value: Hashable) -> list[Any]:
         """Return the labels of one value on all levels."""
@@ -160,7 +154,7 @@ class Hierarchy:
 
     def _row(self, value: Any) -> int:
         row = self._row_of.get(value, -1)
-        return self._row_of_text.get(_text(value), -1) if row < 0 else row
+        return self._row_of_text.get(text_of(value), -1) if row < 0 else row
 
     def codes_at(self, level: int) -> IntArray:
         """Return the label code of each row on a level."""
@@ -293,7 +287,7 @@ class Hierarchy:
         known = _distinct(values)
         if not isinstance(mask, str) or len(mask) != 1:
             raise ParameterError(f"`mask` must be one character, got {mask!r}")
-        texts = [_text(value) for value in known]
+        texts = [text_of(value) for value in known]
         width = check_integer(max(map(len, texts)) if length is None else length, "length", low=1)
         rows = []
         for value, text in zip(known, texts, strict=True):
@@ -317,11 +311,11 @@ class Hierarchy:
         ['2020-02-29', '2020-02', '2020', '202*', '*']
         """
         known = sorted(_distinct(values))
-        days = [_text(value)[:10] for value in known]
+        days = [text_of(value)[:10] for value in known]
         bad = [value for value, day in zip(known, days, strict=True) if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)]
         if bad:
             raise DataError(f"`values` must be dates or texts such as 2020-02-29, got {_shown(bad)}")
-        timed = any(_text(value)[10:] not in ("", " 00:00:00") for value in known)
+        timed = any(text_of(value)[10:] not in ("", " 00:00:00") for value in known)
         pairs = zip(known, days, strict=True)
         return cls([[value, *([day] if timed else []), day[:7], day[:4], f"{day[:3]}*", "*"] for value, day in pairs])
 
@@ -359,7 +353,7 @@ class Hierarchy:
         for width in widths:
             steps, place = np.unique(np.floor((numbers - origin) / width), return_inverse=True)
             lows = [origin + width * step for step in steps.tolist()]
-            labels = [f"[{_text(round(low, 10))}, {_text(round(low + width, 10))})" for low in lows]
+            labels = [f"[{text_of(round(low, 10))}, {text_of(round(low + width, 10))})" for low in lows]
             for row, at in zip(rows, place.tolist(), strict=True):
                 row.append(labels[at])
         return cls([[*row, top] for row in rows] if top is not None else rows)

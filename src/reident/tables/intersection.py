@@ -355,58 +355,48 @@ class _Located:
 
     def combine(self, n_releases: int) -> IntersectionAttack:
         """Intersect what the first releases say."""
+        found, values = self.counts[:n_releases], self.values
         pooled = self.totals[:n_releases].sum(axis=0)
-        found = self.counts[:n_releases]
-        return _combine(found, pooled / pooled.sum(), self.values, self.index, self.person, self.partial_limit)
-
-
-def _combine(
-    found: list[tuple[IntArray, IntArray]],
-    shares: FloatArray,
-    values: pd.Index,
-    index: pd.Index,
-    person: IntArray,
-    partial_limit: int,
-) -> IntersectionAttack:
-    n_combinations = len(found[0][1])
-    with np.errstate(divide="ignore"):
-        prior = np.log(shares)
-    possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
-    weight = np.tile(prior, (n_combinations, 1))
-    n_located = np.zeros(n_combinations, dtype=np.int64)
-    n_classes = np.zeros(n_combinations, dtype=np.int64)
-    for counts, n_covering in found:
-        located = n_covering > 0
-        possible[located] &= counts[located] > 0
+        n_combinations = len(found[0][1])
         with np.errstate(divide="ignore"):
-            inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
-        # A value that no release so far has is impossible in any case: no matter what it is divided by.
-        weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
-        n_located += located
-        n_classes = np.maximum(n_classes, n_covering)
-    top = weight.max(axis=1, keepdims=True)
-    probabilities = np.exp(weight - np.where(np.isfinite(top), top, 0))
-    total = probabilities.sum(axis=1, keepdims=True)
-    # Nothing is left: the releases contradict each other, and the attacker is back at what was known before.
-    probabilities = np.where(total > 0, probabilities / np.where(total > 0, total, 1), np.exp(prior))
-    n_left = possible.sum(axis=1)
-    breach = np.select(
-        [n_left == 0, n_left == 1, (n_left <= partial_limit) & (n_left < len(values))],
-        ["contradiction", "perfect", "partial"],
-        "none",
-    )
-    first = possible.argmax(axis=1)
-    frame = pd.DataFrame(
-        {
-            "n_candidates": n_left,
-            "breach": pd.Categorical(breach, ["perfect", "partial", "none", "contradiction"]),
-            "confidence": np.where(n_left > 0, 1 / np.maximum(n_left, 1), 0.0),
-            "value": pd.Series(np.asarray(values, dtype=object)[first]).where(n_left == 1),
-            "guess": np.asarray(values, dtype=object)[probabilities.argmax(axis=1)],
-            "posterior": probabilities.max(axis=1),
-            "n_located": n_located,
-            "n_classes": n_classes,
-        }
-    )
-    table = frame.take(person).set_axis(index, axis=0)
-    return IntersectionAttack(table, tuple(values), possible[person], probabilities[person], partial_limit)
+            prior = np.log(pooled / pooled.sum())
+        possible = np.ones((n_combinations, len(values)), dtype=np.bool_)
+        weight = np.tile(prior, (n_combinations, 1))
+        n_located = np.zeros(n_combinations, dtype=np.int64)
+        n_classes = np.zeros(n_combinations, dtype=np.int64)
+        for counts, n_covering in found:
+            located = n_covering > 0
+            possible[located] &= counts[located] > 0
+            with np.errstate(divide="ignore"):
+                inside = np.log(counts[located] / counts[located].sum(axis=1, keepdims=True))
+            # A value that no release so far has is impossible in any case: no matter what it is divided by.
+            weight[located] += inside - np.where(np.isfinite(prior), prior, 0)
+            n_located += located
+            n_classes = np.maximum(n_classes, n_covering)
+        top = weight.max(axis=1, keepdims=True)
+        probabilities = np.exp(weight - np.where(np.isfinite(top), top, 0))
+        total = probabilities.sum(axis=1, keepdims=True)
+        # Nothing is left: the releases contradict each other, and the attacker is back at what was known before.
+        probabilities = np.where(total > 0, probabilities / np.where(total > 0, total, 1), np.exp(prior))
+        n_left = possible.sum(axis=1)
+        breach = np.select(
+            [n_left == 0, n_left == 1, (n_left <= self.partial_limit) & (n_left < len(values))],
+            ["contradiction", "perfect", "partial"],
+            "none",
+        )
+        first = possible.argmax(axis=1)
+        frame = pd.DataFrame(
+            {
+                "n_candidates": n_left,
+                "breach": pd.Categorical(breach, ["perfect", "partial", "none", "contradiction"]),
+                "confidence": np.where(n_left > 0, 1 / np.maximum(n_left, 1), 0.0),
+                "value": pd.Series(np.asarray(values, dtype=object)[first]).where(n_left == 1),
+                "guess": np.asarray(values, dtype=object)[probabilities.argmax(axis=1)],
+                "posterior": probabilities.max(axis=1),
+                "n_located": n_located,
+                "n_classes": n_classes,
+            }
+        )
+        table = frame.take(self.person).set_axis(self.index, axis=0)
+        possible, probabilities = possible[self.person], probabilities[self.person]
+        return IntersectionAttack(table, tuple(values), possible, probabilities, self.partial_limit)

@@ -309,8 +309,11 @@ def _by_mondrian(
     loss: str,
 ) -> KAnonymous:
     parts = partition(table, quasi, hierarchies, criteria, method=method)
+    release = table.copy()
+    for name, column in parts.columns.items():
+        release[name] = column
     return KAnonymous(
-        table=_replaced(table, parts.columns),
+        table=release,
         quasi=tuple(quasi),
         method=method,
         k=criteria.k,
@@ -326,13 +329,6 @@ def _by_mondrian(
         n_checked=0,
         _index=table.index,
     )
-
-
-def _replaced(table: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
-    release = table.copy()
-    for name, column in columns.items():
-        release[name] = column
-    return release
 
 
 def _by_lattice(

@@ -34,8 +34,8 @@ from reident.base import (
 )
 from reident.queries.laplace import discrete_laplace, grid_granularity, simulation_laplace, snap_to_grid
 from reident.tables._losses import LOSSES
+from reident.tables.classes import check_classes, class_ranges, class_values, class_widths
 from reident.tables.hierarchy import Hierarchy
-from reident.tables.in_classes import check_classes, class_ranges, class_values
 from reident.tables.k_anonymity import METHODS, KAnonymous, k_anonymise
 
 __all__ = ["KEpsilonRelease", "class_noise_scales", "k_epsilon_anonymise", "simulate_class_noise"]
@@ -270,11 +270,7 @@ def class_noise_scales(
     n_columns = check_integer(n_columns, "n_columns", low=1)
     vector = check_vector(values, "values")
     ids = check_classes(classes, vector.size)
-    if width is not None:
-        ranges = np.full(int(ids.max()) + 1, check_real(width, "width", low=0))
-    else:
-        ranges = class_ranges(class_values(vector, ids))
-    return ranges * n_columns / epsilon
+    return class_widths(vector, ids, width) * n_columns / epsilon
 
 
 def simulate_class_noise(values: ArrayLike, classes: ArrayLike, scales: ArrayLike, *, rng: RNGLike) -> FloatArray:

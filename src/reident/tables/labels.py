@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray
+from reident.tables.classes import text_of
 
 __all__ = ["GAP", "LabelReader", "ancestors", "text_of", "texts_of", "with_gaps"]
 
@@ -51,13 +52,6 @@ _WORDED: list[tuple[re.Pattern[str], bool, bool]] = [
 
 #: (low, high, low is inside, high is inside)
 Interval = tuple[float, float, bool, bool]
-
-
-def text_of(value: Any) -> str:
-    """Return a value as a CSV would hold it: 39.0 as 39."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def texts_of(column: pd.Series) -> pd.Series:

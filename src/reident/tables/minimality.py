@@ -10,20 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import (
-    FloatArray,
-    IntArray,
-    ParameterError,
-    RNGLike,
-    Whole,
-    check_columns,
-    check_integer,
-    check_rng,
-    check_table,
-)
+from reident.base import FloatArray, ParameterError, RNGLike, Whole, check_columns, check_rng, check_table, checked
 from reident.kernels.tables.minimality import refused_cuts, refused_posterior
-from reident.tables.classes import encode_column
-from reident.tables.in_classes import check_classes
+from reident.tables.classes import check_classes, class_rows, encode_column
 from reident.tables.order import code_matrix, order_column
 
 __all__ = ["MinimalityBreach", "minimality_attack"]
@@ -67,6 +56,7 @@ class MinimalityBreach:
         return float((self.posterior - self.prior).max())
 
 
+@checked
 def minimality_attack(
     known: pd.DataFrame,
     classes: ArrayLike,
@@ -130,9 +120,6 @@ def minimality_attack(
     check_columns(known, sensitive, "sensitive", table_name="known")
     if sensitive in quasi:
         raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {sensitive!r} in both roles")
-    k, ell = check_integer(k, "k", low=1), check_integer(ell, "ell", low=1)
-    n_draws = check_integer(n_draws, "n_draws", low=1)
-    least = check_integer(least_fitting, "least_fitting", low=1)
     rng = check_rng(rng)
     ids = check_classes(classes, len(known))
     codes, places, n_codes = code_matrix([order_column(known[name]) for name in quasi])
@@ -140,8 +127,8 @@ def minimality_attack(
     n = len(known)
     prior, posterior, surest = np.ones(n), np.ones(n), np.ones(n)
     attacked = np.zeros(n, dtype=bool)
-    n_attacked = n_unresolved = 0
-    for rows in _rows_by_class(ids):
+    n_classes, n_attacked, n_unresolved = int(ids.max()) + 1, 0, 0
+    for rows in class_rows(ids, n_classes):
         own = values[rows]
         shares = np.bincount(own, minlength=len(labels)) / rows.size
         prior[rows] = posterior[rows] = shares[own]
@@ -150,17 +137,11 @@ def minimality_attack(
         if not sides.size:
             continue
         tally, n_kept = refused_posterior(sides, np.sort(own), len(labels), ell, n_draws, rng)
-        if n_kept < least:
+        if n_kept < least_fitting:
             n_unresolved += 1
             continue
         n_attacked += 1
         attacked[rows] = True
         posterior[rows] = tally[np.arange(rows.size), own] / n_kept
         surest[rows] = tally.max(axis=1) / n_kept
-    return MinimalityBreach(prior, posterior, surest, attacked, int(ids.max()) + 1, n_attacked, n_unresolved)
-
-
-def _rows_by_class(ids: IntArray) -> list[IntArray]:
-    kept = np.flatnonzero(ids >= 0)
-    order = kept[np.argsort(ids[kept], kind="stable")]
-    return np.split(order, np.cumsum(np.bincount(ids[kept]))[:-1])
+    return MinimalityBreach(prior, posterior, surest, attacked, n_classes, n_attacked, n_unresolved)

@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident.base import Choice, FloatArray, Real, check_choice, check_real, check_vector, wilson_interval
+from reident.base import Choice, FloatArray, Real, check_vector, checked, wilson_interval
 from reident.kernels.tables.within_class import nearest_ties
-from reident.tables.in_classes import check_classes, class_values
+from reident.tables.classes import check_classes, class_values
 
 __all__ = ["NearestRecord", "nearest_record_attack"]
 
@@ -39,6 +39,7 @@ class NearestRecord:
     baseline: float
 
 
+@checked
 def nearest_record_attack(
     original: ArrayLike,
     release: ArrayLike,
@@ -83,8 +84,6 @@ def nearest_record_attack(
     >>> attack.risk, attack.baseline
     (0.75, 0.25)
     """
-    check_choice(ties, "ties", ("all", "random", "none"))
-    level = check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
     before = check_vector(original, "original")
     after = check_vector(release, "release", length=before.size)
     ids = check_classes(classes, before.size)

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, Flag, ParameterError, Real, RNGLike, check_numeric, check_rng, checked
+from reident.base import Choice, Flag, ParameterError, Real, RNGLike, check_rng, checked
 from reident.kernels.tables.swapping import swap_partners
 from reident.tables._masked import MaskedTable, masked_table, numeric_columns, per_column
 
@@ -58,8 +58,7 @@ def add_noise(
     >>> add_noise(pd.DataFrame({"pay": [1, 2, 3]}), amount=0, rng=0).table["pay"].tolist()
     [1.0, 2.0, 3.0]
     """
-    listed = numeric_columns(table, columns)
-    original = check_numeric(table, listed, "table")
+    listed, original = numeric_columns(table, columns)
     amounts = per_column(amount, listed, "amount", low=0.0)
     noise = check_rng(rng).standard_normal(original.shape)
     if correlated and len(listed) > 1:
@@ -114,8 +113,7 @@ def swap_ranks(
     >>> sorted(swapped.table["pay"].tolist())
     [1.0, 2.0, 3.0, 4.0]
     """
-    listed = numeric_columns(table, columns)
-    original = check_numeric(table, listed, "table")
+    listed, original = numeric_columns(table, columns)
     share = percent / 100.0
     generator = check_rng(rng)
     n = len(original)
@@ -169,8 +167,7 @@ def round_values(
     >>> round_values(pd.DataFrame({"pay": [14, 16, 23]}), base=10).table["pay"].tolist()
     [10.0, 20.0, 20.0]
     """
-    listed = numeric_columns(table, columns)
-    original = check_numeric(table, listed, "table")
+    listed, original = numeric_columns(table, columns)
     bases = per_column(base, listed, "base", low=0.0, open_low=True)
     steps = original / bases
     if not np.isfinite(steps).all():

@@ -269,15 +269,20 @@ def _is_unknown(truth: Any) -> bool:
     return isinstance(truth, str)
 
 
+def check_unique(table: pd.DataFrame, name: str) -> None:
+    """Require an index without repetitions."""
+    if not table.index.is_unique:
+        twice = table.index[table.index.duplicated()][0]
+        raise DataError(f"the index of `{name}` must be unique, got {twice!r} more than once: it tells who is who")
+
+
 def true_pairs(release: pd.DataFrame, known: pd.DataFrame, truth: Any) -> IntArray:
     """Return the position in `known` of each released record's true partner, -1 for none."""
     if _is_unknown(truth):
         check_choice(truth, "truth", ("unknown",))
         return np.full(len(release), -1, np.int64)
-    for table, name in ((release, "release"), (known, "known")):
-        if not table.index.is_unique:
-            twice = table.index[table.index.duplicated()][0]
-            raise DataError(f"the index of `{name}` must be unique, got {twice!r} more than once: it tells who is who")
+    check_unique(release, "release")
+    check_unique(known, "known")
     if truth is not None and not isinstance(truth, pd.Series):
         check_mapping(truth, "truth")
     labels = release.index if truth is None else pd.Index(pd.Series(truth).reindex(release.index))

@@ -14,7 +14,7 @@ from reident.methods.forms import release
 from reident.methods.release import Release
 from reident.networks.graph import Network, reordered
 from reident.networks.kept import edge_overlap
-from reident.networks.naive import naive_anonymise
+from reident.networks.perturbation import naive_anonymise
 from reident.sweep._progress import Progress
 from reident.workbench.judging import ROW, in_all_draws, step_text, told_of
 from reident.workbench.making import Step

@@ -19,7 +19,7 @@ from reident.methods import find
 from reident.methods.forms import guarantee, release
 from reident.networks.files import network_of_table, write_graph
 from reident.networks.graph import Network
-from reident.networks.naive import naive_anonymise
+from reident.networks.perturbation import naive_anonymise
 from reident.places.distances import great_circle_km
 from reident.workbench.audit import audit_bytes
 from reident.workbench.files import WRITTEN, plain_table, with_places, write_file

@@ -8,6 +8,7 @@ import numpy as np
 
 from reident.base import FloatArray, IntArray
 from reident.kernels.tables.linkage_rows import bilinear_rows, block_margins, choquet_rows, mean_rows, rivals
+from reident.tables.choquet.fuzzy_measure import monotone_closure
 
 __all__ = ["MODELS", "LearningProblem", "as_square", "as_triangle", "build_problem", "tidy_solution"]
 
@@ -151,7 +152,4 @@ def tidy_solution(x: FloatArray, model: str) -> FloatArray:
     if model == "weighted_mean":
         return np.asarray(x / x.sum())
     x[0], x[-1] = 0.0, 1.0
-    for bit in range(x.size.bit_length() - 1):
-        pairs = x.reshape(-1, 2, 2**bit)
-        pairs[:, 1, :] = np.maximum(pairs[:, 0, :], pairs[:, 1, :])
-    return x
+    return monotone_closure(x)

@@ -13,12 +13,13 @@ from reident.base import FloatArray
 from reident.kernels.tables.choquet import zeta_transform
 from reident.kernels.tables.linkage_rows import mean_rows
 from reident.tables.choquet._benders import Solution
+from reident.tables.choquet._learning_problem import LearningProblem
 from reident.tables.choquet._margin_oracle import quiet_solver
 
 __all__ = ["solve_milp"]
 
 
-def solve_milp(release: FloatArray, known: FloatArray, model: str, eps: float, deadline: float) -> Solution:
+def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem, deadline: float) -> Solution:
     """Solve (13) to (17) of Abril et al. (2012): a binary variable a block, a row for every rival, Moebius variables.
 
     (14) prints one sum over all pairs where each pair needs its own row (erratum 4); C is no distance (erratum 2).
@@ -26,7 +27,7 @@ def solve_milp(release: FloatArray, known: FloatArray, model: str, eps: float, d
     Rows are divided by their range, which makes the constant C = 1 + eps large enough for all of them; nothing else is
     done to help the solver. Blocks are all records here, impossible ones included.
     """
-    n, p = release.shape
+    (n, p), model, eps = release.shape, problem.model, problem.eps
     size = p if model == "weighted_mean" else 2**p - 1
     rows = _all_rows(release, known, model)
     blocks = np.repeat(np.arange(n), len(known) - 1)
@@ -47,7 +48,7 @@ def solve_milp(release: FloatArray, known: FloatArray, model: str, eps: float, d
     info = solver.getInfo()
     lower = max(0, math.ceil(info.mip_dual_bound - 1e-6)) if math.isfinite(info.mip_dual_bound) else 0
     if not info.primal_solution_status:
-        return Solution(_even(p, model), n, lower, [])
+        return Solution(problem.even(), n, lower, [])
     values = np.array(solver.getSolution().col_value)
     x, given_up = values[:size], int(np.rint(values[size:]).sum())
     if model == "choquet":
@@ -117,9 +118,3 @@ def _load(
         solver.setOptionValue(name, 1e-9)
     solver.passModel(model)
     return solver
-
-
-def _even(p: int, model: str) -> FloatArray:
-    if model == "weighted_mean":
-        return np.full(p, 1.0 / p)
-    return np.array([mask.bit_count() / p for mask in range(2**p)])

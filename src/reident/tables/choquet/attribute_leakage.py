@@ -13,7 +13,6 @@ import pandas as pd
 
 from reident.base import (
     Choice,
-    DataError,
     Real,
     RNGLike,
     SearchLimitWarning,
@@ -27,8 +26,8 @@ from reident.base import (
 )
 from reident.tables.choquet._benders import solve_benders
 from reident.tables.choquet._learning_problem import build_problem, tidy_solution
-from reident.tables.choquet.choquet_linkage import aligned, as_measure
-from reident.tables.record_linkage import informative, standardised
+from reident.tables.choquet.choquet_linkage import aligned, as_measure, varying
+from reident.tables.record_linkage import standardised
 
 __all__ = ["AttributeLeakage", "attribute_leakage"]
 
@@ -118,9 +117,7 @@ def attribute_leakage(
     generator = check_rng(rng)
     release, original, listed = aligned(release, original, columns, model, rivals=False)
     a, b = check_numeric(release, listed, "release"), check_numeric(original, listed, "original")
-    used = informative(a, b)
-    if not used.any():
-        raise DataError(f"every column of {listed!r} is constant in a table: no weights tell records apart")
+    used = varying(a, b, listed)
     problem = build_problem(standardised(a[:, used]), standardised(b[:, used]), model, margin)
     conflicts: list[tuple[int, ...]] = []
     values, proven = [], 0

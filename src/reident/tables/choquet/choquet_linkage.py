@@ -35,7 +35,7 @@ from reident.tables.choquet._learning_problem import MODELS, LearningProblem, as
 from reident.tables.choquet._linkage_milp import solve_milp
 from reident.tables.choquet._ranges import LinkageRanges, find_ranges
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
-from reident.tables.record_linkage import informative, link_records, spread_of, standardised
+from reident.tables.record_linkage import check_unique, informative, link_records, spread_of, standardised
 
 __all__ = ["LearnedLinkage", "learn_linkage"]
 
@@ -252,9 +252,7 @@ def learn_linkage(
     generator = check_rng(rng)
     release, original, listed = aligned(release, original, columns, model, rivals=True)
     a, b = check_numeric(release, listed, "release"), check_numeric(original, listed, "original")
-    used = informative(a, b)
-    if not used.any():
-        raise DataError(f"every column of {listed!r} is constant in a table: no weights tell records apart")
+    used = varying(a, b, listed)
     a, b, spread = a[:, used], b[:, used], None
     if scaling == "dbrl2":
         spread = pd.Series(1.0, index=listed)
@@ -267,16 +265,15 @@ def learn_linkage(
         told = f"{len(a):,} records compared by {a.shape[1]} columns"
         afford(8 * len(a) * len(b) * a.shape[1] * (a.shape[1] + 1), "original", told, "a sample of the records does")
     problem = build_problem(a, b, model, margin)
+    certificate: list[tuple[Hashable, ...]] = []
     if method == "milp":
-        found = solve_milp(a, b, model, margin, deadline)
-        impossible, names = 0, original.index
+        found, impossible = solve_milp(a, b, problem, deadline), 0
     else:
         found = solve_benders(problem, deadline, generator) if method == "benders" else _climbed(problem, generator)
         impossible, names = problem.impossible.size, original.index[problem.blocks]
-    certificate = [tuple(names[list(conflict)]) for conflict in found.conflicts]
-    if method != "milp":
-        certificate = [(label,) for label in original.index[problem.impossible]] + certificate
-    learned = _Learned(problem, found.x, found.conflicts if method != "milp" else [], used)
+        certificate += [(label,) for label in original.index[problem.impossible]]
+        certificate += [tuple(names[list(conflict)]) for conflict in found.conflicts]
+    learned = _Learned(problem, found.x, found.conflicts, used)
     return _result(release, original, listed, learned, method, spread, found, impossible, certificate, started)
 
 
@@ -345,10 +342,8 @@ def aligned(
             f"`release` and `original` must hold the same records, got {len(release)} and {len(original)}: "
             "learning needs the true partner of every record"
         )
-    for table, name in ((release, "release"), (original, "original")):
-        if not table.index.is_unique:
-            twice = table.index[table.index.duplicated()][0]
-            raise DataError(f"the index of `{name}` must be unique, got {twice!r} more than once: it tells who is who")
+    check_unique(release, "release")
+    check_unique(original, "original")
     if not release.index.equals(original.index):
         strange = release.index.difference(original.index)
         if len(strange):
@@ -370,6 +365,14 @@ def aligned(
             f"there is one value for each of the {'2**n ' if model == 'choquet' else ''}{why}"
         )
     return release, original, listed
+
+
+def varying(a: FloatArray, b: FloatArray, columns: list[str]) -> BoolArray:
+    """Tell which columns vary in both files; some must."""
+    used = informative(a, b)
+    if not used.any():
+        raise DataError(f"every column of {columns!r} is constant in a table: no weights tell records apart")
+    return used
 
 
 def as_measure(x: FloatArray, columns: list[str], used: BoolArray, model: str) -> tuple[pd.Series | None, FuzzyMeasure]:

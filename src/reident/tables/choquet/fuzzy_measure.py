@@ -224,9 +224,8 @@ class FuzzyMeasure:
 
 def monotone_closure(values: FloatArray) -> FloatArray:
     """Return the smallest monotone set function above `values`: each set gets the maximum over its subsets."""
-    out = np.array(values, dtype=np.float64)
-    n = check_integer(out.size, "the number of values", low=1).bit_length() - 1
-    for bit in range(n):
+    out = values.copy()
+    for bit in range(out.size.bit_length() - 1):
         pairs = out.reshape(-1, 2, 2**bit)
         pairs[:, 1, :] = np.maximum(pairs[:, 0, :], pairs[:, 1, :])
     return out
