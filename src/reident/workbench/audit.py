@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, scratch
+from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, is_numeric, scratch
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of
@@ -146,7 +146,7 @@ class _Secrets:
             column = table[name]
             if hasattr(original, "to_crs") and name == original.geometry.name:
                 continue
-            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            if is_numeric(column):
                 numbers[str(name)] = np.unique(np.abs(column.dropna().to_numpy(np.float64)))
             else:
                 for value in pd.unique(column.dropna()):
@@ -178,7 +178,7 @@ class _Secrets:
             column = table[name].dropna()
             if name == _geometry(released):
                 continue
-            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            if is_numeric(column):
                 numbers.append(column.to_numpy(np.float64))
             else:
                 cells += [text for value in pd.unique(column) for text in _forms(value)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["Typed", "decimals_of", "file_decimal", "type_text", "type_values", "words"]
+__all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "type_values", "words"]
 
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 _NO_ANSWER = {
@@ -130,6 +130,14 @@ def decimals_of(values: pd.Series, most: int = 12) -> int | None:
         if np.array_equal(np.round(numbers, digits), numbers):
             return digits
     return None
+
+
+def round_up(value: float) -> float:
+    """Return the next 1, 2 or 5 times a power of ten."""
+    if value <= 0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
 
 
 def file_decimal(table: pd.DataFrame, separator: str) -> str:

@@ -17,7 +17,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import agreement
 from reident.workbench.panel import knowledge_of, panel, read_release
 
-__all__ = ["KnowledgePrice", "knowledge_price", "price"]
+__all__ = ["PLACE", "KnowledgePrice", "knowledge_price", "price"]
 
 #: Columns up to which every subset is tried, and of more columns the largest subsets that are and how many.
 ALL, UP_TO, MOST = 8, 3, 3000

@@ -28,6 +28,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of, texts_of
+from reident.workbench.microdata import has_places, in_columns
 from reident.workbench.roles import UNKNOWN, survey_weights
 
 __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "placed_table", "read_release"]
@@ -297,7 +298,7 @@ def read_release(
     order = own_order(table.drop(columns=[] if id is None else [id]))
     table, matrix = table.iloc[order], None if matrix is None else matrix[np.ix_(order, order)]
     table = table.reset_index(drop=True) if id is None else table.set_index(_unique(table[id], name))
-    form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(table.columns) else "table"
+    form = "distances" if matrix is not None else "points" if has_places(table) else "table"
     return Release(form, table, "unknown", {}, len(table), matrix_km=matrix)
 
 
@@ -323,10 +324,7 @@ def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None
     from reident.workbench.files import with_places
 
     if hasattr(table, "to_crs"):
-        from reident.places.points import read_places
-
-        read = read_places(table, "data")
-        return pd.DataFrame(table.drop(columns=table.geometry.name)).assign(**{LAT: read[0], LON: read[1]})
+        return in_columns(table, "data")
     if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
         try:
             return pd.DataFrame(with_places(table, lat, lon, crs))
@@ -362,7 +360,7 @@ def knowledge_of(
     """
     table = _places(check_table(original, "original"), lat, lon, crs, must=True)
     listed = check_columns(table, quasi, "quasi", table_name="original", min_columns=0)
-    places = {LAT, LON} <= set(table.columns)
+    places = has_places(table)
     if not (listed or places or network is not None):
         raise ParameterError(f"`quasi`, places or `network` must be given: {UNKNOWN}")
     secret = check_columns(

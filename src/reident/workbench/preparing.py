@@ -16,7 +16,7 @@ from reident.networks.graph import as_network, by_name
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import Roles
 from reident.workbench.map_plan import Plan
-from reident.workbench.microdata import LAT, LON, microdata, persons_of
+from reident.workbench.microdata import LAT, LON, has_places, microdata, persons_of
 from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
@@ -78,7 +78,7 @@ def prepare(
             f"`quasi` must not name {named[0]!r}: columns called {LAT} and {LON} hold places here; rename it in "
             "the file, or give its role place"
         )
-    places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
+    places = has_places(data)
     if not (listed or places or network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     secret = check_columns(data, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)

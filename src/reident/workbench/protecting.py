@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from reident.methods.forms import guarantee, release
 from reident.networks.files import network_of_table, write_graph
 from reident.networks.graph import Network
 from reident.networks.naive import naive_anonymise
-from reident.places.distances import great_circle_km
 from reident.workbench.audit import audit_bytes
 from reident.workbench.files import WRITTEN, plain_table, with_places, write_file
 from reident.workbench.finishing import column_loss, with_coordinates
@@ -135,12 +135,10 @@ def protect(
     inputs = {name: value for name, value in {"area": area, "candidates": candidates}.items() if value is not None}
     roles, others = _roles(frame, recipe, quasi, epsilon_quasi, sensitive, household, keep, places)
     trees = {**(recipe.hierarchies() if recipe else {}), **(hierarchies or {})}
-    roles = Roles(
-        **{**vars(roles), "hierarchies": hierarchies_of(trees, frame), "public": {**inputs, **(public or {})}}
-    )
+    roles = replace(roles, hierarchies=hierarchies_of(trees, frame), public={**inputs, **(public or {})})
     _refuse_identifiers(frame, others, recipe, allowed=check_flag(keep_identifiers, "keep_identifiers"))
     made = make(frame, steps, roles, missing=missing)
-    named = list(dict.fromkeys([*roles.quasi, *roles.epsilon_quasi, *others]))
+    named = [*roles.known, *others]
     released = _columns(frame, made, named, places)
     order = system_rng().permutation(len(released))
     shuffled = released.iloc[order].reset_index(drop=True)
@@ -377,20 +375,13 @@ def _method_loss(made: Made) -> dict[str, float]:
 
 def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
     """Return what distances kept, on a random sample of the records where there are many."""
-    from reident.places.points import read_places
-    from reident.tables.utility import distances_kept, neighbours_kept
-
     if made.places == "true" or len(made.table) < 3:
         return {}
     rows = np.sort(system_rng().permutation(len(made.table))[:_SAMPLE])
-    true = great_circle_km(*read_places(frame.loc[made.table.index[rows]], "data"))
-    if made.matrix_km is None:
-        shown = great_circle_km(*read_places(made.table.iloc[rows], "release"))
-    else:
-        shown = made.matrix_km[np.ix_(rows, rows)]
+    neighbours, distances = made.kept_of_places(frame, rows)
     return {
-        "neighbours_kept": round(neighbours_kept(true, shown), 3),
-        "distances_kept": round(distances_kept(true, shown), 3),
+        "neighbours_kept": round(neighbours, 3),
+        "distances_kept": round(distances, 3),
         **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
     }
 
