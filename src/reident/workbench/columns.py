@@ -16,22 +16,9 @@ __all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "typ
 
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 _NO_ANSWER = {
-    "#N/A",
-    "#NV",
-    "#NUM!",
-    "#VALUE!",
-    "#WERT!",
-    "NULL",
-    "null",
-    "NaN",
-    "nan",
-    "N/A",
-    "n/a",
-    "<NA>",
-    "?",
-    "k.A.",
+    "#N/A", "#NV", "#NUM!", "#VALUE!", "#WERT!", "NULL", "null", "NaN", "nan", "N/A", "n/a", "<NA>", "?", "k.A.",
     "k. A.",
-}
+}  # fmt: skip
 _AMONG_NUMBERS = _NO_ANSWER | {
     "NA", "na", "None", "none", ".", "..", "-", "--", "x", "X", "*", "unbekannt", "unknown", "missing", "fehlt",
     "keine Angabe", "not known", "inconnu",
