@@ -29,14 +29,17 @@ from reident.methods.release import Release
 from reident.networks.graph import Network, as_network, by_name
 from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
+from reident.workbench.audit import audit_bytes
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import read_like, without_apostrophes
+from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import KnowledgePrice, price
 from reident.workbench.microdata import is_graph
 from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.recipe import Recipe, read_recipe
 from reident.workbench.released import Calls, read_any, read_network, read_records, with_marks
 from reident.workbench.released_computed import is_read
 from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
@@ -143,8 +146,6 @@ def check(
     (False, 2, 0.5)
     """
     if recipe is not None:
-        from reident.workbench.recipe import Recipe, read_recipe
-
         recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
         check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
     if out is not None:
@@ -161,8 +162,8 @@ def check(
     roles["release_names"] = release_names
     check_text(household, "household")
     check_text(weight, "weight")
-    household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
-    weight = weight or (None if recipe is None else next(iter(recipe.named("weight")), None))
+    if recipe is not None:
+        household, weight = household or recipe.first("household"), weight or recipe.first("weight")
     if population is not None and weight is None:
         raise ParameterError(NO_WEIGHT)
     population = recipe.population if population is None and recipe is not None else population
@@ -201,8 +202,6 @@ def check(
         said = read_any(release, shown, calls)
     before = [read_any(one, shown, calls) for one in check_listed(earlier, "earlier")]
     if hierarchies is None and recipe is not None:
-        from reident.workbench.hierarchies import hierarchies_of
-
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         calls.known_of(without_apostrophes(judged)), said, quasi=calls.quasi, sensitive=roles["sensitive"],
@@ -305,8 +304,6 @@ def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
 
 
 def _audit(path: Path, original: Any, named: Mapping[str, Any], names: str | Sequence[str]) -> list[dict[str, Any]]:
-    from reident.workbench.audit import audit_bytes
-
     released = read_like(path, original, names=names) if names else None
     return [one.as_dict() for one in audit_bytes(path, original, released, lat=named["lat"], lon=named["lon"])]
 

@@ -123,13 +123,15 @@ def protect(
     if is_graph(data):
         return _protect_network(data, Path(out), str(method), options)
     opened = data if isinstance(data, OpenedFile) else None
+    data = data if opened is None else opened.data
     if recipe is not None and recipe.ends:
-        return _protect_network(_network_of(data, recipe), Path(out), *_network_step(recipe))
+        network = network_of_table(data, recipe.ends, recipe.file or "data")
+        return _protect_network(network, Path(out), *_network_step(recipe))
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
     steps = _steps(method, options, recipe)
     target = _absent(Path(out))
-    frame, places = _placed(data if opened is None else opened.data, recipe, lat, lon, crs)
+    frame, places = _placed(data, recipe, lat, lon, crs)
     suffix = check_choice(suffix or (".gpkg" if hasattr(frame, "to_crs") else ".csv"), "suffix", WRITTEN)
     missing = check_choice(missing or (recipe.missing_values if recipe else "label"), "missing", tuple(MISSING))
     inputs = {name: value for name, value in {"area": area, "candidates": candidates}.items() if value is not None}
@@ -142,12 +144,12 @@ def protect(
     released = _columns(frame, made, named, places)
     order = system_rng().permutation(len(released))
     shuffled = released.iloc[order].reset_index(drop=True)
-    manifest = _manifest(frame, made, released, places, opened)
+    original = frame if places is None else _true_columns(frame, places)
+    manifest = _manifest(frame, original, made, released, places, opened)
     if suffix in GEOGRAPHIC and not hasattr(shuffled, "to_crs"):
         manifest["receipts"].append(f"no place is released: a CSV file, not {suffix}")
         suffix = ".csv"
     matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
-    original = frame if places is None or hasattr(frame, "to_crs") else _true_columns(frame, places)
     dialect = None if opened is None else opened.source
 
     def fill(folder: Path) -> None:
@@ -165,10 +167,6 @@ def _absent(target: Path) -> Path:
     if target.exists():
         raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")
     return target
-
-
-def _network_of(data: Any, recipe: Recipe) -> Network:
-    return network_of_table(data.data if isinstance(data, OpenedFile) else data, recipe.ends, recipe.file or "data")
 
 
 def _network_step(recipe: Recipe) -> tuple[str, Mapping[str, Any]]:
@@ -261,7 +259,7 @@ def _roles(
         secret = [name for name in recipe.named("sensitive") if name not in out]
         quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*secret, *recipe.keep]
         sensitive = sensitive or secret
-        household = household or next(iter(recipe.named("household")), None)
+        household = household or recipe.first("household")
         quasi = [name for name in quasi if name in frame.columns and name not in out]
     own = [] if places is None else [places["lat"], places["lon"]]
     keep = [keep] if isinstance(keep, str) else list(keep)
@@ -324,7 +322,7 @@ def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFram
 
 
 def _manifest(
-    frame: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
+    frame: Any, original: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
 ) -> dict[str, Any]:
     """Return what may be published about the release."""
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
@@ -332,7 +330,6 @@ def _manifest(
     unchanged = [name for name in released.columns if name not in made.changed and name not in own]
     if made.places == "true":
         unchanged += [name for name in own if name in released.columns]
-    original = frame if places is None or geometry else _true_columns(frame, places)
     losses = {
         str(name): round(column_loss(original[name], released[name]), 3) for name in released.columns if name not in own
     }

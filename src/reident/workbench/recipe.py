@@ -153,6 +153,10 @@ class Recipe:
         """Return the columns with a role, in the file's order."""
         return [name for name, told in self.columns.items() if told.get("role") == role]
 
+    def first(self, role: str) -> str | None:
+        """Return the first column with a role; None without one."""
+        return next(iter(self.named(role)), None)
+
     def hierarchies(self) -> dict[str, Any]:
         """Return the form of each column's hierarchy, as far as the recipe names one."""
         return {name: told["hierarchy"] for name, told in self.columns.items() if told.get("hierarchy")}
