@@ -15,6 +15,8 @@ from reident.base import DataError, FloatArray, check_columns, check_path, check
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of
+from reident.workbench.files import WRITTEN, read_like, write_file
+from reident.workbench.opening import file_kind
 
 __all__ = ["Finding", "audit_bytes"]
 
@@ -93,8 +95,6 @@ def audit_bytes(
     if main is None:
         raise DataError(f"`path` must hold at least one file, {str(path)!r} is empty")
     if released is None:
-        from reident.workbench.files import read_like
-
         released = read_like(main, original)
     check_table(released, "released", min_records=0)
     secrets = _Secrets(original)
@@ -290,12 +290,10 @@ def _geometry(table: Any) -> Any:
 
 def _neutral(released: Any, file: Path) -> list[Part]:
     """Return the parts of a file of the same kind and columns without records: what the format says by itself."""
-    from reident.workbench.files import WRITTEN, write_file
-    from reident.workbench.opening import file_kind
-
-    if file_kind(file) not in WRITTEN or file_kind(file) in (".csv", ".geojson", ".shp", ".fgb"):
+    kind = file_kind(file)
+    if kind not in WRITTEN or kind in (".csv", ".geojson", ".shp", ".fgb"):
         return []
     with scratch() as folder:
-        empty = folder / f"release{file_kind(file)}"
+        empty = folder / f"release{kind}"
         write_file(released.iloc[:0], empty)
         return list(parts_of(empty))

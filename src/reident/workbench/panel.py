@@ -28,6 +28,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of, texts_of
+from reident.workbench.files import with_places, without_apostrophes
 from reident.workbench.microdata import has_places, in_columns
 from reident.workbench.roles import UNKNOWN, survey_weights
 
@@ -259,8 +260,6 @@ def attack_panel(
     seed = check_seed(seed)
     attacks = check_attacks(attacks)
     said = read_release(release, "release", lat, lon, id)
-    from reident.workbench.files import without_apostrophes
-
     table = without_apostrophes(check_table(original, "original"))
     known = knowledge_of(
         table, said, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon, id=id, hierarchies=hierarchies,
@@ -280,8 +279,6 @@ def read_release(
     crs: str | None = None,
 ) -> Release:
     """Read whatever is a release into the form in which attacks take it."""
-    from reident.workbench.files import without_apostrophes
-
     if isinstance(release, Release):
         return release
     matrix = None
@@ -321,8 +318,6 @@ def placed_table(table: Any, lat: str | None, lon: str | None, crs: str | None =
 
 def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None, *, must: bool) -> pd.DataFrame:
     """Return a plain table, its places, if it has any, in ``lat_deg`` and ``lon_deg``."""
-    from reident.workbench.files import with_places
-
     if hasattr(table, "to_crs"):
         return in_columns(table, "data")
     if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
