@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, ParameterError, check_columns, system_rng
+from reident.base import DataError, FloatArray, IntArray, ParameterError, Parameters, check_columns, system_rng
 from reident.methods import Entry
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release
@@ -24,7 +25,7 @@ from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_place
 #: A table with columns changed, their names, and the release they come from.
 _Part = tuple[pd.DataFrame, list[str], Release | None]
 
-__all__ = ["MISSING", "Made", "Roles", "Step", "make"]
+__all__ = ["MISSING", "Made", "Roles", "Step", "make", "settings_of"]
 
 #: What becomes of missing values in the columns that are protected.
 MISSING = {
@@ -42,6 +43,11 @@ class Step:
     entry: Entry
     settings: Mapping[str, Any]
     columns: list[str] | None = None
+
+
+def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
+    """Return all combinations of the values of a method's parameters, each checked."""
+    return [entry.check(dict(zip(values, one, strict=True))) for one in itertools.product(*values.values())]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from reident.base import ParameterError, Parameters, check_integer, check_real
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, lacking
 from reident.places.distances import great_circle_km
+from reident.workbench.making import settings_of
 from reident.workbench.map_plan import Plan
 from reident.workbench.microdata import Intruder, Microdata, check_intruder, places_of
 
@@ -76,7 +76,7 @@ def _expand(
         }
     lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in given.items()}
     lists = {name: [v.item() if isinstance(v, np.generic) else v for v in values] for name, values in lists.items()}
-    settings = [entry.check(dict(zip(lists, values, strict=True))) for values in itertools.product(*lists.values())]
+    settings = settings_of(entry, lists)
     if role != "anonymiser" and len(settings) > 1:
         raise ParameterError(
             f"`{role}s` must give one value a parameter, got several for {entry.name!r}: name it again"
