@@ -210,9 +210,9 @@ def check(
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
-    if not is_graph(original) and path is not None:
-        findings = _audit(path, data, named, release_names)
     if not is_graph(original):
+        if path is not None:
+            findings = _audit(path, data, named, release_names)
         who, listed = pd.DataFrame(data), sensitive or ()
         keys = _identifiers(who, recipe, {*known.quasi, *listed, *named.values(), household, weight})
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)

@@ -80,8 +80,8 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 _NEARLY_ALL = 0.98
 
 
-class PlaceColumns(dict[str, Any]):
-    """Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``."""
+#: Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``.
+PlaceColumns = dict[str, Any]
 
 
 def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns | None:
