@@ -23,15 +23,6 @@ from reident.workbench.protect_command import protect
 
 __all__ = ["add_commands"]
 
-File = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage, GeoJSON or shapefile.")]
-Sep = Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")]
-Decimal = Annotated[str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")]
-Encoding = Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")]
-Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")]
-Layer = Annotated[str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")]
-Missing = Annotated[str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")]
-Text = Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")]
-
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to an application."""
@@ -61,20 +52,28 @@ def app_(
 
 
 def open_(
-    file: File,
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage, GeoJSON or shapefile.")],
     out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
         "recipe.yaml"
     ),
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    layer: Layer = None,
+    sep: Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")] = None,
+    decimal: Annotated[
+        str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")
+    ] = None,
     crs: common.Crs = None,
     lat: common.Lat = None,
     lon: common.Lon = None,
-    missing: Missing = None,
-    text: Text = "",
+    missing: Annotated[
+        str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")
+    ] = None,
+    text: Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")] = "",
     names: Annotated[
         str, typer.Option(help="What the columns are called where the file has no line of names, with commas.")
     ] = "",

@@ -24,6 +24,8 @@ __all__ = ["KINDS", "OpenedFile", "open_file"]
 #: The kinds of file that can be read, by the end of the name.
 KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
+#: What a reader gives: the table, what was found about the file, receipts and notes.
+_Read = tuple[Any, dict[str, Any], list[str], list[str]]
 _DELIMITED = (".csv", ".tsv", ".txt")
 _EXCEL = ("xlsx", "xls", "xlsm")
 #: What texts of a sheet are read as, by the type of the column.
@@ -310,15 +312,11 @@ def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) 
     ] if others else []
 
 
-def _read_text(
-    path: Path, *, separator: str | None, encoding: str | None, names: list[str], **_: Any
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_text(path: Path, *, separator: str | None, encoding: str | None, names: list[str], **_: Any) -> _Read:
     return *read_delimited(path, separator=separator, encoding=encoding, names=names), []
 
 
-def _read_excel(
-    path: Path, *, sheet: str | None, names: list[str], **_: Any
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) -> _Read:
     sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
     sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
     chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
@@ -335,7 +333,7 @@ def _blank(cell: Any) -> bool:
     return cell is None or cell == "" or cell != cell
 
 
-def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(path)
@@ -357,7 +355,7 @@ def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> tuple[Any, dict[s
     return table.reset_index(drop=True), {}, told, []
 
 
-def _read_labelled(path: Path, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_labelled(path: Path, **_: Any) -> _Read:
     """Read Stata or SPSS: coded answers as their labels, with a receipt."""
     import pyreadstat
 
@@ -376,9 +374,7 @@ def _read_labelled(path: Path, **_: Any) -> tuple[Any, dict[str, Any], list[str]
     return table, {}, told, notes
 
 
-def _read_geographic(
-    path: Path, *, layer: str | None, crs: str | None, **_: Any
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any) -> _Read:
     import geopandas as gpd
     import pyogrio
 
@@ -389,9 +385,7 @@ def _read_geographic(
     return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen, "parts": shaped}, notes, path.name)
 
 
-def _geographic(
-    table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
     if not hasattr(table, "to_crs"):
         return table, source, [], notes
     told: list[str] = []
