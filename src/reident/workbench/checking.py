@@ -34,7 +34,7 @@ from reident.workbench.cell_audit import Finding
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
-from reident.workbench.knowledge import KnowledgePrice, price
+from reident.workbench.knowledge import priced
 from reident.workbench.microdata import is_graph
 from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
@@ -145,13 +145,14 @@ def check(
     >>> found.passed, found.n_above, found.worst
     (False, 2, 0.5)
     """
-    if recipe is not None:
-        recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
-        check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
+    unsaid = recipe is None  # then values and names tell what an identifier is
+    recipe = Recipe() if unsaid else recipe
+    recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
+    check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
     if out is not None:
         check_path(out, "out")
-    limit = (0.25 if recipe is None else recipe.limit) if limit is None else limit
-    tolerate = (0.0 if recipe is None else recipe.tolerate) if tolerate is None else tolerate
+    limit = recipe.limit if limit is None else limit
+    tolerate = recipe.tolerate if tolerate is None else tolerate
     limit = check_real(limit, "limit", low=0, high=1, why=_percent(limit))
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
     check_seed(seed)
@@ -162,16 +163,15 @@ def check(
     roles["release_names"] = release_names
     check_text(household, "household")
     check_text(weight, "weight")
-    if recipe is not None:
-        household, weight = household or recipe.first("household"), weight or recipe.first("weight")
+    household, weight = household or recipe.first("household"), weight or recipe.first("weight")
     if population is not None and weight is None:
         raise ParameterError(NO_WEIGHT)
-    population = recipe.population if population is None and recipe is not None else population
+    population = recipe.population if population is None else population
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     shown = named | {"crs": roles["release_crs"] or roles["crs"]}
     told: bool | None = isinstance(release, Release) or None
     findings: list[dict[str, Any]] = []
-    if recipe is not None and recipe.ends and not is_graph(original):
+    if recipe.ends and not is_graph(original):
         original = relations_of(read_records(original, recipe.reading), recipe.ends, "original")
     marks = pd.DataFrame()
     if isinstance(original, Relations):
@@ -187,21 +187,16 @@ def check(
         told = bool(findings)
     else:
         judged = data = check_table(read_records(original, _reading(recipe, original, crs, names)), "original")
-        if (
-            crs is not None
-            and lat is None
-            and not hasattr(data, "to_crs")
-            and (recipe is None or recipe.places is None)
-        ):
+        if crs is not None and lat is None and not hasattr(data, "to_crs") and recipe.places is None:
             raise ParameterError(
                 f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone"
             )
-        if recipe is not None and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
+        if not unsaid and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
         calls = Calls(judged, roles | {"household": household}, called)
         said = read_any(release, shown, calls)
     before = [read_any(one, shown, calls) for one in check_listed(earlier, "earlier")]
-    if hierarchies is None and recipe is not None:
+    if hierarchies is None:
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         calls.known_of(without_apostrophes(judged)), said, quasi=calls.quasi, sensitive=roles["sensitive"],
@@ -214,7 +209,11 @@ def check(
         if path is not None:
             findings = _audit(path, data, named, release_names)
         who, listed = pd.DataFrame(data), sensitive or ()
-        keys = _identifiers(who, recipe, {*known.quasi, *listed, *named.values(), household, weight})
+        others = {*known.quasi, *listed, *named.values(), household, weight}
+        if unsaid:
+            keys = identifiers_of(who, others)
+        else:
+            keys = [name for name in recipe.named("identifier") if name in who.columns and name not in others]
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     unread, unknown = _unread(known, said)
     findings = findings + unknown
@@ -239,7 +238,7 @@ def check(
             *told_of_groups(known, found, stands_for, limit, receipt),
         ],
         seed=seed,
-        knowledge=_priced(said, known, limit),
+        knowledge=priced(said, known, limit=limit),
         population=stands_for,
         release_sha256="" if path is None or not path.is_file() else hashlib.sha256(path.read_bytes()).hexdigest(),
     )
@@ -248,18 +247,11 @@ def check(
     return verdict
 
 
-def _reading(recipe: Any, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
+def _reading(recipe: Recipe, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
     """Return how the original's file is read: as the recipe and `names` say, a geographic one without a CRS by it."""
     geographic = isinstance(original, str | Path) and Path(original).suffix.lower() in GEOGRAPHIC
     told = {"crs": crs} if geographic and crs is not None else {}
-    return {**({} if recipe is None else recipe.reading), **told, **({"names": names} if names else {})}
-
-
-def _priced(release: Release, knowledge: Knowledge, limit: float) -> KnowledgePrice | None:
-    try:
-        return price(release, knowledge, limit=limit)
-    except ParameterError:  # nothing of what is known is released
-        return None
+    return {**recipe.reading, **told, **({"names": names} if names else {})}
 
 
 def _percent(value: Any) -> str:
@@ -268,7 +260,7 @@ def _percent(value: Any) -> str:
 
 
 def _roles(
-    recipe: Any,
+    recipe: Recipe,
     quasi: Any,
     sensitive: Any,
     lat: str | None,
@@ -276,20 +268,13 @@ def _roles(
     id: str | None,  # noqa: A002
 ) -> dict[str, Any]:
     """Return who is what: what is named here, else what the recipe says."""
-    told: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "lat": lat, "lon": lon, "id": id, "crs": None}
-    if recipe is None:
-        return told
-    told["quasi"] = told["quasi"] or recipe.named("quasi-identifier")
-    told["sensitive"] = sensitive or recipe.named("sensitive")
     places = recipe.places if recipe.places and lat is None and lon is None else {"lat": lat, "lon": lon}
-    return told | {name: places.get(name) for name in ("lat", "lon", "crs")}
-
-
-def _identifiers(original: pd.DataFrame, recipe: Any, others: Collection[Any]) -> list[Any]:
-    """Return the columns that tell who a record is: as a recipe says, else by their values and names."""
-    if recipe is None:
-        return identifiers_of(original, others)
-    return [name for name in recipe.named("identifier") if name in original.columns and name not in others]
+    return {
+        "quasi": quasi or recipe.named("quasi-identifier"),
+        "sensitive": sensitive or recipe.named("sensitive"),
+        "id": id,
+        **{name: places.get(name) for name in ("lat", "lon", "crs")},
+    }
 
 
 def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:

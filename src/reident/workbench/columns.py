@@ -324,11 +324,7 @@ def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], l
         back = "YYYY-MM-DD hh:mm:ss" if "hh" in shown else "YYYY-MM-DD"
         receipts = [] if shown == back else [f"dates written {shown} are written back {back}"]
         notes = []
-        if (
-            shown == "DD/MM/YYYY"
-            and all(int(cell.split("/")[1]) <= 12 for cell in known)
-            and all(int(cell.split("/")[0]) <= 12 for cell in known)
-        ):
+        if shown == "DD/MM/YYYY" and all(int(cell.split("/")[0]) <= 12 for cell in known):
             notes.append("read as day/month/year; month/day/year would fit as well")
         return np.array([read.get(cell, pd.NaT) for cell in cells], object), "date", absent, receipts, notes
     return None

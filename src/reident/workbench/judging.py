@@ -19,7 +19,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.sweep import _code
 from reident.sweep._parts import PartStore
 from reident.workbench.finishing import column_loss
-from reident.workbench.knowledge import PLACE, KnowledgePrice, price
+from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
 from reident.workbench.making import Made, Roles, Step, make
 from reident.workbench.microdata import has_places, in_columns
 from reident.workbench.panel import Panel, knowledge_of, own_order, panel
@@ -272,10 +272,7 @@ class Bench:
         if not (self.places or names):
             return None
         known = knowledge_of(self.data, released, quasi=names, hierarchies=self.roles.hierarchies, told=True)
-        try:
-            return price(released, known, limit=self.limit, rng=self.seed)
-        except ParameterError:  # no column of what is known is released
-            return None
+        return priced(released, known, limit=self.limit, rng=self.seed)
 
 
 class Verdicts:

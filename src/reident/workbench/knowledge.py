@@ -17,7 +17,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import agreement
 from reident.workbench.panel import knowledge_of, panel, read_release
 
-__all__ = ["PLACE", "KnowledgePrice", "knowledge_price", "price"]
+__all__ = ["PLACE", "KnowledgePrice", "knowledge_price", "price", "priced"]
 
 #: Columns up to which every subset is tried, and of more columns the largest subsets that are and how many.
 ALL, UP_TO, MOST = 8, 3, 3000
@@ -122,6 +122,14 @@ def knowledge_price(
         original, said, quasi=quasi, lat=lat, lon=lon, id=id, hierarchies=hierarchies, told=isinstance(release, Release)
     )
     return price(said, known, limit=limit, max_size=max_size, rng=rng)
+
+
+def priced(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: RNGLike = 0) -> KnowledgePrice | None:
+    """Return what `price` does; None where nothing of what is known is released."""
+    try:
+        return price(release, knowledge, limit=limit, rng=rng)
+    except ParameterError:
+        return None
 
 
 def price(
