@@ -15,7 +15,7 @@ from reident.methods import Entry
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release
 from reident.places.distances import great_circle_km
-from reident.places.points import read_places
+from reident.places.points import read_places, write_places
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
@@ -188,29 +188,19 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
     target = units.map(first)
     kept = target.isin(moved.table.index)
     places = moved.table.loc[target[kept], [LAT, LON]].to_numpy(np.float64)
-    made.table, made.places = _put(table[kept], places), "moved"
+    made.table, made.places = write_places(table[kept], *places.T), "moved"
     return told
 
 
 def _units(table: Any, household: str | None) -> pd.Series:
     """Return a number for what moves together: several noisy copies of a household's place would average out."""
+    numbers = pd.Series(np.arange(len(table)), index=table.index)
     if household is None:
-        return pd.Series(np.arange(len(table)), index=table.index)
+        return numbers
     x, y = (table.geometry.x, table.geometry.y) if hasattr(table, "to_crs") else (table[LAT], table[LON])
-    single = pd.Series(np.arange(len(table)), index=table.index).astype(str).radd("alone ")
-    home = table[household].astype(str).where(table[household].notna(), single)
+    home = table[household].astype(str).where(table[household].notna(), numbers.astype(str).radd("alone "))
     keys = pd.DataFrame({"home": home, "x": x, "y": y})
     return pd.Series(keys.groupby(["home", "x", "y"], sort=False).ngroup(), index=table.index)
-
-
-def _put(table: Any, places: np.ndarray) -> Any:
-    if not hasattr(table, "to_crs"):
-        return table.assign(**{LAT: places[:, 0], LON: places[:, 1]})
-    import geopandas as gpd
-
-    points = gpd.points_from_xy(places[:, 1], places[:, 0], crs="EPSG:4326")
-    there = gpd.GeoSeries(points, index=table.index).to_crs(table.crs)
-    return table.assign(**{table.geometry.name: there})
 
 
 # -- tables --------------------------------------------------------------------------------------------------------
