@@ -207,7 +207,9 @@ def check(
     path = Path(release) if isinstance(release, str | Path) else None
     if not is_graph(original):
         if path is not None:
-            findings = _audit(path, data, named, release_names)
+            released = read_like(path, data, names=release_names) if release_names else None
+            found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"])
+            findings = [one.as_dict() for one in found_there]
         who, listed = pd.DataFrame(data), sensitive or ()
         others = {*known.quasi, *listed, *named.values(), household, weight}
         if unsaid:
@@ -286,11 +288,6 @@ def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
         return []
     finding = Finding("release", "nodes", "hidden value", (), kept, f"{kept} nodes are released under their names")
     return [finding.as_dict()]
-
-
-def _audit(path: Path, original: Any, named: Mapping[str, Any], names: str | Sequence[str]) -> list[dict[str, Any]]:
-    released = read_like(path, original, names=names) if names else None
-    return [one.as_dict() for one in audit_bytes(path, original, released, lat=named["lat"], lon=named["lon"])]
 
 
 def _notes(

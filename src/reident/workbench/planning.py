@@ -109,10 +109,9 @@ def plan(
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in tried])
-    left_out = {} if methods else left_out_methods(data)
-    named = methods or [
-        one.name for one in entries("anonymiser", data.kind) if one.name not in left_out and not one.costly
-    ]
+    fitting = entries("anonymiser", data.kind)
+    left_out = {} if methods else {one.name: reason for one in fitting if (reason := lacking(one, data))}
+    named = methods or [one.name for one in fitting if one.name not in left_out and not one.costly]
     most = _most(data, intruder.n_released)
     chosen = [_expand(spec, "anonymiser", data.kind, scale, most) for spec in named]
     for entry, _ in chosen:
@@ -149,11 +148,6 @@ def _intruder(
     if data.known is None:
         check_integer(n_known, "n_known", low=1, high=n)
     return check_intruder(data, n_known, overlap, n_released)
-
-
-def left_out_methods(data: Microdata) -> dict[str, str]:
-    """Return the anonymisers for this kind of data that cannot be applied to these, and why."""
-    return {one.name: reason for one in entries("anonymiser", data.kind) if (reason := lacking(one, data))}
 
 
 def usual(role: str, data: Microdata) -> list[str]:
