@@ -153,12 +153,11 @@ def search_release(
     data = data.set_axis(np.arange(len(data)), axis=0)
     bench = Bench(data, roles, list(others), limit, tolerate, missing, draws, seed)
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
+    touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     # Columns that no slot is about are released as they are.
-    about = {name for slot in parts for part in slot for name in part.columns}
-    bench = replace(bench, always=frozenset(set(roles.quasi) - about), scale=scale)
+    bench = replace(bench, always=frozenset(set(roles.quasi) - set(touched)), scale=scale)
     chains = sorted(itertools.product(*parts), key=bench.promise, reverse=True)
     chains = [chain for chain in chains if any(part.step for part in chain)]
-    touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns
     kept = None if folder is None else Verdicts(Path(folder) / "search", bench)
     judged: dict[tuple[int, ...], Judged] = {}
