@@ -273,11 +273,16 @@ def _kind(column: pd.Series) -> str:
     return names.get(inferred, inferred)
 
 
+def is_numeric(values: pd.Series) -> bool:
+    """Tell whether a column holds numbers; booleans are none here."""
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
 def check_numeric(table: pd.DataFrame, columns: Sequence[str], name: str) -> FloatArray:
-    """Return numeric, complete, finite columns as a float64 matrix, one row a record. Booleans are not numbers here."""
+    """Return numeric, complete, finite columns as a float64 matrix, one row a record."""
     for column in columns:
         values = table[column]
-        if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        if not is_numeric(values):
             raise DataError(f"column {column!r} of `{name}` must be numeric, got {values.dtype}: code it first")
         numbers = values.to_numpy(np.float64, na_value=np.nan)
         bad = np.flatnonzero(~np.isfinite(numbers))

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from reident.base.errors import ParameterError
 
-__all__ = ["MEMORY", "afford", "available", "read_size"]
-
 #: Bytes that may be used, such as 8G, instead of what the machine has.
 MEMORY = "REIDENT_MEMORY"
 

@@ -17,8 +17,6 @@ from typing import Any, BinaryIO
 
 from reident.base.errors import DataError
 
-__all__ = ["hold", "holder", "occupied", "scratch"]
-
 #: Folders for passing things begin with it.
 _PREFIX = "reident-"
 

@@ -24,22 +24,6 @@ from reident.base.check_data import check_area, check_coordinates
 from reident.base.check_values import check_choice, check_flag, check_integer, check_real
 from reident.base.errors import DataError, ParameterError
 
-__all__ = [
-    "Choice",
-    "Flag",
-    "Option",
-    "Public",
-    "PublicArea",
-    "PublicAreas",
-    "PublicPlaces",
-    "Real",
-    "Text",
-    "Whole",
-    "check_together",
-    "checked",
-    "described",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from reident.base.check_values import check_integer, check_real
 from reident.base.errors import ParameterError
 
-__all__ = ["Rate", "residual_risk", "wilson_interval"]
-
 
 class Rate(NamedTuple):
     """A share and the interval around it.

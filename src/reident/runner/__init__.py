@@ -122,35 +122,20 @@ def run_notebooks(
     _check_names([run.name for run in runs])
     specs = _specs(runs, out, scheduler)
     with working(out) as token:
-        asked = [{**spec, "token": token} for spec in specs]
-        return _run_missing(asked, out, at_once, scheduler, force, retry_failed, progress, label, each)
-
-
-def _run_missing(
-    specs: list[dict[str, Any]],
-    out: Path,
-    at_once: int,
-    scheduler: str | None,
-    force: bool,
-    retry_failed: bool,
-    progress: bool,
-    label: str,
-    each: Callable[[], Any] | None,
-) -> list[dict[str, Any]]:
-    records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
-    missing = [spec for spec in specs if records[spec["name"]] is None]
-    tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
-    if tasks:
-        with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
-            for outcome in _execute(tasks, min(at_once, len(tasks)), scheduler):
-                name = outcome.task.params["name"]
-                record = outcome.measures if outcome.error is None else _lost(outcome, name)
-                records[name] = record
-                board.finish(record)
-                if each is not None:
-                    with suppress(OSError):  # whoever asked for it says at the end that it cannot be written
-                        each()
-    return [record for record in (records[spec["name"]] for spec in specs) if record is not None]
+        records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
+        missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
+        tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
+        if tasks:
+            with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
+                for outcome in _execute(tasks, min(at_once, len(tasks)), scheduler):
+                    name = outcome.task.params["name"]
+                    record = outcome.measures if outcome.error is None else _lost(outcome, name)
+                    records[name] = record
+                    board.finish(record)
+                    if each is not None:
+                        with suppress(OSError):  # whoever asked for it says at the end that it cannot be written
+                            each()
+    return [record for record in records.values() if record is not None]
 
 
 def _execute(tasks: list[_workers.Task], at_once: int, scheduler: str | None) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from reident.base import DataError, holder, occupied
 
-__all__ = ["RECORD", "WORK", "attempt_of", "full", "publish", "read_record", "told", "working", "workplace"]
+__all__ = ["RECORD", "WORK", "attempt_of", "publish", "read_record", "told", "working", "workplace"]
 
 #: Inside an output folder: where runs work until they are published.
 WORK = ".work"
@@ -52,16 +52,10 @@ def working(out: Path) -> Iterator[str]:
 
 def told(error: BaseException, out: Path) -> str:
     """Say what went wrong with a folder, a full disk by its name even where another error came of it."""
-    if full(out) or getattr(error, "errno", None) == 28:
-        return "no space is left on its disk"
-    return getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-
-
-def full(out: Path) -> bool:
-    """Tell whether no space is left where a folder lies."""
     with contextlib.suppress(OSError):
-        return shutil.disk_usage(out).free < 1 << 16
-    return False
+        if getattr(error, "errno", None) == 28 or shutil.disk_usage(out).free < 1 << 16:
+            return "no space is left on its disk"
+    return getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
 
 
 def workplace(out: Path, name: str) -> Path:

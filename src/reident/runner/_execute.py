@@ -25,13 +25,7 @@ from reident.sweep._progress import RELAY
 from reident.sweep._workers import SCHEDULER
 
 #: What a run leaves in its folder beside what the notebook itself writes.
-NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = (
-    "notebook.ipynb",
-    "notebook.html",
-    "log.txt",
-    "cells.json",
-    "progress.json",
-)
+NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "progress.json"
 
 
 def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:  # noqa: ARG001 (a trial)
@@ -123,6 +117,11 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                 scratch() as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
+                # sockets and keys in a folder of ours: no other user of the machine can listen to a kernel; one kernel
+                # in fifteen locks itself up when told to end (its last flush waits for a thread that has ended), and
+                # half the wait time later it is terminated
+                own = {"ip": str(sockets / "kernel"), "connection_file": str(sockets / "kernel.json")}
+                kernel = {"transport": "ipc", "shutdown_wait_time": 2.0, **own}
                 papermill.execute_notebook(
                     _literally(source),
                     _literally(work / NOTEBOOK),
@@ -136,10 +135,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     # papermill's own `cwd` changes the folder of the whole process
                     resources={"metadata": {"path": str(source.resolve().parent)}},
                     on_cell_start=note_cell,
-                    # sockets and keys in a folder of ours: no other user of the machine can listen to a kernel; one
-                    # kernel in fifteen locks itself up when told to end (its last flush waits for a thread that has
-                    # ended), and half the wait time later it is terminated
-                    config=Config({"KernelManager": {**_KERNEL, **_places(sockets)}}),
+                    config=Config({"KernelManager": kernel}),
                     # a kernel that is told to end reports the interrupt as an error, on our terminal
                     extra_arguments=["--log-level=CRITICAL"],
                 )
@@ -177,13 +173,6 @@ def _is_news(record: logging.LogRecord) -> bool:
 def _is_true(record: logging.LogRecord) -> bool:
     """Hold back that a parameter is unknown: papermill cannot read ``list[str] | None``, and names are checked here."""
     return not str(record.msg).startswith("Passed unknown parameter")
-
-
-_KERNEL = {"transport": "ipc", "shutdown_wait_time": 2.0}
-
-
-def _places(sockets: Path) -> dict[str, str]:
-    return {"ip": str(sockets / "kernel"), "connection_file": str(sockets / "kernel.json")}
 
 
 def _plain(traceback: list[str]) -> str:

@@ -72,10 +72,10 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
         for kind, file in (("csv", "comparison.csv"), ("json", "study.json")):
             shutil.copyfile(source / file, target / f"{study.name}.{kind}")
         if (source / "frames").is_dir():
-            for drawn in draw_all(study, Results.load(source)):
+            run = Results.load(source)
+            for drawn in draw_all(study, run):
                 (target / f"{drawn.name}.txt").write_text(f"{caption(drawn)}\n", encoding="utf-8")
             if study.name == HERO:
-                run = Results.load(source)
                 save_figure(draw_hero(run), "hero", folder, dpi=200)
                 (Path(folder) / "hero.txt").write_text(f"{hero_caption(run)}\n", encoding="utf-8")
         collected.append(study.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 
 from reident.methods import find
 from reident.rumap import NOTHING, ORIGINAL
-from reident.workbench.making import Roles, Step
+from reident.workbench.making import Roles, Step, settings_of
 from reident.workbench.map_plan import Plan, worst_attack
 from reident.workbench.searching import MOST_JUDGED, PLACE, Search
 
@@ -34,12 +33,7 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
         entry = find(told["method"], "anonymiser")
         given = {name: v if isinstance(v, list) else [v] for name, v in (told.get("parameters") or {}).items()}
         columns = told.get("columns")
-        slots.append(
-            [
-                Step(entry, entry.check(dict(zip(given, values, strict=True))), columns and list(columns))
-                for values in itertools.product(*given.values())
-            ]
-        )
+        slots.append([Step(entry, settings, columns and list(columns)) for settings in settings_of(entry, given)])
     return slots
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, scratch
+from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, is_numeric, scratch
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of
+from reident.workbench.files import WRITTEN, read_like, write_file
+from reident.workbench.opening import file_kind
 
 __all__ = ["Finding", "audit_bytes"]
 
@@ -94,8 +95,6 @@ def audit_bytes(
     if main is None:
         raise DataError(f"`path` must hold at least one file, {str(path)!r} is empty")
     if released is None:
-        from reident.workbench.files import read_like
-
         released = read_like(main, original)
     check_table(released, "released", min_records=0)
     secrets = _Secrets(original)
@@ -106,10 +105,10 @@ def audit_bytes(
         base = shown | secrets.found_in(_neutral(released, file), _SHORT) if file == main else shown
         least = _SHORT if file == main else _LONG + 1
         for part in parts_of(file):
-            held = secrets.found_in([part], least) - base
+            held = _without(secrets.found_in([part], least), base)
             if held and part.text and file == main:  # two cells side by side, 50,2412, are no number with a comma
                 beside = set(_COMMA.findall(pd.DataFrame(released).to_csv(index=False)))
-                held = secrets.found_in([part], least, beside) - base
+                held = _without(secrets.found_in([part], least, beside), base)
             if held:
                 # A name that is itself what was found is not repeated.
                 name = f"*{file.suffix}" if part.where == NAME else file.name
@@ -118,35 +117,21 @@ def audit_bytes(
     return found + cell_findings(main.name, original, released, list(unchanged), lat, lon)
 
 
-@dataclass(frozen=True)
-class _Held:
-    """Values of the original that were found: texts and numbers, each with its column."""
-
-    texts: Mapping[str, str]
-    numbers: Mapping[float, str]
-
-    def __sub__(self, other: _Held) -> _Held:
-        return _Held(_without(self.texts, other.texts), _without(self.numbers, other.numbers))
-
-    def __or__(self, other: _Held) -> _Held:
-        return _Held({**self.texts, **other.texts}, {**self.numbers, **other.numbers})
-
-    def __len__(self) -> int:
-        return len(self.texts) + len(self.numbers)
+#: Values of the original that were found, texts and numbers, each with its column.
+_Held = dict[Any, str]
 
 
-def _without(mine: Mapping[Any, str], others: Mapping[Any, str]) -> dict[Any, str]:
-    return {value: column for value, column in mine.items() if value not in others}
+def _without(held: _Held, others: _Held) -> _Held:
+    return {value: column for value, column in held.items() if value not in others}
 
 
 def _finding(file: str, where: str, held: _Held) -> Finding:
-    columns = tuple(dict.fromkeys([*held.texts.values(), *held.numbers.values()]))
-    n = len(held)
-    example = next(iter([*held.texts, *held.numbers]))
-    named = ", ".join(map(repr, columns))
+    values = sorted(held, key=lambda value: isinstance(value, float))  # texts come first
+    columns = tuple(dict.fromkeys(held[value] for value in values))
+    named, n = ", ".join(map(repr, columns)), len(held)
     return Finding(
         file, where, "hidden value", columns, n,
-        f"{file}: the {where} holds {n} value(s) of {named} that no released cell has", example,
+        f"{file}: the {where} holds {n} value(s) of {named} that no released cell has", values[0],
     )  # fmt: skip
 
 
@@ -161,7 +146,7 @@ class _Secrets:
             column = table[name]
             if hasattr(original, "to_crs") and name == original.geometry.name:
                 continue
-            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            if is_numeric(column):
                 numbers[str(name)] = np.unique(np.abs(column.dropna().to_numpy(np.float64)))
             else:
                 for value in pd.unique(column.dropna()):
@@ -193,7 +178,7 @@ class _Secrets:
             column = table[name].dropna()
             if name == _geometry(released):
                 continue
-            if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            if is_numeric(column):
                 numbers.append(column.to_numpy(np.float64))
             else:
                 cells += [text for value in pd.unique(column) for text in _forms(value)]
@@ -202,14 +187,14 @@ class _Secrets:
             shown = np.unique(np.abs(column))
             # A code of digits is no secret where a released number has the same digits before or behind its point.
             pieces = {piece for value in shown.tolist() for piece in repr(value).split(".")}
-            held = held | _Held({piece: self.texts[piece] for piece in pieces if piece in self.texts}, {})
+            held |= {piece: self.texts[piece] for piece in pieces if piece in self.texts}
             digits = decimals_of(pd.Series(shown), 9)
             # As it is, as it is written with its digits, and, before a decimal comma, its whole part by itself.
-            held = held | _Held({}, self._equal(shown))
+            held |= self._equal(shown)
             forms = [] if digits is None else [(shown[np.round(shown, d) == shown], d) for d in range(digits + 1)]
             for written, decimals in [*forms, (np.floor(shown), 0)]:
                 long = written[written * 10.0**decimals >= 10.0 ** (_DIGITS - 1)]
-                held = held | _Held({}, self._rounded(long, decimals))
+                held |= self._rounded(long, decimals)
         return held
 
     def found_in(self, parts: Iterable[Part], least: int, beside: Set[str] = frozenset()) -> _Held:
@@ -217,27 +202,24 @@ class _Secrets:
 
         `beside`: what looks like numbers with a comma and is none.
         """
-        texts: dict[str, str] = {}
-        numbers: dict[float, str] = {}
+        found: _Held = {}
         for part in parts:
-            texts |= self._whole_texts(part.values)
-            numbers |= self._whole_numbers(part.values)
+            found |= self._whole_texts(part.values) | self._whole_numbers(part.values)
             if part.text:
-                texts |= self._texts_in(part.text, least)
-                numbers |= self._numbers_in(part.text, beside)
+                found |= self._texts_in(part.text, least) | self._numbers_in(part.text, beside)
             if part.raw:
-                numbers |= self._doubles_in(part.raw)
-        return _Held(texts, numbers)
+                found |= self._doubles_in(part.raw)
+        return found
 
-    def _whole_texts(self, values: Iterable[Any]) -> dict[str, str]:
+    def _whole_texts(self, values: Iterable[Any]) -> _Held:
         forms = {form for value in values if not isinstance(value, float | int) for form in _forms(value)}
         return {form: self.texts[form] for form in forms if form in self.texts}
 
-    def _whole_numbers(self, values: Iterable[Any]) -> dict[float, str]:
+    def _whole_numbers(self, values: Iterable[Any]) -> _Held:
         plain = [float(value) for value in values if isinstance(value, float | int | np.number)]
         return self._equal(np.abs(np.array(plain, np.float64)))
 
-    def _texts_in(self, text: str, least: int) -> dict[str, str]:
+    def _texts_in(self, text: str, least: int) -> _Held:
         tokens = set(_TOKEN.findall(text))
         tokens |= {token.strip(".+-") for token in tokens}
         tokens |= {piece for token in tokens for piece in _PIECE.findall(token)}
@@ -247,41 +229,38 @@ class _Secrets:
                 found[secret] = self.texts[secret]
         return found
 
-    def _numbers_in(self, text: str, beside: Set[str]) -> dict[float, str]:
+    def _numbers_in(self, text: str, beside: Set[str]) -> _Held:
         tokens = set(_POINT.findall(text))
         if "," in text:
             tokens |= {token.replace(",", ".") for token in set(_COMMA.findall(text)) - beside}
-        found: dict[float, str] = {}
+        found: _Held = {}
         groups: dict[int, list[str]] = {}
         for token in tokens:
             if len(token.replace(".", "").strip("0")) >= _DIGITS and len(token) < 40:
                 groups.setdefault(len(token.partition(".")[2].split("e")[0]), []).append(token)
         for decimals, listed in groups.items():
             read = np.array(listed, np.float64)
-            if decimals > 9:
-                found |= self._equal(read)
-                continue
-            found |= self._rounded(read, decimals)
+            found |= self._equal(read) if decimals > 9 else self._rounded(read, decimals)
         return found
 
-    def _rounded(self, read: FloatArray, decimals: int) -> dict[float, str]:
+    def _rounded(self, read: FloatArray, decimals: int) -> _Held:
         """Return the values that are, rounded to so many decimals, among some numbers."""
         values, column = self._sorted
         scale = 10.0**decimals
         inside = np.isin(np.rint(values * scale), np.rint(read * scale))
         return {float(values[i]): self.names[column[i]] for i in np.flatnonzero(inside)}
 
-    def _equal(self, read: FloatArray) -> dict[float, str]:
+    def _equal(self, read: FloatArray) -> _Held:
         values, column = self._sorted
         inside = np.isin(values, read)
         return {float(values[i]): self.names[column[i]] for i in np.flatnonzero(inside)}
 
-    def _doubles_in(self, raw: bytes) -> dict[float, str]:
+    def _doubles_in(self, raw: bytes) -> _Held:
         """Return distinctive numbers that stand in some bytes as eight-byte floats, at whatever offset."""
         values, column = self._sorted
         distinct = np.array([len(f"{value:.15g}".replace(".", "").strip("0")) >= _DIGITS for value in values], bool)
         values, column = values[distinct], column[distinct]
-        found: dict[float, str] = {}
+        found: _Held = {}
         if not len(values):
             return found
         for order in ("<u8", ">u8"):
@@ -311,12 +290,10 @@ def _geometry(table: Any) -> Any:
 
 def _neutral(released: Any, file: Path) -> list[Part]:
     """Return the parts of a file of the same kind and columns without records: what the format says by itself."""
-    from reident.workbench.files import WRITTEN, write_file
-    from reident.workbench.opening import file_kind
-
-    if file_kind(file) not in WRITTEN or file_kind(file) in (".csv", ".geojson", ".shp", ".fgb"):
+    kind = file_kind(file)
+    if kind not in WRITTEN or kind in (".csv", ".geojson", ".shp", ".fgb"):
         return []
     with scratch() as folder:
-        empty = folder / f"release{file_kind(file)}"
+        empty = folder / f"release{kind}"
         write_file(released.iloc[:0], empty)
         return list(parts_of(empty))

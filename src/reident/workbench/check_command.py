@@ -7,19 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reident.workbench.command_options import (
-    Crs,
-    Ends,
-    Lat,
-    Limit,
-    Lon,
-    Population,
-    Quasi,
-    Sensitive,
-    Tolerate,
-    listed,
-    relations_file,
-)
+from reident.workbench import command_options as common
 
 __all__ = ["check"]
 
@@ -30,11 +18,11 @@ REFUSED = 3
 def check(
     release: Annotated[Path, typer.Argument(help="The released file, or a folder that `reident protect` wrote.")],
     against: Annotated[Path, typer.Option(help="The original file.")],
-    quasi: Quasi = "",
-    sensitive: Sensitive = "",
-    lat: Lat = None,
-    lon: Lon = None,
-    crs: Crs = None,
+    quasi: common.Quasi = "",
+    sensitive: common.Sensitive = "",
+    lat: common.Lat = None,
+    lon: common.Lon = None,
+    crs: common.Crs = None,
     release_crs: Annotated[str | None, typer.Option(help="The same of the release, where it differs.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe.yaml with the roles of the columns.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of both files that tells who is who.")] = None,  # noqa: A002
@@ -47,18 +35,18 @@ def check(
     release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
-    population: Population = None,
+    population: common.Population = None,
     register: Annotated[Path | None, typer.Option(help="A public list of the population.")] = None,
     earlier: Annotated[
         list[Path] | None, typer.Option(help="An earlier release of the same persons; repeatable.")
     ] = None,
     network: Annotated[bool, typer.Option("--network", help="Both files are edge lists, or other networks.")] = False,
-    ends: Ends = "",
+    ends: common.Ends = "",
     release_ends: Annotated[
         str, typer.Option(help="The same of a released edge list, where it names them otherwise.")
     ] = "",
-    limit: Limit = None,
-    tolerate: Tolerate = None,
+    limit: common.Limit = None,
+    tolerate: common.Tolerate = None,
     seed: Annotated[int, typer.Option(help="The seed of attacks that draw.")] = 0,
     out: Annotated[Path | None, typer.Option(help="The folder for verdict.json.")] = None,
 ) -> None:
@@ -66,19 +54,19 @@ def check(
     from reident.workbench.checking import check as run
 
     found = run(
-        relations_file(release, release_ends) if network and release_ends else release,
-        relations_file(against, ends) if network else against,
-        quasi=listed(quasi),
-        sensitive=listed(sensitive),
+        common.relations_file(release, release_ends) if network and release_ends else release,
+        common.relations_file(against, ends) if network else against,
+        quasi=common.listed(quasi),
+        sensitive=common.listed(sensitive),
         lat=lat,
         lon=lon,
         crs=crs,
         release_crs=release_crs,
-        names=listed(names),
-        release_names=listed(release_names),
+        names=common.listed(names),
+        release_names=common.listed(release_names),
         recipe=recipe,
         id=id,
-        called=dict(map(_called, called or [])),
+        called=dict(common.parted(one, "--called", "column=name") for one in called or []),
         household=household,
         weight=weight,
         population=population,
@@ -107,12 +95,3 @@ def check(
         print(f"note: {note}")
     if not found.passed:
         raise typer.Exit(REFUSED)
-
-
-def _called(text: str) -> tuple[str, str]:
-    from reident.base import ParameterError
-
-    name, sign, other = text.partition("=")
-    if not sign:
-        raise ParameterError(f"`--called` must have the form column=name, got {text!r}")
-    return name, other

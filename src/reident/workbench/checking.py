@@ -29,14 +29,17 @@ from reident.methods.release import Release
 from reident.networks.graph import Network, as_network, by_name
 from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
+from reident.workbench.audit import audit_bytes
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import read_like, without_apostrophes
+from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
-from reident.workbench.knowledge import KnowledgePrice, price
+from reident.workbench.knowledge import priced
 from reident.workbench.microdata import is_graph
 from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.recipe import Recipe, read_recipe
 from reident.workbench.released import Calls, read_any, read_network, read_records, with_marks
 from reident.workbench.released_computed import is_read
 from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
@@ -142,15 +145,14 @@ def check(
     >>> found.passed, found.n_above, found.worst
     (False, 2, 0.5)
     """
-    if recipe is not None:
-        from reident.workbench.recipe import Recipe, read_recipe
-
-        recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
-        check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
+    unsaid = recipe is None  # then values and names tell what an identifier is
+    recipe = Recipe() if unsaid else recipe
+    recipe = read_recipe(recipe) if isinstance(recipe, str | Path) else recipe
+    check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
     if out is not None:
         check_path(out, "out")
-    limit = (0.25 if recipe is None else recipe.limit) if limit is None else limit
-    tolerate = (0.0 if recipe is None else recipe.tolerate) if tolerate is None else tolerate
+    limit = recipe.limit if limit is None else limit
+    tolerate = recipe.tolerate if tolerate is None else tolerate
     limit = check_real(limit, "limit", low=0, high=1, why=_percent(limit))
     tolerate = check_real(tolerate, "tolerate", low=0, high=1, why=_percent(tolerate))
     check_seed(seed)
@@ -161,16 +163,15 @@ def check(
     roles["release_names"] = release_names
     check_text(household, "household")
     check_text(weight, "weight")
-    household = household or (None if recipe is None else next(iter(recipe.named("household")), None))
-    weight = weight or (None if recipe is None else next(iter(recipe.named("weight")), None))
+    household, weight = household or recipe.first("household"), weight or recipe.first("weight")
     if population is not None and weight is None:
         raise ParameterError(NO_WEIGHT)
-    population = recipe.population if population is None and recipe is not None else population
+    population = recipe.population if population is None else population
     named: dict[str, Any] = {name: roles[name] for name in ("lat", "lon", "id", "crs")}
     shown = named | {"crs": roles["release_crs"] or roles["crs"]}
     told: bool | None = isinstance(release, Release) or None
     findings: list[dict[str, Any]] = []
-    if recipe is not None and recipe.ends and not is_graph(original):
+    if recipe.ends and not is_graph(original):
         original = relations_of(read_records(original, recipe.reading), recipe.ends, "original")
     marks = pd.DataFrame()
     if isinstance(original, Relations):
@@ -186,23 +187,16 @@ def check(
         told = bool(findings)
     else:
         judged = data = check_table(read_records(original, _reading(recipe, original, crs, names)), "original")
-        if (
-            crs is not None
-            and lat is None
-            and not hasattr(data, "to_crs")
-            and (recipe is None or recipe.places is None)
-        ):
+        if crs is not None and lat is None and not hasattr(data, "to_crs") and recipe.places is None:
             raise ParameterError(
                 f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone"
             )
-        if recipe is not None and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
+        if not unsaid and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
         calls = Calls(judged, roles | {"household": household}, called)
         said = read_any(release, shown, calls)
     before = [read_any(one, shown, calls) for one in check_listed(earlier, "earlier")]
-    if hierarchies is None and recipe is not None:
-        from reident.workbench.hierarchies import hierarchies_of
-
+    if hierarchies is None:
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         calls.known_of(without_apostrophes(judged)), said, quasi=calls.quasi, sensitive=roles["sensitive"],
@@ -211,11 +205,17 @@ def check(
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
-    if not is_graph(original) and path is not None:
-        findings = _audit(path, data, named, release_names)
     if not is_graph(original):
+        if path is not None:
+            released = read_like(path, data, names=release_names) if release_names else None
+            found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"])
+            findings = [one.as_dict() for one in found_there]
         who, listed = pd.DataFrame(data), sensitive or ()
-        keys = _identifiers(who, recipe, {*known.quasi, *listed, *named.values(), household, weight})
+        others = {*known.quasi, *listed, *named.values(), household, weight}
+        if unsaid:
+            keys = identifiers_of(who, others)
+        else:
+            keys = [name for name in recipe.named("identifier") if name in who.columns and name not in others]
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     unread, unknown = _unread(known, said)
     findings = findings + unknown
@@ -240,7 +240,7 @@ def check(
             *told_of_groups(known, found, stands_for, limit, receipt),
         ],
         seed=seed,
-        knowledge=_priced(said, known, limit),
+        knowledge=priced(said, known, limit=limit),
         population=stands_for,
         release_sha256="" if path is None or not path.is_file() else hashlib.sha256(path.read_bytes()).hexdigest(),
     )
@@ -249,18 +249,11 @@ def check(
     return verdict
 
 
-def _reading(recipe: Any, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
+def _reading(recipe: Recipe, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
     """Return how the original's file is read: as the recipe and `names` say, a geographic one without a CRS by it."""
     geographic = isinstance(original, str | Path) and Path(original).suffix.lower() in GEOGRAPHIC
     told = {"crs": crs} if geographic and crs is not None else {}
-    return {**({} if recipe is None else recipe.reading), **told, **({"names": names} if names else {})}
-
-
-def _priced(release: Release, knowledge: Knowledge, limit: float) -> KnowledgePrice | None:
-    try:
-        return price(release, knowledge, limit=limit)
-    except ParameterError:  # nothing of what is known is released
-        return None
+    return {**recipe.reading, **told, **({"names": names} if names else {})}
 
 
 def _percent(value: Any) -> str:
@@ -269,7 +262,7 @@ def _percent(value: Any) -> str:
 
 
 def _roles(
-    recipe: Any,
+    recipe: Recipe,
     quasi: Any,
     sensitive: Any,
     lat: str | None,
@@ -277,20 +270,13 @@ def _roles(
     id: str | None,  # noqa: A002
 ) -> dict[str, Any]:
     """Return who is what: what is named here, else what the recipe says."""
-    told: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "lat": lat, "lon": lon, "id": id, "crs": None}
-    if recipe is None:
-        return told
-    told["quasi"] = told["quasi"] or recipe.named("quasi-identifier")
-    told["sensitive"] = sensitive or recipe.named("sensitive")
     places = recipe.places if recipe.places and lat is None and lon is None else {"lat": lat, "lon": lon}
-    return told | {name: places.get(name) for name in ("lat", "lon", "crs")}
-
-
-def _identifiers(original: pd.DataFrame, recipe: Any, others: Collection[Any]) -> list[Any]:
-    """Return the columns that tell who a record is: as a recipe says, else by their values and names."""
-    if recipe is None:
-        return identifiers_of(original, others)
-    return [name for name in recipe.named("identifier") if name in original.columns and name not in others]
+    return {
+        "quasi": quasi or recipe.named("quasi-identifier"),
+        "sensitive": sensitive or recipe.named("sensitive"),
+        "id": id,
+        **{name: places.get(name) for name in ("lat", "lon", "crs")},
+    }
 
 
 def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
@@ -302,13 +288,6 @@ def _names_kept(release: Release, network: Network) -> list[dict[str, Any]]:
         return []
     finding = Finding("release", "nodes", "hidden value", (), kept, f"{kept} nodes are released under their names")
     return [finding.as_dict()]
-
-
-def _audit(path: Path, original: Any, named: Mapping[str, Any], names: str | Sequence[str]) -> list[dict[str, Any]]:
-    from reident.workbench.audit import audit_bytes
-
-    released = read_like(path, original, names=names) if names else None
-    return [one.as_dict() for one in audit_bytes(path, original, released, lat=named["lat"], lon=named["lon"])]
 
 
 def _notes(

@@ -12,26 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["Typed", "decimals_of", "file_decimal", "type_text", "type_values", "words"]
+__all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "type_values", "words"]
 
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 _NO_ANSWER = {
-    "#N/A",
-    "#NV",
-    "#NUM!",
-    "#VALUE!",
-    "#WERT!",
-    "NULL",
-    "null",
-    "NaN",
-    "nan",
-    "N/A",
-    "n/a",
-    "<NA>",
-    "?",
-    "k.A.",
+    "#N/A", "#NV", "#NUM!", "#VALUE!", "#WERT!", "NULL", "null", "NaN", "nan", "N/A", "n/a", "<NA>", "?", "k.A.",
     "k. A.",
-}
+}  # fmt: skip
 _AMONG_NUMBERS = _NO_ANSWER | {
     "NA", "na", "None", "none", ".", "..", "-", "--", "x", "X", "*", "unbekannt", "unknown", "missing", "fehlt",
     "keine Angabe", "not known", "inconnu",
@@ -130,6 +117,14 @@ def decimals_of(values: pd.Series, most: int = 12) -> int | None:
         if np.array_equal(np.round(numbers, digits), numbers):
             return digits
     return None
+
+
+def round_up(value: float) -> float:
+    """Return the next 1, 2 or 5 times a power of ten."""
+    if value <= 0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
 
 
 def file_decimal(table: pd.DataFrame, separator: str) -> str:
@@ -329,11 +324,7 @@ def _as_dates(cells: list[str], absent: set[str]) -> tuple[Any, str, set[str], l
         back = "YYYY-MM-DD hh:mm:ss" if "hh" in shown else "YYYY-MM-DD"
         receipts = [] if shown == back else [f"dates written {shown} are written back {back}"]
         notes = []
-        if (
-            shown == "DD/MM/YYYY"
-            and all(int(cell.split("/")[1]) <= 12 for cell in known)
-            and all(int(cell.split("/")[0]) <= 12 for cell in known)
-        ):
+        if shown == "DD/MM/YYYY" and all(int(cell.split("/")[0]) <= 12 for cell in known):
             notes.append("read as day/month/year; month/day/year would fit as well")
         return np.array([read.get(cell, pd.NaT) for cell in cells], object), "date", absent, receipts, notes
     return None

@@ -12,28 +12,6 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = [
-    "Area",
-    "Candidates",
-    "Crs",
-    "Ends",
-    "Epsilon",
-    "Lat",
-    "Limit",
-    "Lon",
-    "Population",
-    "Public",
-    "Quasi",
-    "Sensitive",
-    "Tolerate",
-    "listed",
-    "network_file",
-    "open_or_recipe",
-    "public_inputs",
-    "resumable",
-    "with_population",
-]
-
 Quasi = Annotated[
     str,
     typer.Option(help="Columns that an intruder may know, separated by commas; a name with a comma in double quotes."),
@@ -58,6 +36,16 @@ Tolerate = Annotated[float | None, typer.Option(help="The share who may lie abov
 Population = Annotated[
     float | None, typer.Option(help="Persons for whom the survey weights stand together; default: as many as they say.")
 ]
+
+
+def parted(text: str, option: str, form: str) -> tuple[str, str]:
+    """Return what stands before and behind the first equals sign of what an option says."""
+    from reident.base import ParameterError
+
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ParameterError(f"`{option}` must have the form {form}, got {text!r}")
+    return name, value
 
 
 def listed(names: str) -> list[str]:
@@ -95,14 +83,11 @@ def public_inputs(
     area: Path | None, candidates: Path | None, others: list[str] | None, lat: str | None, lon: str | None
 ) -> dict[str, Any]:
     """Read the files of public inputs; their coordinate columns may be called as those of the data."""
-    from reident.base import ParameterError
     from reident.workbench.files import read_file, with_places
 
     named = {"area": area, "candidates": candidates}
     for text in others or []:
-        name, sign, path = text.partition("=")
-        if not sign:
-            raise ParameterError(f"`--public` must have the form name=file, got {text!r}")
+        name, path = parted(text, "--public", "name=file")
         named[name] = Path(path)
     read = {name: read_file(path) for name, path in named.items() if path is not None}
     return {

@@ -17,40 +17,11 @@ from typing import Annotated, Any
 
 import typer
 
+from reident.workbench import command_options as common
 from reident.workbench.check_command import check
-from reident.workbench.command_options import (
-    Area,
-    Candidates,
-    Crs,
-    Ends,
-    Epsilon,
-    Lat,
-    Limit,
-    Lon,
-    Population,
-    Public,
-    Quasi,
-    Sensitive,
-    Tolerate,
-    listed,
-    network_file,
-    open_or_recipe,
-    public_inputs,
-    resumable,
-    with_population,
-)
 from reident.workbench.protect_command import protect
 
 __all__ = ["add_commands"]
-
-File = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage, GeoJSON or shapefile.")]
-Sep = Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")]
-Decimal = Annotated[str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")]
-Encoding = Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")]
-Sheet = Annotated[str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")]
-Layer = Annotated[str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")]
-Missing = Annotated[str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")]
-Text = Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -81,20 +52,28 @@ def app_(
 
 
 def open_(
-    file: File,
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel, GeoPackage, GeoJSON or shapefile.")],
     out: Annotated[Path, typer.Option(help="The recipe to write; a picture of the columns lies beside it.")] = Path(
         "recipe.yaml"
     ),
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    layer: Layer = None,
-    crs: Crs = None,
-    lat: Lat = None,
-    lon: Lon = None,
-    missing: Missing = None,
-    text: Text = "",
+    sep: Annotated[str | None, typer.Option(help="What separates the fields of a text file; default: found.")] = None,
+    decimal: Annotated[
+        str | None, typer.Option(help="The decimal sign of a text file, . or ,; default: found.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of a text file; default: found.")] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of an Excel file; default: the one with most in it.")
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="The layer of a geographic file; default: the one with most records.")
+    ] = None,
+    crs: common.Crs = None,
+    lat: common.Lat = None,
+    lon: common.Lon = None,
+    missing: Annotated[
+        str | None, typer.Option(help="Further cells that mean missing, separated by commas: -9,NA.")
+    ] = None,
+    text: Annotated[str, typer.Option(help="Columns to leave as text, separated by commas.")] = "",
     names: Annotated[
         str, typer.Option(help="What the columns are called where the file has no line of names, with commas.")
     ] = "",
@@ -109,7 +88,7 @@ def open_(
     ] = None,
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
-    population: Population = None,
+    population: common.Population = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a recipe that is there.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
@@ -126,8 +105,8 @@ def open_(
         )
     reading = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
-        "missing": None if missing is None else listed(missing), "text": listed(text),
-        "names": listed(names),
+        "missing": None if missing is None else common.listed(missing), "text": common.listed(text),
+        "names": common.listed(names),
     }  # fmt: skip
     found = open_file(file, **reading)  # type: ignore[arg-type]
     told = recipe_of(found, os.path.relpath(file, out.parent), reading).with_roles(dict(map(_role, role or [])))
@@ -137,7 +116,7 @@ def open_(
     out.parent.mkdir(parents=True, exist_ok=True)
     picture = out.with_suffix(".png")
     told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
-    recipe = with_population(told, population).write(out)
+    recipe = common.with_population(told, population).write(out)
     told.shown(found).draw().savefig(picture, dpi=130)
     print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
 
@@ -146,26 +125,26 @@ def assess(
     file: Annotated[Path | None, typer.Argument(help="The file; default: the one that the recipe names.")] = None,
     out: Annotated[Path, typer.Option(help="The folder for the report, its tables and figures.")] = Path("report"),
     recipe: Annotated[Path | None, typer.Option(help="A recipe with the roles of the columns.")] = None,
-    quasi: Quasi = "",
-    lat: Lat = None,
-    lon: Lon = None,
-    sensitive: Sensitive = "",
-    epsilon_quasi: Epsilon = "",
+    quasi: common.Quasi = "",
+    lat: common.Lat = None,
+    lon: common.Lon = None,
+    sensitive: common.Sensitive = "",
+    epsilon_quasi: common.Epsilon = "",
     network: Annotated[
         Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
     ] = None,
-    ends: Ends = "",
-    limit: Limit = None,
-    tolerate: Tolerate = None,
-    population: Population = None,
+    ends: common.Ends = "",
+    limit: common.Limit = None,
+    tolerate: common.Tolerate = None,
+    population: common.Population = None,
     must_keep: Annotated[
         str, typer.Option(help="What the advised release must not withhold: place, or columns, separated by commas.")
     ] = "",
     overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
     known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
-    area: Area = None,
-    candidates: Candidates = None,
-    public: Public = None,
+    area: common.Area = None,
+    candidates: common.Candidates = None,
+    public: common.Public = None,
     profile: Annotated[str, typer.Option(help="smoke, quick (5 repetitions) or full (30).")] = "quick",
     seed: Annotated[int, typer.Option(help="The seed of the simulated intruder.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
@@ -184,15 +163,15 @@ def assess(
     from reident.workbench.recipe import Recipe
 
     began = time.monotonic()
-    relations: Any = None if network is None else network_file(network, ends)
-    opened, told = (None, Recipe("")) if file is recipe is None and relations else open_or_recipe(file, recipe)
+    relations: Any = None if network is None else common.network_file(network, ends)
+    opened, told = (None, Recipe("")) if file is recipe is None and relations else common.open_or_recipe(file, recipe)
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
-        noisy = listed(epsilon_quasi)
-        known_columns = list(dict.fromkeys([*listed(quasi), *noisy]))
-        told = told.with_columns(quasi=known_columns, sensitive=listed(sensitive), lat=lat, lon=lon)
-        told = with_population(told, population)
+        noisy = common.listed(epsilon_quasi)
+        known_columns = list(dict.fromkeys([*common.listed(quasi), *noisy]))
+        told = told.with_columns(quasi=known_columns, sensitive=common.listed(sensitive), lat=lat, lon=lon)
+        told = common.with_population(told, population)
         data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
         said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
         relations = said.pop("network", relations)
@@ -204,10 +183,10 @@ def assess(
             data,
             **said,
             network=relations,
-            must_keep=listed(must_keep),
+            must_keep=common.listed(must_keep),
             overlap=overlap,
             n_known=known or None,
-            public=public_inputs(area, candidates, public, lat, lon),
+            public=common.public_inputs(area, candidates, public, lat, lon),
             profile=profile,
             seed=seed,
             jobs=processors(jobs),
@@ -311,7 +290,7 @@ def _workplace(out: Path) -> Iterator[Path]:
         (work / "probe").unlink()
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    with occupied(work, "out"), resumable(out):
+    with occupied(work, "out"), common.resumable(out):
         yield work
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import FloatArray
-from reident.workbench.columns import decimals_of
+from reident.base import FloatArray, is_numeric
+from reident.workbench.columns import decimals_of, round_up
 from reident.workbench.microdata import LAT, LON
 
 __all__ = ["column_loss", "in_form", "public_days", "public_ends", "with_coordinates"]
@@ -26,8 +26,7 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
 
     Rounding what a method released tells nothing more of the original.
     """
-    numeric = pd.api.types.is_numeric_dtype(before) and not pd.api.types.is_bool_dtype(before)
-    if not numeric:
+    if not is_numeric(before):
         return public_days(before, after)
     if not pd.api.types.is_numeric_dtype(after):
         return public_ends(before, after)
@@ -47,10 +46,10 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     """
     spread = float(before.max() - before.min()) if before.notna().any() else 0.0
     digits = decimals_of(before)
-    step = max(_round_up(spread / _STEPS), 0.0 if digits is None else 10.0**-digits)
+    step = max(round_up(spread / _STEPS), 0.0 if digits is None else 10.0**-digits)
     own = _apart(before, digits)
     if own >= step and before.nunique() < spread / own / 2:  # few of the grid's points are values, and every end one
-        step = _round_up(10 * own)
+        step = round_up(10 * own)
     if step <= 0:
         return after
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
@@ -95,14 +94,6 @@ def _apart(values: pd.Series, digits: int | None) -> float:
     whole = np.rint(known * 10.0**digits).astype(np.int64)
     unit = int(np.gcd.reduce(whole - whole[0]))
     return unit * 10.0**-digits if unit > 1 else 0.0
-
-
-def _round_up(value: float) -> float:
-    """Return the next 1, 2 or 5 times a power of ten."""
-    if value <= 0:
-        return 0.0
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * (1 - 1e-9)))
 
 
 def with_coordinates(after: pd.DataFrame, before: pd.DataFrame, places: dict[str, Any]) -> pd.DataFrame:
@@ -152,7 +143,7 @@ def column_loss(before: pd.Series, after: pd.Series) -> float:
     old, new = old[known], new[known]
     if len(old) < 2:
         return 1.0 - share if len(before) else 0.0
-    if all(pd.api.types.is_numeric_dtype(one) and not pd.api.types.is_bool_dtype(one) for one in (old, new)):
+    if is_numeric(old) and is_numeric(new):
         x, y = old.to_numpy(np.float64), new.to_numpy(np.float64)
         if np.array_equal(x, y):
             return 1.0 - share

@@ -58,19 +58,16 @@ def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:
         )
     values = pd.unique(column.dropna())
     if "file" in form:
-        return _from_file(Path(form["file"]))
+        found = Hierarchy.from_csv(
+            Path(form["file"])
+        )  # levels separated by semicolons, as ARX writes them, or by commas
+        return Hierarchy.from_csv(Path(form["file"]), sep=",") if found.n_levels == 1 else found
     if "prefixes" in form:
         return Hierarchy.from_prefixes(values.tolist())
     if "date" in form:
         return Hierarchy.from_dates(column.dropna().astype(str))
     widths = [float(width) if width % 1 else int(width) for width in check_listed(form["intervals"], "intervals")]
     return Hierarchy.from_intervals(sorted(values.tolist()), widths, origin=form.get("origin", 0))
-
-
-def _from_file(path: Path) -> Hierarchy:
-    """Read a hierarchy whose levels are separated by semicolons, as ARX writes them, or by commas."""
-    found = Hierarchy.from_csv(path)
-    return Hierarchy.from_csv(path, sep=",") if found.n_levels == 1 else found
 
 
 def read_form(text: str) -> tuple[str, Any]:

@@ -12,18 +12,16 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, ParameterError
+from reident.base import DataError, ParameterError
 from reident.methods.forms import FORMS
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
-from reident.places.distances import great_circle_km
-from reident.places.points import read_places
 from reident.sweep import _code
 from reident.sweep._parts import PartStore
-from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.finishing import column_loss
-from reident.workbench.knowledge import KnowledgePrice, price
+from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
 from reident.workbench.making import Made, Roles, Step, make
+from reident.workbench.microdata import has_places, in_columns
 from reident.workbench.panel import Panel, knowledge_of, own_order, panel
 from reident.workbench.population import population_of, told_of_groups
 
@@ -31,8 +29,6 @@ __all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "in_a
 
 Drawn = TypeVar("Drawn")
 
-#: What the place of a record is called among the columns.
-PLACE = "place"
 #: Records beyond which distances are not released here, and on which losses of places are measured.
 _MOST_DISTANCES, _SAMPLE = 2000, 500
 
@@ -96,13 +92,12 @@ class Bench:
     @property
     def places(self) -> list[str]:
         """`PLACE` where the records have one."""
-        has = hasattr(self.data, "to_crs") or {LAT, LON} <= set(self.data.columns)
-        return [PLACE] if has else []
+        return [PLACE] if has_places(self.data) else []
 
     @property
     def protected(self) -> list[str]:
         """The columns that an intruder may know, the place among them."""
-        return list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi, *self.places]))
+        return list(dict.fromkeys([*self.roles.known, *self.places]))
 
     def digest(self) -> str:
         """Return a hash of all that a verdict depends on beside the chain: code, data, roles and rule."""
@@ -136,7 +131,7 @@ class Bench:
         """Return the columns that a step is about."""
         if step.entry.data == "places":
             return (PLACE,)
-        return tuple(step.columns or dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi]))
+        return tuple(step.columns or self.roles.known)
 
     def promise(self, chain: Sequence[Part]) -> float:
         """Return the mean share of the protected columns that a chain would keep by what its steps keep alone."""
@@ -167,22 +162,17 @@ class Bench:
         rows = np.linspace(0, len(made.table) - 1, min(_SAMPLE, len(made.table))).astype(int)
         if len(rows) < 3:
             return 1.0
-        true = great_circle_km(*read_places(self.data.loc[made.table.index[rows]], "data"))
-        if made.matrix_km is None:
-            shown: FloatArray = great_circle_km(*read_places(made.table.iloc[rows], "release"))
-        else:
-            shown = made.matrix_km[np.ix_(rows, rows)]
-        kept = (neighbours_kept(true, shown) + distances_kept(true, shown)) / 2
-        return 1.0 - kept * len(made.table) / len(self.data)
+        neighbours, distances = made.kept_of_places(self.data, rows)
+        return 1.0 - (neighbours + distances) / 2 * len(made.table) / len(self.data)
 
     def release(self, made: Made, shown: set[str], steps: Sequence[Step]) -> Release:
         """Return what `protect` would write of this."""
         table, named = made.table, shown | set(self.others)
         with_place = made.places == "moved"
-        if hasattr(table, "to_crs"):
-            lat, lon = read_places(table, "release") if with_place else (None, None)
-            table = pd.DataFrame(table.drop(columns=table.geometry.name))
-            table = table.assign(**{LAT: lat, LON: lon}) if with_place else table
+        if with_place:
+            table = in_columns(table, "release")
+        elif hasattr(table, "to_crs"):
+            table = table.drop(columns=table.geometry.name)
         kept = [name for name in table.columns if name in named and name not in (LAT, LON)]
         table = pd.DataFrame(table[[*kept, *([LAT, LON] if with_place else [])]])
         form = "points" if with_place else "distances" if made.matrix_km is not None else "table"
@@ -246,8 +236,7 @@ class Bench:
         """Return what the intruder knows."""
         roles = self.roles
         return knowledge_of(
-            self.data, released, quasi=list(dict.fromkeys([*roles.quasi, *roles.epsilon_quasi])),
-            sensitive=roles.secret,
+            self.data, released, quasi=roles.known, sensitive=roles.secret,
             household=roles.household, weight=roles.weight, hierarchies=roles.hierarchies, told=told,
             population=None if roles.population is None else roles.population / self.scale,
         )  # fmt: skip
@@ -263,10 +252,7 @@ class Bench:
 
     def plain(self) -> pd.DataFrame:
         """Return the records with their places in two columns."""
-        if not hasattr(self.data, "to_crs"):
-            return pd.DataFrame(self.data)
-        lat, lon = read_places(self.data, "data")
-        return pd.DataFrame(self.data.drop(columns=self.data.geometry.name)).assign(**{LAT: lat, LON: lon})
+        return in_columns(self.data, "data")
 
     def as_they_are(self) -> Release:
         """Return the data as a release."""
@@ -282,14 +268,11 @@ class Bench:
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return what knowledge is worth with a release of this table, the true pairs known to the judge."""
         released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
-        names = list(dict.fromkeys([*self.roles.quasi, *self.roles.epsilon_quasi]))
+        names = self.roles.known
         if not (self.places or names):
             return None
         known = knowledge_of(self.data, released, quasi=names, hierarchies=self.roles.hierarchies, told=True)
-        try:
-            return price(released, known, limit=self.limit, rng=self.seed)
-        except ParameterError:  # no column of what is known is released
-            return None
+        return priced(released, known, limit=self.limit, rng=self.seed)
 
 
 class Verdicts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import agreement
 from reident.workbench.panel import knowledge_of, panel, read_release
 
-__all__ = ["KnowledgePrice", "knowledge_price", "price"]
+__all__ = ["PLACE", "KnowledgePrice", "knowledge_price", "price", "priced"]
 
 #: Columns up to which every subset is tried, and of more columns the largest subsets that are and how many.
 ALL, UP_TO, MOST = 8, 3, 3000
@@ -124,6 +124,14 @@ def knowledge_price(
     return price(said, known, limit=limit, max_size=max_size, rng=rng)
 
 
+def priced(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: RNGLike = 0) -> KnowledgePrice | None:
+    """Return what `price` does; None where nothing of what is known is released."""
+    try:
+        return price(release, knowledge, limit=limit, rng=rng)
+    except ParameterError:
+        return None
+
+
 def price(
     release: Release, knowledge: Knowledge, *, limit: float = 0.25, max_size: int | None = None, rng: RNGLike = 0
 ) -> KnowledgePrice:
@@ -144,12 +152,14 @@ def price(
     subsets = pd.DataFrame(rows).sort_values(
         ["size", "risk"], ascending=[True, False], kind="stable", ignore_index=True
     )
-    orders: Iterable[Sequence[str]] = (
-        [generator.permutation(names).tolist() for _ in range(_n_orders(len(names)))] if not every else ()
-    )
-    measures = ("share_above_limit", "risk")
-    shared = _shapley_exact(names, value, measures) if every else _shapley_drawn(names, value, measures, orders)
-    columns = pd.DataFrame({"column": names, **shared})
+    if every:
+        shared = _shapley(names, value, _each_once(names))
+    else:
+        n_orders = max(_LEAST_ORDERS, min(_ORDERS, MOST // len(names)))
+        orders = [generator.permutation(names).tolist() for _ in range(n_orders)]
+        steps = ((1.0, order[:place], name) for order in orders for place, name in enumerate(order))
+        shared = _shapley(names, value, steps) / n_orders
+    columns = shared.reset_index(names="column")
     columns = columns.sort_values(["share_above_limit", "risk"], ascending=False, kind="stable", ignore_index=True)
     return KnowledgePrice(subsets, columns, limit, every)
 
@@ -159,11 +169,9 @@ def _size(n_names: int) -> int:
     return max(k for k in range(1, UP_TO + 1) if k == 1 or sum(math.comb(n_names, j) for j in range(1, k + 1)) <= MOST)
 
 
-def _n_orders(n_names: int) -> int:
-    return max(_LEAST_ORDERS, min(_ORDERS, MOST // n_names))
-
-
 _Value = Callable[[frozenset[str]], dict[str, float]]
+#: A weight, what is known before, and what is learned then.
+_Step = tuple[float, Sequence[str], str]
 
 
 def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
@@ -200,32 +208,21 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
     return value
 
 
-def _shapley_exact(names: Sequence[str], value: _Value, measures: Sequence[str]) -> dict[str, list[float]]:
+def _each_once(names: Sequence[str]) -> Iterator[_Step]:
+    """Yield each name after each subset of the others, weighted by the share of all orders that begin so."""
     n = len(names)
-    found: dict[str, list[float]] = {measure: [] for measure in measures}
     for name in names:
         others = [other for other in names if other != name]
-        added = dict.fromkeys(measures, 0.0)
         for k in range(n):
-            weight = 1 / (n * math.comb(n - 1, k))
             for one in itertools.combinations(others, k):
-                without, with_it = value(frozenset(one)), value(frozenset((*one, name)))
-                for measure in measures:
-                    added[measure] += weight * (with_it[measure] - without[measure])
-        for measure in measures:
-            found[measure].append(added[measure])
-    return found
+                yield 1 / (n * math.comb(n - 1, k)), one, name
 
 
-def _shapley_drawn(
-    names: Sequence[str], value: _Value, measures: Sequence[str], orders: Iterable[Sequence[str]]
-) -> dict[str, list[float]]:
-    added = {measure: dict.fromkeys(names, 0.0) for measure in measures}
-    n = 0
-    for order in orders:
-        n += 1
-        for place, name in enumerate(order):
-            without, with_it = value(frozenset(order[:place])), value(frozenset(order[: place + 1]))
-            for measure in measures:
-                added[measure][name] += with_it[measure] - without[measure]
-    return {measure: [total / n for total in of.values()] for measure, of in added.items()}
+def _shapley(names: Sequence[str], value: _Value, steps: Iterable[_Step]) -> pd.DataFrame:
+    """Return what each name adds to what is known before it, summed over steps with their weights."""
+    added = {measure: dict.fromkeys(names, 0.0) for measure in ("share_above_limit", "risk")}
+    for weight, before, name in steps:
+        without, with_it = value(frozenset(before)), value(frozenset((*before, name)))
+        for measure, of in added.items():
+            of[name] += weight * (with_it[measure] - without[measure])
+    return pd.DataFrame(added, index=list(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,19 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_columns, system_rng
+from reident.base import DataError, FloatArray, IntArray, ParameterError, Parameters, check_columns, system_rng
 from reident.methods import Entry
 from reident.methods.forms import FORMS, guarantee, lacking, release, touched
 from reident.methods.release import Release
+from reident.places.distances import great_circle_km
+from reident.places.points import read_places, write_places
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.labels import GAP, with_gaps
+from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.finishing import in_form
-from reident.workbench.microdata import LAT, LON, automatic_hierarchy, microdata
+from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located, microdata
 
 #: A table with columns changed, their names, and the release they come from.
 _Part = tuple[pd.DataFrame, list[str], Release | None]
 
-__all__ = ["MISSING", "Made", "Roles", "Step", "make"]
+__all__ = ["MISSING", "Made", "Roles", "Step", "make", "settings_of"]
 
 #: What becomes of missing values in the columns that are protected.
 MISSING = {
@@ -41,6 +45,11 @@ class Step:
     columns: list[str] | None = None
 
 
+def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
+    """Return all combinations of the values of a method's parameters, each checked."""
+    return [entry.check(dict(zip(values, one, strict=True))) for one in itertools.product(*values.values())]
+
+
 @dataclass(frozen=True)
 class Roles:
     """What the columns of a table are; methods that look at sensitive values look at those of `sensitive`."""
@@ -55,6 +64,11 @@ class Roles:
     weight: str | None = None
     population: float | None = None
     weights_receipt: str = ""
+
+    @property
+    def known(self) -> list[str]:
+        """All columns that an intruder may know."""
+        return list(dict.fromkeys([*self.quasi, *self.epsilon_quasi]))
 
     @property
     def secret(self) -> list[str]:
@@ -86,6 +100,15 @@ class Made:
     places: str = "true"
     done: list[dict[str, Any]] = field(default_factory=list)
     steps: list[Release] = field(default_factory=list)
+
+    def kept_of_places(self, data: Any, rows: IntArray) -> tuple[float, float]:
+        """Return the share of neighbours and of distances that the places of some records kept."""
+        true = great_circle_km(*read_places(data.loc[self.table.index[rows]], "data"))
+        if self.matrix_km is None:
+            shown: FloatArray = great_circle_km(*read_places(self.table.iloc[rows], "release"))
+        else:
+            shown = self.matrix_km[np.ix_(rows, rows)]
+        return neighbours_kept(true, shown), distances_kept(true, shown)
 
 
 def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "label", rng: Any = None) -> Made:
@@ -135,13 +158,12 @@ def _source(entry: Entry, rng: Any) -> Any:
 
 def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
     table, entry = made.table, step.entry
-    geometry = hasattr(table, "to_crs")
-    if not geometry and not {LAT, LON} <= set(table.columns):
+    if not has_places(table):
         raise ParameterError(f"`lat` and `lon` must be given for the method {entry.name!r}: the data have no geometry")
     if made.matrix_km is not None:
         raise ParameterError(f"`chain` must not move places after releasing distances, got {entry.name!r}")
-    located = _located(table)
-    table = table[located]
+    there = located(table)
+    table = table[there]
     most = FORMS[entry.form].most_records
     if len(table) > most:
         raise DataError(
@@ -154,7 +176,7 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
     data = microdata(one_each, quasi=read, kind="places", public=roles.public)
     moved = release(data, entry.name, step.settings, rng=_source(entry, rng))
     made.steps.append(moved)
-    told = {"records_without_place": int((~located).sum())}
+    told = {"records_without_place": int((~there).sum())}
     if roles.household is not None:
         told["moved_together"] = len(table) - len(one_each)
     if not moved.has_places:
@@ -166,42 +188,26 @@ def _move(made: Made, step: Step, roles: Roles, rng: Any) -> dict[str, Any]:
     target = units.map(first)
     kept = target.isin(moved.table.index)
     places = moved.table.loc[target[kept], [LAT, LON]].to_numpy(np.float64)
-    made.table, made.places = _put(table[kept], places), "moved"
+    made.table, made.places = write_places(table[kept], *places.T), "moved"
     return told
-
-
-def _located(table: Any) -> pd.Series:
-    if hasattr(table, "to_crs"):
-        return table.geometry.notna() & ~table.geometry.is_empty
-    return table[LAT].between(-90, 90) & table[LON].between(-180, 360)
 
 
 def _units(table: Any, household: str | None) -> pd.Series:
     """Return a number for what moves together: several noisy copies of a household's place would average out."""
+    numbers = pd.Series(np.arange(len(table)), index=table.index)
     if household is None:
-        return pd.Series(np.arange(len(table)), index=table.index)
+        return numbers
     x, y = (table.geometry.x, table.geometry.y) if hasattr(table, "to_crs") else (table[LAT], table[LON])
-    single = pd.Series(np.arange(len(table)), index=table.index).astype(str).radd("alone ")
-    home = table[household].astype(str).where(table[household].notna(), single)
+    home = table[household].astype(str).where(table[household].notna(), numbers.astype(str).radd("alone "))
     keys = pd.DataFrame({"home": home, "x": x, "y": y})
     return pd.Series(keys.groupby(["home", "x", "y"], sort=False).ngroup(), index=table.index)
-
-
-def _put(table: Any, places: np.ndarray) -> Any:
-    if not hasattr(table, "to_crs"):
-        return table.assign(**{LAT: places[:, 0], LON: places[:, 1]})
-    import geopandas as gpd
-
-    points = gpd.points_from_xy(places[:, 1], places[:, 0], crs="EPSG:4326")
-    there = gpd.GeoSeries(points, index=table.index).to_crs(table.crs)
-    return table.assign(**{table.geometry.name: there})
 
 
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
 def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[str, Any]:
-    quasi = list(dict.fromkeys(step.columns or [*roles.quasi, *roles.epsilon_quasi]))
+    quasi = list(dict.fromkeys(step.columns or roles.known))
     if not quasi:
         raise ParameterError(f"`quasi` must name the columns that {step.entry.name!r} protects, got none")
     table = pd.DataFrame(made.table)

@@ -23,12 +23,15 @@ from reident.base import (
     check_coordinates,
     check_real,
     check_table,
+    is_numeric,
 )
 from reident.data.simulate import overlapping_files
 from reident.methods.given import read_public
 from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network, network_from_edges
+from reident.places.points import read_places
 from reident.tables.hierarchy import Hierarchy
+from reident.workbench.columns import round_up
 
 __all__ = [
     "LAT",
@@ -182,9 +185,9 @@ def microdata(
         return _relations(data, quasi, sensitive)
     table = _plain(data, "data")
     listed = check_columns(table, quasi, "quasi", table_name="data", min_columns=0)
-    has_places = {LAT, LON} <= set(table.columns)
-    kind = check_choice(kind or ("places" if has_places else "table"), "kind", ("places", "table", "queries"))
-    if kind == "places" and not has_places:
+    placed = has_places(table)
+    kind = check_choice(kind or ("places" if placed else "table"), "kind", ("places", "table", "queries"))
+    if kind == "places" and not placed:
         raise DataError(
             f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
         )
@@ -202,14 +205,9 @@ def microdata(
         wanted += [LAT, LON]
     kept = table[wanted].copy()
     _refuse_missing(kept, listed, "data")
-    numeric = [
-        column
-        for column in listed
-        if pd.api.types.is_numeric_dtype(kept[column]) and not pd.api.types.is_bool_dtype(kept[column])
-    ]
-    for column in listed:
-        if column not in numeric:
-            kept[column] = kept[column].astype(str)
+    numeric = [column for column in listed if is_numeric(kept[column])]
+    as_texts = {column: str for column in listed if column not in numeric}
+    kept = kept.astype(as_texts)
     noisy = check_columns(table, epsilon_quasi, "epsilon_quasi", table_name="data", min_columns=0)
     if noisy and (not set(noisy) <= set(numeric) or set(noisy) == set(listed)):
         raise ParameterError(
@@ -218,12 +216,9 @@ def microdata(
     other = None
     if known is not None:
         shown = _plain(known, "known")
-        check_columns(shown, wanted if sensitive is None else [c for c in wanted if c != sensitive], "known")
-        other = shown[[column for column in wanted if column != sensitive]].copy()
+        other = shown[check_columns(shown, [column for column in wanted if column != sensitive], "known")]
         _refuse_missing(other, listed, "known")
-        for column in listed:
-            if column not in numeric:
-                other[column] = other[column].astype(str)
+        other = other.astype(as_texts)
     if kind == "queries" and sensitive is not None:
         _refuse_missing(kept, [sensitive], "data")
     declared = [*listed, *([sensitive] if kind == "queries" and sensitive is not None else [])]
@@ -233,6 +228,26 @@ def microdata(
         kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees, other, noisy, given,
         _projected(data) if kind == "places" else "",
     )  # fmt: skip
+
+
+def has_places(data: Any) -> bool:
+    """Tell whether records have places: a geometry, or the columns ``lat_deg`` and ``lon_deg``."""
+    return hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
+
+
+def located(data: Any) -> pd.Series:
+    """Tell which records that have places are somewhere on the earth."""
+    if hasattr(data, "to_crs"):
+        return data.geometry.notna() & ~data.geometry.is_empty
+    return data[LAT].between(-90, 90) & data[LON].between(-180, 360)
+
+
+def in_columns(data: Any, name: str) -> pd.DataFrame:
+    """Return a plain table, the places of a geometry in ``lat_deg`` and ``lon_deg``."""
+    if not hasattr(data, "to_crs"):
+        return pd.DataFrame(data)
+    lat, lon = read_places(data, name)
+    return pd.DataFrame(data.drop(columns=data.geometry.name)).assign(**{LAT: lat, LON: lon})
 
 
 def is_graph(data: Any) -> bool:
@@ -270,13 +285,8 @@ def _refuse_missing(table: pd.DataFrame, quasi: list[str], name: str) -> None:
 def _plain(data: Any, name: str) -> pd.DataFrame:
     """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
     check_table(data, name, min_records=8)
-    table = pd.DataFrame(data)
-    if hasattr(data, "to_crs"):
-        from reident.places.points import read_places
-
-        lat, lon = read_places(data, name)
-        table = pd.DataFrame(data.drop(columns=data.geometry.name)).assign(**{LAT: lat, LON: lon})
-    elif {LAT, LON} <= set(table.columns):
+    table = in_columns(data, name)
+    if not hasattr(data, "to_crs") and has_places(table):
         check_coordinates(table[LAT], table[LON])
     if not table.index.is_unique:
         raise DataError(
@@ -312,7 +322,7 @@ def automatic_hierarchy(column: pd.Series) -> Hierarchy:
     values = pd.unique(column.dropna().astype(str) if days else column.dropna())
     if not len(values):
         raise DataError(f"column {column.name!r} must have values, got none")
-    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    numeric = is_numeric(column)
     spread = float(np.ptp(values.astype(float))) if numeric else 0.0
     if not numeric and all(_DATE.fullmatch(str(value)) for value in values):
         return Hierarchy.from_dates(values)
@@ -320,9 +330,7 @@ def automatic_hierarchy(column: pd.Series) -> Hierarchy:
         return Hierarchy.from_prefixes(sorted(str(value) for value in values))
     if spread <= 0:
         return Hierarchy([[value, "*"] for value in sorted(values, key=str)])
-    raw = spread / 32
-    power = 10.0 ** np.floor(np.log10(raw))
-    width = float(next(step * power for step in (1, 2, 5, 10) if step * power >= raw * (1 - 1e-9)))
+    width = round_up(spread / 32)
     widths = [width * 2**level for level in range(6) if width * 2**level < 2 * spread]
     return Hierarchy.from_intervals(sorted(values.tolist()), widths)
 

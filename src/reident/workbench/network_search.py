@@ -57,12 +57,12 @@ def search_network(
                 break
     told = pd.DataFrame(rows, columns=ROW)
     before = judge.panel(read_release(plan.data.network, "data"), told=True)
-    shared: dict[str, Any] = {"price_before": None, "price_after": None, "n_chains": len(steps), "draws": draws}
+    search = Search(told, before, judge.persons, [], len(steps), draws)
     if found is None:
-        return Search(told, [], [], before, None, None, {}, {}, judge.persons, [], **shared)
+        return search
     step, made = found
     after = judge.panel(made, told=True)
-    return Search(told, [told_of(step)], [], before, after, made.table, {}, rows[-1], judge.persons, [], **shared)
+    return replace(search, chain=[told_of(step)], after=after, released=made.table, advised=rows[-1])
 
 
 class _Judge:

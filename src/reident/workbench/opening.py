@@ -24,6 +24,9 @@ __all__ = ["KINDS", "OpenedFile", "open_file"]
 #: The kinds of file that can be read, by the end of the name.
 KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
+#: What a reader gives: the table, what was found about the file, receipts and notes.
+_Read = tuple[Any, dict[str, Any], list[str], list[str]]
+_DELIMITED = (".csv", ".tsv", ".txt")
 _EXCEL = ("xlsx", "xls", "xlsm")
 #: What texts of a sheet are read as, by the type of the column.
 _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
@@ -159,23 +162,14 @@ def open_file(
     named = check_several(names, "names")
     for name in named:
         check_text(name, "names", optional=False)
-    source: dict[str, Any] = {"kind": kind[1:]}
-    receipts: list[str] = []
-    notes: list[str] = []
+    if kind not in _READERS:
+        graph = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
+        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{graph}")
+    options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": named}
     try:
-        if kind in (".csv", ".tsv", ".txt"):
-            cells, found, receipts = read_delimited(path, separator=separator, encoding=encoding, names=named)
-            source |= found
-        else:
-            cells, found, receipts, notes = _READERS[kind](path, sheet=sheet, layer=layer, crs=crs, names=named)
-            source |= found
+        cells, found, receipts, notes = _READERS[kind](path, separator=separator, encoding=encoding, **options)
     except (DataError, ParameterError):
         raise
-    except KeyError as error:
-        if kind in _READERS:
-            raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
-        graph = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
-        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{graph}") from None
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind[1:].upper()}: {error}") from error
     if not len(cells):
@@ -185,7 +179,8 @@ def open_file(
     if any("\n" in name for name in cells.columns) and len(set(in_one_line)) == len(in_one_line):
         cells = cells.rename(columns=dict(zip(cells.columns, in_one_line, strict=True)))
         receipts = [*receipts, "line breaks in the names of columns are not written back"]
-    if kind in (".csv", ".tsv", ".txt"):
+    source: dict[str, Any] = {"kind": kind[1:], **found}
+    if kind in _DELIMITED:
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
     forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
     parts = source.pop("parts", [])
@@ -317,9 +312,11 @@ def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) 
     ] if others else []
 
 
-def _read_excel(
-    path: Path, *, sheet: str | None, names: list[str], **_: Any
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_text(path: Path, *, separator: str | None, encoding: str | None, names: list[str], **_: Any) -> _Read:
+    return *read_delimited(path, separator=separator, encoding=encoding, names=names), []
+
+
+def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) -> _Read:
     sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
     sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
     chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
@@ -336,7 +333,7 @@ def _blank(cell: Any) -> bool:
     return cell is None or cell == "" or cell != cell
 
 
-def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(path)
@@ -358,7 +355,7 @@ def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> tuple[Any, dict[s
     return table.reset_index(drop=True), {}, told, []
 
 
-def _read_labelled(path: Path, **_: Any) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_labelled(path: Path, **_: Any) -> _Read:
     """Read Stata or SPSS: coded answers as their labels, with a receipt."""
     import pyreadstat
 
@@ -377,9 +374,7 @@ def _read_labelled(path: Path, **_: Any) -> tuple[Any, dict[str, Any], list[str]
     return table, {}, told, notes
 
 
-def _read_geographic(
-    path: Path, *, layer: str | None, crs: str | None, **_: Any
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any) -> _Read:
     import geopandas as gpd
     import pyogrio
 
@@ -390,9 +385,7 @@ def _read_geographic(
     return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen, "parts": shaped}, notes, path.name)
 
 
-def _geographic(
-    table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str
-) -> tuple[Any, dict[str, Any], list[str], list[str]]:
+def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
     if not hasattr(table, "to_crs"):
         return table, source, [], notes
     told: list[str] = []
@@ -409,6 +402,7 @@ def _geographic(
 
 
 _READERS: dict[str, Any] = {
+    **dict.fromkeys(_DELIMITED, _read_text),
     **dict.fromkeys((f".{kind}" for kind in _EXCEL), _read_excel),
     **dict.fromkeys((".parquet", ".pq"), _read_parquet),
     **dict.fromkeys((".dta", ".sav", ".zsav", ".por"), _read_labelled),

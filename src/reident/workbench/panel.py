@@ -28,6 +28,8 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, as_network, reordered
 from reident.places.distances import great_circle_km
 from reident.tables.labels import text_of, texts_of
+from reident.workbench.files import with_places, without_apostrophes
+from reident.workbench.microdata import has_places, in_columns
 from reident.workbench.roles import UNKNOWN, survey_weights
 
 __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "placed_table", "read_release"]
@@ -258,8 +260,6 @@ def attack_panel(
     seed = check_seed(seed)
     attacks = check_attacks(attacks)
     said = read_release(release, "release", lat, lon, id)
-    from reident.workbench.files import without_apostrophes
-
     table = without_apostrophes(check_table(original, "original"))
     known = knowledge_of(
         table, said, quasi=quasi, sensitive=sensitive, lat=lat, lon=lon, id=id, hierarchies=hierarchies,
@@ -279,8 +279,6 @@ def read_release(
     crs: str | None = None,
 ) -> Release:
     """Read whatever is a release into the form in which attacks take it."""
-    from reident.workbench.files import without_apostrophes
-
     if isinstance(release, Release):
         return release
     matrix = None
@@ -297,7 +295,7 @@ def read_release(
     order = own_order(table.drop(columns=[] if id is None else [id]))
     table, matrix = table.iloc[order], None if matrix is None else matrix[np.ix_(order, order)]
     table = table.reset_index(drop=True) if id is None else table.set_index(_unique(table[id], name))
-    form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(table.columns) else "table"
+    form = "distances" if matrix is not None else "points" if has_places(table) else "table"
     return Release(form, table, "unknown", {}, len(table), matrix_km=matrix)
 
 
@@ -320,13 +318,8 @@ def placed_table(table: Any, lat: str | None, lon: str | None, crs: str | None =
 
 def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None, *, must: bool) -> pd.DataFrame:
     """Return a plain table, its places, if it has any, in ``lat_deg`` and ``lon_deg``."""
-    from reident.workbench.files import with_places
-
     if hasattr(table, "to_crs"):
-        from reident.places.points import read_places
-
-        read = read_places(table, "data")
-        return pd.DataFrame(table.drop(columns=table.geometry.name)).assign(**{LAT: read[0], LON: read[1]})
+        return in_columns(table, "data")
     if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
         try:
             return pd.DataFrame(with_places(table, lat, lon, crs))
@@ -362,7 +355,7 @@ def knowledge_of(
     """
     table = _places(check_table(original, "original"), lat, lon, crs, must=True)
     listed = check_columns(table, quasi, "quasi", table_name="original", min_columns=0)
-    places = {LAT, LON} <= set(table.columns)
+    places = has_places(table)
     if not (listed or places or network is not None):
         raise ParameterError(f"`quasi`, places or `network` must be given: {UNKNOWN}")
     secret = check_columns(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from reident.base import ParameterError, Parameters, check_integer, check_real
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, lacking
 from reident.places.distances import great_circle_km
+from reident.workbench.making import settings_of
 from reident.workbench.map_plan import Plan
 from reident.workbench.microdata import Intruder, Microdata, check_intruder, places_of
 
@@ -76,7 +76,7 @@ def _expand(
         }
     lists = {name: list(v) if isinstance(v, list | tuple | np.ndarray | range) else [v] for name, v in given.items()}
     lists = {name: [v.item() if isinstance(v, np.generic) else v for v in values] for name, values in lists.items()}
-    settings = [entry.check(dict(zip(lists, values, strict=True))) for values in itertools.product(*lists.values())]
+    settings = settings_of(entry, lists)
     if role != "anonymiser" and len(settings) > 1:
         raise ParameterError(
             f"`{role}s` must give one value a parameter, got several for {entry.name!r}: name it again"
@@ -109,10 +109,9 @@ def plan(
         if len(set(names)) < len(names):
             raise ParameterError(f"`{role}` must name each once, got {names}")
     intruder = _intruder(data, n_known, overlap, n_released, [entry for entry, _ in tried])
-    left_out = {} if methods else left_out_methods(data)
-    named = methods or [
-        one.name for one in entries("anonymiser", data.kind) if one.name not in left_out and not one.costly
-    ]
+    fitting = entries("anonymiser", data.kind)
+    left_out = {} if methods else {one.name: reason for one in fitting if (reason := lacking(one, data))}
+    named = methods or [one.name for one in fitting if one.name not in left_out and not one.costly]
     most = _most(data, intruder.n_released)
     chosen = [_expand(spec, "anonymiser", data.kind, scale, most) for spec in named]
     for entry, _ in chosen:
@@ -149,11 +148,6 @@ def _intruder(
     if data.known is None:
         check_integer(n_known, "n_known", low=1, high=n)
     return check_intruder(data, n_known, overlap, n_released)
-
-
-def left_out_methods(data: Microdata) -> dict[str, str]:
-    """Return the anonymisers for this kind of data that cannot be applied to these, and why."""
-    return {one.name: reason for one in entries("anonymiser", data.kind) if (reason := lacking(one, data))}
 
 
 def usual(role: str, data: Microdata) -> list[str]:

@@ -13,10 +13,11 @@ import pandas as pd
 from reident.base import DataError, ParameterError, check_choice, check_columns, check_mapping, check_real, check_seed
 from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import as_network, by_name
+from reident.workbench.files import with_places
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import Roles
 from reident.workbench.map_plan import Plan
-from reident.workbench.microdata import LAT, LON, microdata, persons_of
+from reident.workbench.microdata import LAT, LON, has_places, microdata, persons_of
 from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
@@ -65,8 +66,6 @@ def prepare(
     **_: Any,
 ) -> Prepared:
     """Check everything about an assessment before anything runs; takes the arguments of `assess`."""
-    from reident.workbench.files import with_places
-
     limit = check_real(limit, "limit", low=0, high=1)
     check_seed(seed)
     data = with_places(data, lat, lon)
@@ -78,7 +77,7 @@ def prepare(
             f"`quasi` must not name {named[0]!r}: columns called {LAT} and {LON} hold places here; rename it in "
             "the file, or give its role place"
         )
-    places = hasattr(data, "to_crs") or {LAT, LON} <= set(data.columns)
+    places = has_places(data)
     if not (listed or places or network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     secret = check_columns(data, [] if sensitive is None else sensitive, "sensitive", table_name="data", min_columns=0)
@@ -140,8 +139,6 @@ def _why_few(data: Any, quasi: list[str]) -> str:
 
 def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any]]:
     """Return the records of a file and the arguments of `assess` that a recipe says about them."""
-    from reident.workbench.files import with_places
-
     recipe.check_places()
     if recipe.ends:
         network = network_of_table(opened.data, recipe.ends, recipe.file)
@@ -167,8 +164,8 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
         "chain": recipe.chain,
         "hierarchies": recipe.hierarchies(),
         "missing": recipe.missing_values,
-        "household": next(iter(recipe.named("household")), None),
-        "weight": next(iter(recipe.named("weight")), None),
+        "household": recipe.first("household"),
+        "weight": recipe.first("weight"),
         "population": recipe.population if recipe.named("weight") else None,
         "keep": list(recipe.keep),
         "methods": recipe.tried(),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.tables.disclosure import reidentification_risk
-from reident.workbench.microdata import LAT, LON
+from reident.workbench.microdata import LAT, LON, has_places, located
 
 __all__ = ["DataProfile", "complete_records", "profile_data"]
 
@@ -39,10 +39,8 @@ class DataProfile:
 def complete_records(data: Any, quasi: Sequence[str]) -> Any:
     """Return the records that have every quasi-identifier and a place on the earth, with a fresh index."""
     keep = data[list(quasi)].notna().all(axis=1).to_numpy()
-    if hasattr(data, "to_crs"):
-        keep = keep & (data.geometry.notna() & ~data.geometry.is_empty).to_numpy()
-    elif {LAT, LON} <= set(data.columns):
-        keep = keep & (data[LAT].between(-90, 90) & data[LON].between(-180, 360)).to_numpy()
+    if has_places(data):
+        keep = keep & located(data).to_numpy()
     return data[keep].reset_index(drop=True)
 
 
@@ -120,7 +118,7 @@ def _place_checks(data: Any) -> list[tuple[str, str, str]]:
             ("geometry", ", ".join(kinds), "ok" if kinds == ["Point"] else "risk"),
             *shared,
         ]
-    if not {LAT, LON} <= set(data.columns):
+    if not has_places(data):
         return []
     lat, lon = data[LAT].to_numpy(float), data[LON].to_numpy(float)
     missing = int((np.isnan(lat) | np.isnan(lon)).sum())

@@ -8,22 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reident.workbench.command_options import (
-    Area,
-    Candidates,
-    Crs,
-    Ends,
-    Epsilon,
-    Lat,
-    Lon,
-    Public,
-    Quasi,
-    Sensitive,
-    listed,
-    network_file,
-    open_or_recipe,
-    public_inputs,
-)
+from reident.workbench import command_options as common
 
 __all__ = ["protect"]
 
@@ -38,15 +23,15 @@ def protect(
     option: Annotated[
         list[str] | None, typer.Option("--set", help="A parameter of the method, such as sigma_deg=0.05; repeatable.")
     ] = None,
-    quasi: Quasi = "",
-    lat: Lat = None,
-    lon: Lon = None,
-    sensitive: Sensitive = "",
-    epsilon_quasi: Epsilon = "",
+    quasi: common.Quasi = "",
+    lat: common.Lat = None,
+    lon: common.Lon = None,
+    sensitive: common.Sensitive = "",
+    epsilon_quasi: common.Epsilon = "",
     keep: Annotated[str, typer.Option(help="Further columns to release as they are, separated by commas.")] = "",
-    area: Area = None,
-    candidates: Candidates = None,
-    public: Public = None,
+    area: common.Area = None,
+    candidates: common.Candidates = None,
+    public: common.Public = None,
     hierarchy: Annotated[
         list[str] | None,
         typer.Option(help="How a column coarsens: age=5,10,20, zip=prefixes, born=date, job=FILE.csv; repeatable."),
@@ -55,8 +40,8 @@ def protect(
         str | None, typer.Option(help="What becomes of gaps: label (default), wildcard, drop or suppress.")
     ] = None,
     household: Annotated[str | None, typer.Option(help="Column of households: moved together.")] = None,
-    crs: Crs = None,
-    ends: Ends = "",
+    crs: common.Crs = None,
+    ends: common.Ends = "",
     keep_identifiers: Annotated[
         bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
     ] = False,
@@ -77,9 +62,9 @@ def protect(
     if entry is not None and entry.data == "network":
         if file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        _tell_network(run(network_file(file, ends), out, method=method, options=options))
+        _tell_network(run(common.network_file(file, ends), out, method=method, options=options))
         return
-    opened, told = open_or_recipe(file, recipe)
+    opened, told = common.open_or_recipe(file, recipe)
     if recipe is not None and told.ends:
         _tell_network(run(opened, out, recipe=told))
         return
@@ -95,13 +80,13 @@ def protect(
         household=household,
         crs=crs,
         keep_identifiers=keep_identifiers,
-        quasi=listed(quasi),
+        quasi=common.listed(quasi),
         lat=lat,
         lon=lon,
-        sensitive=listed(sensitive),
-        epsilon_quasi=listed(epsilon_quasi),
-        keep=listed(keep),
-        public=public_inputs(area, candidates, public, lat, lon),
+        sensitive=common.listed(sensitive),
+        epsilon_quasi=common.listed(epsilon_quasi),
+        keep=common.listed(keep),
+        public=common.public_inputs(area, candidates, public, lat, lon),
         suffix=suffix,
     )
     _tell(made, opened)
@@ -147,9 +132,5 @@ def _tell(made: Path, opened: Any) -> None:
 
 def _option(entry: Any, text: str) -> tuple[str, Any]:
     """Read ``name=value`` by the type that the registry gives the parameter."""
-    from reident.base import ParameterError
-
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise ParameterError(f"`--set` must have the form name=value, got {text!r}")
+    name, value = common.parted(text, "--set", "name=value")
     return name, None if value.lower() == "none" else entry.parameter(name).read(value)

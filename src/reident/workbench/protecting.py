@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from reident.methods.forms import guarantee, release
 from reident.networks.files import network_of_table, write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
-from reident.places.distances import great_circle_km
 from reident.workbench.audit import audit_bytes
 from reident.workbench.files import WRITTEN, plain_table, with_places, write_file
 from reident.workbench.finishing import column_loss, with_coordinates
@@ -123,33 +123,33 @@ def protect(
     if is_graph(data):
         return _protect_network(data, Path(out), str(method), options)
     opened = data if isinstance(data, OpenedFile) else None
+    data = data if opened is None else opened.data
     if recipe is not None and recipe.ends:
-        return _protect_network(_network_of(data, recipe), Path(out), *_network_step(recipe))
+        network = network_of_table(data, recipe.ends, recipe.file or "data")
+        return _protect_network(network, Path(out), *_network_step(recipe))
     if (method is None) == (recipe is None):
         raise ParameterError("`method` or `recipe` must be given, one of them")
     steps = _steps(method, options, recipe)
     target = _absent(Path(out))
-    frame, places = _placed(data if opened is None else opened.data, recipe, lat, lon, crs)
+    frame, places = _placed(data, recipe, lat, lon, crs)
     suffix = check_choice(suffix or (".gpkg" if hasattr(frame, "to_crs") else ".csv"), "suffix", WRITTEN)
     missing = check_choice(missing or (recipe.missing_values if recipe else "label"), "missing", tuple(MISSING))
     inputs = {name: value for name, value in {"area": area, "candidates": candidates}.items() if value is not None}
     roles, others = _roles(frame, recipe, quasi, epsilon_quasi, sensitive, household, keep, places)
     trees = {**(recipe.hierarchies() if recipe else {}), **(hierarchies or {})}
-    roles = Roles(
-        **{**vars(roles), "hierarchies": hierarchies_of(trees, frame), "public": {**inputs, **(public or {})}}
-    )
+    roles = replace(roles, hierarchies=hierarchies_of(trees, frame), public={**inputs, **(public or {})})
     _refuse_identifiers(frame, others, recipe, allowed=check_flag(keep_identifiers, "keep_identifiers"))
     made = make(frame, steps, roles, missing=missing)
-    named = list(dict.fromkeys([*roles.quasi, *roles.epsilon_quasi, *others]))
+    named = [*roles.known, *others]
     released = _columns(frame, made, named, places)
     order = system_rng().permutation(len(released))
     shuffled = released.iloc[order].reset_index(drop=True)
-    manifest = _manifest(frame, made, released, places, opened)
+    original = frame if places is None else _true_columns(frame, places)
+    manifest = _manifest(frame, original, made, released, places, opened)
     if suffix in GEOGRAPHIC and not hasattr(shuffled, "to_crs"):
         manifest["receipts"].append(f"no place is released: a CSV file, not {suffix}")
         suffix = ".csv"
     matrix = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
-    original = frame if places is None or hasattr(frame, "to_crs") else _true_columns(frame, places)
     dialect = None if opened is None else opened.source
 
     def fill(folder: Path) -> None:
@@ -167,10 +167,6 @@ def _absent(target: Path) -> Path:
     if target.exists():
         raise ParameterError(f"`out` must not exist yet, got {str(target)!r}: a release is never overwritten")
     return target
-
-
-def _network_of(data: Any, recipe: Recipe) -> Network:
-    return network_of_table(data.data if isinstance(data, OpenedFile) else data, recipe.ends, recipe.file or "data")
 
 
 def _network_step(recipe: Recipe) -> tuple[str, Mapping[str, Any]]:
@@ -263,7 +259,7 @@ def _roles(
         secret = [name for name in recipe.named("sensitive") if name not in out]
         quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*secret, *recipe.keep]
         sensitive = sensitive or secret
-        household = household or next(iter(recipe.named("household")), None)
+        household = household or recipe.first("household")
         quasi = [name for name in quasi if name in frame.columns and name not in out]
     own = [] if places is None else [places["lat"], places["lon"]]
     keep = [keep] if isinstance(keep, str) else list(keep)
@@ -326,7 +322,7 @@ def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFram
 
 
 def _manifest(
-    frame: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
+    frame: Any, original: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
 ) -> dict[str, Any]:
     """Return what may be published about the release."""
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
@@ -334,7 +330,6 @@ def _manifest(
     unchanged = [name for name in released.columns if name not in made.changed and name not in own]
     if made.places == "true":
         unchanged += [name for name in own if name in released.columns]
-    original = frame if places is None or geometry else _true_columns(frame, places)
     losses = {
         str(name): round(column_loss(original[name], released[name]), 3) for name in released.columns if name not in own
     }
@@ -377,20 +372,13 @@ def _method_loss(made: Made) -> dict[str, float]:
 
 def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
     """Return what distances kept, on a random sample of the records where there are many."""
-    from reident.places.points import read_places
-    from reident.tables.utility import distances_kept, neighbours_kept
-
     if made.places == "true" or len(made.table) < 3:
         return {}
     rows = np.sort(system_rng().permutation(len(made.table))[:_SAMPLE])
-    true = great_circle_km(*read_places(frame.loc[made.table.index[rows]], "data"))
-    if made.matrix_km is None:
-        shown = great_circle_km(*read_places(made.table.iloc[rows], "release"))
-    else:
-        shown = made.matrix_km[np.ix_(rows, rows)]
+    neighbours, distances = made.kept_of_places(frame, rows)
     return {
-        "neighbours_kept": round(neighbours_kept(true, shown), 3),
-        "distances_kept": round(distances_kept(true, shown), 3),
+        "neighbours_kept": round(neighbours, 3),
+        "distances_kept": round(distances, 3),
         **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -13,9 +12,9 @@ import yaml
 from reident.base import DataError, ParameterError, check_choice, check_listed, check_mapping, check_real
 from reident.data._yaml import read_yaml
 from reident.methods import find
-from reident.workbench.making import MISSING
+from reident.workbench.making import MISSING, settings_of
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.roles import ROLES, PlaceColumns
+from reident.workbench.roles import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,6 +152,10 @@ class Recipe:
         """Return the columns with a role, in the file's order."""
         return [name for name, told in self.columns.items() if told.get("role") == role]
 
+    def first(self, role: str) -> str | None:
+        """Return the first column with a role; None without one."""
+        return next(iter(self.named(role)), None)
+
     def hierarchies(self) -> dict[str, Any]:
         """Return the form of each column's hierarchy, as far as the recipe names one."""
         return {name: told["hierarchy"] for name, told in self.columns.items() if told.get("hierarchy")}
@@ -184,7 +187,7 @@ class Recipe:
         """Return an opened file with the roles and places of the recipe."""
         told = [self.columns[name] for name in opened.columns["column"]]
         shown = {name: [one.get(name, "") for one in told] for name in ("role", "reason")}
-        places = None if self.places is None else PlaceColumns(self.places)
+        places = None if self.places is None else dict(self.places)
         return replace(opened, columns=opened.columns.assign(**shown), places=places)
 
     def write(self, path: str | Path) -> Path:
@@ -300,5 +303,4 @@ def _check_step(step: Any, of: str) -> None:
     for name, value in given.items():
         if value == []:
             raise ParameterError(f"`{name}` of {entry.name} must have a value or a list of at least one, got []")
-    for values in itertools.product(*(value if isinstance(value, list) else [value] for value in given.values())):
-        entry.check(dict(zip(given, values, strict=True)))
+    settings_of(entry, {name: value if isinstance(value, list) else [value] for name, value in given.items()})

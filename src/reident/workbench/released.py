@@ -18,6 +18,7 @@ from reident.tables.classes import refuse_nested
 from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
+from reident.workbench.opening import open_file
 from reident.workbench.panel import placed_table, read_release
 from reident.workbench.released_codes import bare, with_decoded, with_grouped, with_respelt
 from reident.workbench.released_computed import Computed, computed_columns, overlap, with_parts
@@ -161,8 +162,6 @@ def read_records(data: Any, reading: Mapping[str, Any] | None = None) -> Any:
     """Read a file of records; a table as it is."""
     if not isinstance(data, str | Path):
         return data
-    from reident.workbench.opening import open_file
-
     return open_file(data, **(reading or {})).data
 
 

@@ -35,7 +35,8 @@ def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
     A column is decoded where none of its labels can be read, there are as many as values, and they are as frequent: the
     likeliest pairing by how often each occurs, by itself and with the values of other columns.
     """
-    coded = {name: pair for name in columns if (pair := _coded(release, original, name)) is not None}
+    shared = _in_both(release, original, columns)
+    coded = {name: pair for name in shared if (pair := _coded(release, original, name)) is not None}
     beside = [
         name for name in original.columns
         if name in release.columns and name not in coded and _shares_values(release[name], original[name])
@@ -46,12 +47,8 @@ def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
         found = found.assign(**{name: release[name].map(meaning)})
         pairs = ", ".join(f"{text_of(code)} as {text_of(value)}" for code, value in list(meaning.items())[:5])
         told.append(f"{name}: the release has codes, which were read by how often they occur: {pairs}.")
-    for name in dict.fromkeys(columns):
-        if (
-            name in coded
-            or not (name in release.columns and name in original.columns)
-            or _is_read(release, original, name)
-        ):
+    for name in shared:
+        if name in coded or _is_read(release, original, name):
             continue
         meaning, n_pairs = _by_pairs(found, original, name)
         if meaning:
@@ -63,12 +60,14 @@ def with_decoded(release: pd.DataFrame, original: pd.DataFrame, columns: Sequenc
     return found, told
 
 
+def _in_both(release: pd.DataFrame, original: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    return [name for name in dict.fromkeys(columns) if name in release.columns and name in original.columns]
+
+
 def with_respelt(release: pd.DataFrame, original: pd.DataFrame, columns: Sequence[str]) -> tuple[Any, list[str]]:
     """Return a release in which labels are spelt as the values that they are but for case, signs and blanks."""
     told = []
-    for name in dict.fromkeys(columns):
-        if name not in release.columns or name not in original.columns:
-            continue
+    for name in _in_both(release, original, columns):
         said, own = texts_of(release[name]), pd.unique(texts_of(original[name]).dropna())
         if len(own) > _VALUES or said.dropna().isin(own).mean() > _READ:
             continue
@@ -109,10 +108,10 @@ def with_grouped(
             meaning, n_pairs = _by_pairs(found.rename(columns={other: name}), original, name)
             if meaning:
                 found = found.rename(columns={other: name})
-                sentence = (
-                    f"{other!r} of the release was read as {name!r}: in {n_pairs} records that the other columns "
+                told[name] = told[other] = (
+                    f"{other!r} of the release was read as {name!r}: in {n_pairs} records that the other columns pair, "
+                    "it follows its values."
                 )
-                told[name] = told[other] = sentence + "pair, it follows its values."
                 break
     return found, told
 
@@ -174,8 +173,6 @@ def _same(values: pd.Series, codes: pd.Series) -> float:
 
 def _coded(release: pd.DataFrame, original: pd.DataFrame, name: str) -> tuple[pd.Index, pd.Index] | None:
     """Return values and codes of a column, the most frequent first; None if it can be read, or not be decoded."""
-    if name not in release.columns or name not in original.columns:
-        return None
     own, other = (table[name].value_counts(normalize=True) for table in (original, release))
     if not 2 <= len(own) == len(other) <= _MOST or np.abs(own.to_numpy() - other.to_numpy()).sum() > 2 * _APART:
         return None

@@ -138,7 +138,7 @@ def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple
     for power in (5, 6, 7):
         if max(largest) > 10**power:
             yield f"degrees times 10^{power}", partial(_scaled, 10.0**power)
-            yield f"degrees times 10^{power}, east first", partial(_scaled_turned, 10.0**power)
+            yield f"degrees times 10^{power}, east first", _turned(partial(_scaled, 10.0**power))
     if min(largest) < 100:
         return
     zone = int(((box[2] + box[3]) / 2 + 180) // 6) + 1
@@ -147,15 +147,12 @@ def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple
     for system in [*near, *_SYSTEMS]:
         for unit, told in ((1.0, "metres"), (1000.0, "kilometres")):
             if min(largest) * unit >= 10_000 and (unit == 1.0 or max(largest) < _MOST_KM):
-                yield f"{told} east and north in {system}", partial(_projected, system, unit)
-                yield f"{told} north and east in {system}", partial(_turned, system, unit)
+                projected = partial(_projected, system, unit)
+                yield f"{told} east and north in {system}", projected
+                yield f"{told} north and east in {system}", _turned(projected)
 
 
 def _scaled(unit: float, lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return lat / unit, lon / unit
-
-
-def _scaled_turned(unit: float, lon: FloatArray, lat: FloatArray) -> tuple[FloatArray, FloatArray]:
     return lat / unit, lon / unit
 
 
@@ -163,5 +160,5 @@ def _projected(system: str, unit: float, east: FloatArray, north: FloatArray) ->
     return degrees_of(unit * east, unit * north, system)
 
 
-def _turned(system: str, unit: float, north: FloatArray, east: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return degrees_of(unit * east, unit * north, system)
+def _turned(reading: _Reading) -> _Reading:
+    return lambda one, two: reading(two, one)

@@ -128,15 +128,11 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
         "not_run": None if asked is None else asked.loc[asked["reason"] != "", ["name", "reason"]],
-        "candidates_said": _told(found),
+        "candidates_said": "" if found is None else _CANDIDATES.format(len(found.judged), found.n_chains, found.draws),
         "n_judged": None if found is None else len(found.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
     }  # fmt: skip
-
-
-def _told(found: Any) -> str:
-    return "" if found is None else _CANDIDATES.format(len(found.judged), found.n_chains, found.draws)
 
 
 def _counts(panel: Panel) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 from reident.pages import picture
 from reident.plotting import COLOURS, MARKERS, new_figure
 from reident.plotting._labels import Label, place_labels
-from reident.workbench.microdata import LAT, LON
+from reident.workbench.microdata import LAT, LON, has_places
 
 __all__ = ["judged_figure", "knowledge_figures", "place_figures"]
 
@@ -60,10 +60,10 @@ def judged_figure(assessment: Any) -> dict[str, Any] | None:
 def place_figures(assessment: Any) -> Iterator[dict[str, Any]]:
     """Draw how many records lie where, before and after, in the same cells; no single place can be read off."""
     found = assessment.search
-    if found is None or not {LAT, LON} <= set(found.original.columns):
+    if found is None or not has_places(found.original):
         return
     tables = [("as they are", found.original)]
-    if found.released is not None and {LAT, LON} <= set(found.released.columns):
+    if found.released is not None and has_places(found.released):
         tables.append(("in the advised release", found.released))
     lat, lon = (pd.concat([table[name] for _, table in tables]).dropna().to_numpy(float) for name in (LAT, LON))
     figure, axes = new_figure(1, len(tables), size=(4.6 * len(tables) + 0.6, 4.4), squeeze=False)

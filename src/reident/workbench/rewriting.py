@@ -141,7 +141,7 @@ def _dates(column: pd.Series) -> pd.Series | None:
 def _as_dates(own: pd.Series) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(own):
         return own
-    return pd.to_datetime(own.astype("str").where(own.notna()), errors="coerce", format="%Y-%m-%d")
+    return pd.to_datetime(_text(own), errors="coerce", format="%Y-%m-%d")
 
 
 def _of_numbers(own: pd.Series, released: pd.Series) -> Iterator[Way]:

@@ -80,8 +80,8 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 _NEARLY_ALL = 0.98
 
 
-class PlaceColumns(dict[str, Any]):
-    """Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``."""
+#: Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``.
+PlaceColumns = dict[str, Any]
 
 
 def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns | None:
@@ -217,7 +217,6 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     if len(counts) == 1 and n > 1:
         return "other", "one value for all records"
     share, told = len(counts) / len(known), words(name)
-    single = share >= _NEARLY_ALL and len(known) > 1
     if kind == "text" and not pd.api.types.is_bool_dtype(known):
         texts = known.astype(str)
         if texts.head(200).str.fullmatch(_EMAIL.pattern).mean() > 0.8:
@@ -237,18 +236,15 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     named = sorted(told & _VOCABULARY["quasi-identifier"])
     if named:
         return "quasi-identifier", f"the name says {named[0]}"
-    return _role_by_values(kind, share, len(counts), single=single, numbered=_is_numbered(known, kind), n=n)
-
-
-def _role_by_values(kind: str, share: float, n_values: int, *, single: bool, numbered: bool, n: int) -> tuple[str, str]:
     if kind == "date":
         return "quasi-identifier", "dates, which others may know"
-    if single and n >= 20 and (kind == "text" or (kind == "integer" and numbered)):
+    single = share >= _NEARLY_ALL and len(known) > 1
+    if single and n >= 20 and (kind == "text" or _is_numbered(known, kind)):
         return "identifier", f"{share:.0%} of the values are distinct"
     if kind == "text":
-        return "quasi-identifier", f"{n_values} categories, which others may know"
-    if kind == "integer" and (n_values <= 120 or share < 0.2):
-        return "quasi-identifier", f"whole numbers with {n_values} values, which others may know"
+        return "quasi-identifier", f"{len(counts)} categories, which others may know"
+    if kind == "integer" and (len(counts) <= 120 or share < 0.2):
+        return "quasi-identifier", f"whole numbers with {len(counts)} values, which others may know"
     return "other", "measurements of which no sign says that others know them"
 
 

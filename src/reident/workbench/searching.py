@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,26 @@ class Search:
         ``withheld`` (columns), ``kept`` (mean share of its columns that a release keeps), ``share_above_limit``,
         ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason`` (why it
         could not be made).
-    chain : list of dict
-        The advised steps as a recipe has them; empty where nothing passed.
-    withhold : list of str
-        The columns that the advised release leaves out.
     before : Panel
         The data as they are.
+    original : DataFrame
+        The records that were judged, places in ``lat_deg`` and ``lon_deg``. Confidential.
+    known : list of str
+        The columns that the intruder is given.
+    n_chains : int
+        Chains that could be made of the steps tried.
+    draws : int
+        Releases of each chain that draws; every one had to pass.
+    scale : float
+        How many records of the file each of those judged stands for: more than 1 where a sample was drawn.
+    groups : list of str
+        What households and survey weights add, a sentence each, about the advised release, else the data as they are.
+    price_before, price_after : KnowledgePrice or None
+        What each piece of knowledge is worth with the data as they are (columns only) and with the advised release.
+    chain : list of dict
+        The advised steps as a recipe has them; empty, as all below is, where nothing passed.
+    withhold : list of str
+        The columns that the advised release leaves out.
     after : Panel or None
         The advised release, in the first draw.
     released : DataFrame or GeoDataFrame or None
@@ -49,39 +63,25 @@ class Search:
     losses : mapping of str to float
         Share of each column lost, from 0 to 1; of the place as `PLACE`.
     advised : mapping
-        Its row of the candidates; empty where nothing passed.
-    original : DataFrame
-        The records that were judged, places in ``lat_deg`` and ``lon_deg``. Confidential.
-    known : list of str
-        The columns that the intruder is given.
-    price_before, price_after : KnowledgePrice or None
-        What each piece of knowledge is worth with the data as they are (columns only) and with the advised release.
-    n_chains : int
-        Chains that could be made of the steps tried.
-    draws : int
-        Releases of each chain that draws; every one had to pass.
-    groups : list of str
-        What households and survey weights add, a sentence each, about the advised release, else the data as they are.
-    scale : float
-        How many records of the file each of those judged stands for: more than 1 where a sample was drawn.
+        Its row of the candidates.
     """
 
     candidates: pd.DataFrame
-    chain: list[dict[str, Any]]
-    withhold: list[str]
     before: Panel
-    after: Panel | None
-    released: Any
-    losses: Mapping[str, float]
-    advised: Mapping[str, Any]
     original: pd.DataFrame
     known: list[str]
-    price_before: KnowledgePrice | None
-    price_after: KnowledgePrice | None
     n_chains: int
     draws: int
-    groups: Sequence[str] = ()
     scale: float = 1.0
+    groups: Sequence[str] = ()
+    price_before: KnowledgePrice | None = None
+    price_after: KnowledgePrice | None = None
+    chain: list[dict[str, Any]] = field(default_factory=list)
+    withhold: list[str] = field(default_factory=list)
+    after: Panel | None = None
+    released: Any = None
+    losses: Mapping[str, float] = field(default_factory=dict)
+    advised: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -153,12 +153,11 @@ def search_release(
     data = data.set_axis(np.arange(len(data)), axis=0)
     bench = Bench(data, roles, list(others), limit, tolerate, missing, draws, seed)
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
+    touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     # Columns that no slot is about are released as they are.
-    about = {name for slot in parts for part in slot for name in part.columns}
-    bench = replace(bench, always=frozenset(set(roles.quasi) - about), scale=scale)
+    bench = replace(bench, always=frozenset(set(roles.quasi) - set(touched)), scale=scale)
     chains = sorted(itertools.product(*parts), key=bench.promise, reverse=True)
     chains = [chain for chain in chains if any(part.step for part in chain)]
-    touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns
     kept = None if folder is None else Verdicts(Path(folder) / "search", bench)
     judged: dict[tuple[int, ...], Judged] = {}
@@ -194,18 +193,19 @@ def search_release(
     told = pd.DataFrame(rows, columns=ROW)
     before, plain = bench.before(), bench.plain()
     known = [name for name in bench.protected if name != PLACE]
-    priced = bench.priced(plain[known])
+    search = Search(told, before, plain, known, len(chains), draws, scale, price_before=bench.priced(plain[known]))
     if not found:
-        groups = bench.groups(bench.as_they_are(), before)
-        return Search(
-            told, [], [], before, None, None, {}, {}, plain, known, priced, None, len(chains), draws, groups, scale
-        )
+        return replace(search, groups=bench.groups(bench.as_they_are(), before))
     advised = judged[tuple(map(id, found))]
     shown = advised.shown or bench.shown(found)
-    steps_told = [told_of(part.step) for part in found if part.step]
-    withheld = [name for name in bench.withheld(found) if name != PLACE]
-    return Search(
-        told, steps_told, withheld, before, shown.panel, shown.table, shown.losses, advised.row, plain,
-        known, priced, bench.priced(shown.table), len(chains), draws, bench.groups(shown.released, shown.panel),
-        scale,
-    )  # fmt: skip
+    return replace(
+        search,
+        chain=[told_of(part.step) for part in found if part.step],
+        withhold=[name for name in bench.withheld(found) if name != PLACE],
+        after=shown.panel,
+        released=shown.table,
+        losses=shown.losses,
+        advised=advised.row,
+        price_after=bench.priced(shown.table),
+        groups=bench.groups(shown.released, shown.panel),
+    )
