@@ -165,8 +165,7 @@ def common_subgraph(
     if knowledge.windows is None:
         raise NotApplicable("how far released distances deviate is not known: neither the method nor true pairs are")
     tolerated = knowledge.windows(alpha, n_simulations, rng, window)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         found = common_subgraph_attack(
             theirs, mine, quasi=kept, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
             time_limit_s=time_limit_s, node_limit=node_limit, progress=False, **tolerated,

@@ -209,8 +209,7 @@ def _planted(
     try:
         planted = planned(_by_label(mine, knowledge.known.index))
         remade = knowledge.again(rng, network=planted.network)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             found = recover(by_row(_plain(remade)), planted, node_limit=1_000_000)
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
@@ -253,8 +252,7 @@ def coalition(
             continue
         planned = pool(named, knowledge.known.index[members])
         asked |= set(planned.links)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             mapping |= recover(released, planned, node_limit=200_000).mapping
     persons = np.sort(knowledge.known.index.get_indexer(list(asked)))
     if not persons.size:

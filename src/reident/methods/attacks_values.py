@@ -360,8 +360,7 @@ def attribute_inference(
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
         forest = RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             forest.fit(theirs[train], target[train])
         found = np.zeros((len(who), len(values)))
         found[:, forest.classes_] = forest.predict_proba(mine[who])

@@ -86,9 +86,8 @@ class Form(ABC):
                 arguments[name] = rng
             elif name in GIVEN:
                 arguments[name] = GIVEN[name](data, options)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
             # What a method warns of is said in the guarantee: a range from the data, a trial's repeatable noise.
-            warnings.simplefilter("ignore", PrivacyWarning)
             made = entry.function(**arguments)
         return Release(
             self.name,

@@ -188,8 +188,7 @@ def _leakage(data: str, plan: Profile, ranges: pd.DataFrame) -> pd.DataFrame:
     for file in ("M4-28", "M6-853"):
         protected = microaggregate(inside, file)
         options: dict[str, Any] = {"resamples": plan.resamples, "time_limit_s": 10 * plan.time_limit_s}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             found = attribute_leakage(protected.table, inside, columns=protected.columns, **options)
         own = ranges.query("file == @file and model == 'choquet' and what == 'shapley'").set_index("code")
         frame = found.table.assign(file=file, resamples=plan.resamples, proven=found.proven)

@@ -93,8 +93,7 @@ def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> Lear
     """Learn without a warning at the time limit: the frames say what is proven."""
     if options.get("time_limit_s") is not None:
         _compile(options["model"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         return learn_linkage(release, original, **options)
 
 

@@ -103,9 +103,8 @@ def attack(params: dict[str, Any], rng: np.random.Generator) -> tuple[Linkage, f
     """Mask, release and attack; return what the attack claims and the utility of the release, per km^2."""
     release, window_km, utility = _noisy_release(params, rng)
     ties = params.get("ties", "published")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         # Whether the search and the listing were complete is a column of the frame.
-        warnings.simplefilter("ignore", SearchLimitWarning)
         linkage = common_subgraph_attack(
             release,
             _known(params["dataset"], **_conditions(params)),
@@ -132,8 +131,7 @@ def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     graph = compatibility_graph(labels[0], release.distances_km, labels[1], known.distances_km, window_km=window_km)
     pairs = pd.MultiIndex.from_arrays([release.table.index[graph.pairs[:, 0]], known.table.index[graph.pairs[:, 1]]])
     is_true = pairs.isin(pd.MultiIndex.from_frame(truth[["release", "known"]]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         listed = max_cliques(graph, limit=_MAX_CLIQUES, rng=rng, **_LIMITS)
         published = max_clique(graph, search="published", **_LIMITS)
         claimed = {"published": published.vertices, "random": listed.cliques[rng.integers(len(listed))]}

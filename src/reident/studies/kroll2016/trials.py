@@ -68,8 +68,7 @@ def searched(
     graph = compatibility_graph(labels[0], released, labels[1], files.d_known, intervals_km=(known.lo, known.hi))
     names = [table.index[graph.pairs[:, side]] for side, table in enumerate((files.original, files.known))]
     is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         theirs = max_clique(
             graph, search="published", node_limit=params["step_limit"], time_limit_s=None, progress=False
         )
@@ -299,8 +298,7 @@ def _clique_and_multilateration(
 ) -> dict[str, Any]:
     setting = json.dumps(made.options, sort_keys=True)
     window = _window(params["dataset"], params.get("n_common"), made.method, setting, params["n_simulations"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         linked = common_subgraph_attack(
             (made.table[files.quasi], made.distances()),
             (files.known[files.quasi], files.d_known),
