@@ -24,7 +24,7 @@ from reident import (
     perturb_coordinates,
     perturb_distances,
 )
-from reident.base import SearchLimitWarning
+from reident.base import RNGLike, SearchLimitWarning
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
 from reident.studies.kroll2015 import JITTER_KM
@@ -41,21 +41,20 @@ _LIMITS: dict[str, Any] = {"node_limit": 20_000_000, "time_limit_s": None, "prog
 _MAX_CLIQUES = 2_000
 
 
+def persons(n: int, rng: RNGLike, jitter_km: float = JITTER_KM) -> pd.DataFrame:
+    """Draw persons of Germany by population."""
+    area, shares = load_boundary("germany"), load_census_shares()
+    return population(load_places("germany"), n, jitter_km=jitter_km, shares=shares, area=area, rng=rng)
+
+
 @lru_cache(maxsize=16)
 def files(
     dataset: int, *, n_original: int = 500, n_known: int = 500, n_common: int = 50, jitter_km: float = JITTER_KM
 ) -> OverlappingFiles:
     """Return the data set with this number: simulated records of Germany, some of them in both files."""
     rng = np.random.default_rng(dataset)
-    persons = population(
-        load_places("germany"),
-        n_original + n_known - n_common,
-        jitter_km=jitter_km,
-        shares=load_census_shares(),
-        area=load_boundary("germany"),
-        rng=rng,
-    )
-    return overlapping_files(persons, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
+    drawn = persons(n_original + n_known - n_common, rng, jitter_km)
+    return overlapping_files(drawn, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
 
 
 @lru_cache(maxsize=64)

@@ -30,8 +30,7 @@ from reident import (
     registration_attack,
 )
 from reident.base import FloatArray, SearchLimitWarning, check_area, encode_labels
-from reident.data.datasets import load_boundary, load_census_shares, load_places
-from reident.data.simulate import population
+from reident.data.datasets import load_boundary, load_places
 from reident.methods import find
 from reident.methods.forms import NONE, tolerance
 from reident.methods.forms import release as make_release
@@ -41,7 +40,7 @@ from reident.places.areas import AreaSampler
 from reident.places.arrangement import Arrangement, simulate_pairs
 from reident.places.neighbours import Neighbours
 from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
-from reident.studies.kroll2015 import JITTER_KM
+from reident.studies.kroll2015.trials import persons
 from reident.studies.kroll2016.scenarios import Scenario, intervals, reference_area, release, scenario
 from reident.studies.kroll2016.uses import NamedUses
 from reident.workbench.microdata import Microdata, microdata
@@ -279,14 +278,7 @@ def _window(dataset: int, n_common: int | None, method: str, options: str, n_sim
 @lru_cache(maxsize=1)
 def _addresses() -> pd.DataFrame:
     """Return 20,000 homes of the same population, to swap locations with."""
-    return population(
-        load_places("germany"),
-        20_000,
-        jitter_km=JITTER_KM,
-        shares=load_census_shares(),
-        area=load_boundary("germany"),
-        rng=1,
-    )
+    return persons(20_000, 1)
 
 
 def _clique_and_multilateration(
@@ -403,14 +395,8 @@ def _calibrated(
     """Undo the contraction of an embedding on average; other methods' distances are taken as they are."""
     if "n_reference_sets" not in options:
         return released, None
-    return calibrate_distances(
-        released,
-        files.known["lat_deg"],
-        files.known["lon_deg"],
-        **options,
-        area=files.area,
-        rng=rng,
-    )
+    known = files.known
+    return calibrate_distances(released, known["lat_deg"], known["lon_deg"], **options, area=files.area, rng=rng)
 
 
 def _located(found: Localisation, files: Scenario, attack: str) -> dict[str, Any]:
