@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident import attribute_leakage, microaggregate, ru_frame
 from reident.base import SearchLimitWarning
+from reident.rumap import anchor_both
 from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
 from reident.studies.abril2012.instruments import (
     INSTRUMENTS,
@@ -21,7 +22,7 @@ from reident.studies.abril2012.instruments import (
     joint_test,
     ranges_of,
 )
-from reident.studies.abril2012.maskings import anchored, masked_map, masking_settings, masking_trial
+from reident.studies.abril2012.maskings import masked_map, masking_settings, masking_trial
 from reident.studies.abril2012.trials import (
     CONDITIONS,
     available_data,
@@ -177,7 +178,7 @@ def _ru_map(trials: pd.DataFrame, plan: Profile) -> pd.DataFrame:
             attack=f"{_SAID[model]} linkage, linked share of {where}",
             analysis="1 - information loss (SSE / SST)",
         )
-        panels.append(anchored(frame))
+        panels.append(anchor_both(frame))
     return pd.concat(panels, ignore_index=True)
 
 
