@@ -12,7 +12,16 @@ from matplotlib.figure import Figure
 
 from reident import plot_ru_panels
 from reident.base import wilson_interval
-from reident.plotting._style import COLOURS, LINES, MARKERS, draw_lines, in_house_style, new_figure, ordered_colours
+from reident.plotting._style import (
+    COLOURS,
+    LINES,
+    MARKERS,
+    draw_lines,
+    handles_of,
+    in_house_style,
+    new_figure,
+    ordered_colours,
+)
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN
 from reident.studies.study import Results
@@ -286,10 +295,8 @@ def releases_and_queries(results: Results) -> Figure:
     axes[2].set(xlabel="utility: 1 - mean error\nof ten marginals", ylabel="share of people guessed rightly")
     axes[2].set_xlim(right=1.005)
     axes[2].set_title(f"after one release, after {last} (dot)")
-    handles, labels = (
-        one + two for one, two in zip(*(axes[i].get_legend_handles_labels() for i in (0, 2)), strict=True)
-    )
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+    handles = handles_of((axes[0], axes[2]))
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=3, fontsize=7)
     return rests_on(figure, frame, data=OWN, k=whole(ks), epsilon=whole(epsilons))
 
 
