@@ -294,16 +294,8 @@ def figure_8(results: Results) -> Figure:
     risk = table_4[np.isclose(table_4["alpha"], alpha)].set_index("sigma_deg")["precision"]
     utility = 1 / table_3.set_index("sigma_deg")["variance_km2"]
     shared = utility.index.intersection(risk.index)  # none where another alpha was run
-    ax.plot(
-        utility[shared],
-        risk[shared],
-        "s--",
-        color="0.55",
-        markerfacecolor="white",
-        markersize=6,
-        linewidth=0.9,
-        label="print",
-    )
+    ax.plot(utility[shared], risk[shared], "s--", color="0.55", markerfacecolor="white", markersize=6, linewidth=0.9,
+            label="print")  # fmt: skip
     points, names = [], []
     for sigma_deg, part in averages.groupby("sigma_deg"):
         mean, (low, high) = part["precision"].mean(), np.clip(confidence(part["precision"]), 0, 1)

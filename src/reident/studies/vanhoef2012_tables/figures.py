@@ -108,13 +108,8 @@ def intersection_entropy(results: Results) -> Figure:
     real = frames["entropy"][~frames["entropy"]["shuffled"]]
     for place, (name, part) in enumerate(real.groupby("sensitive", sort=False)):
         added = _added(part, last)
-        look = {
-            "color": COLOURS[place],
-            "marker": MARKERS[place],
-            "linestyle": "",
-            "label": STUDY.words.get(name, name),
-        }
-        draw_spread(axes[1], added.assign(at=added["entropy_bits"].mean()).groupby("at")["added"], **look)
+        look = {"color": COLOURS[place], "marker": MARKERS[place], "label": STUDY.words.get(name, name)}
+        draw_spread(axes[1], added.assign(at=added["entropy_bits"].mean()).groupby("at")["added"], linestyle="", **look)
     axes[1].set_title("attributes of Adult: skew differs, too")
     axes[1].legend()
     for ax in axes:
@@ -140,15 +135,8 @@ def randomised_responses(results: Results) -> Figure:
     colours = ordered_colours(len(groups))
     for place, (probability, part) in enumerate(groups):
         spread = (np.arange(len(part)) / len(part) - 0.5) * 0.06
-        axes[0].plot(
-            probability + spread,
-            part["estimate"],
-            MARKERS[place],
-            color=colours[place],
-            markersize=2,
-            alpha=0.6,
-            rasterized=True,
-        )
+        axes[0].plot(probability + spread, part["estimate"], MARKERS[place], color=colours[place], markersize=2,
+                     alpha=0.6, rasterized=True)  # fmt: skip
     axes[0].axhline(frame["share"].iloc[0], color="0.3", linewidth=0.8, linestyle="--")
     axes[0].set(
         xlabel="probability of the truth", ylabel="estimated share of yes (true: dashed)", title="one dot a survey"
