@@ -139,7 +139,7 @@ _FULL = Profile(
 _FEWER = {name: _METHODS[name][:1] for name in ("disc", "donut", "grid", "swap", "distance_noise")}
 _EMBEDDINGS = _METHODS["lipschitz_embedding"]
 
-#: What the small profiles do once.
+#: What the small profiles do once, or not at all.
 _ONCE = replace(_FULL, releases=1, utility_repetitions=1, equalities_datasets=1, rounding_km=[], n_starts=1)
 
 #: Full is both experiments in both scenarios, twenty releases a setting as in the paper, of ten data sets.
