@@ -34,6 +34,7 @@ __all__ = [
     "ORIGINAL",
     "PANEL",
     "anchor",
+    "anchor_both",
     "check_frame",
     "check_one_panel",
     "frontier",
@@ -179,6 +180,11 @@ def anchor(frame: pd.DataFrame, name: str, *, risk: float, utility: float) -> pd
     row.update(dict.fromkeys(["risk", "risk_low", "risk_high", "risk_worst"], float(risk)))
     row.update(dict.fromkeys(["utility", "utility_low", "utility_high"], float(utility)))
     return pd.concat([frame, pd.DataFrame([row])], ignore_index=True)
+
+
+def anchor_both(frame: pd.DataFrame, *, risk: float = 1.0, utility: float = 1.0) -> pd.DataFrame:
+    """Append the original with its risk and utility, and nothing released, which has neither."""
+    return anchor(anchor(frame, ORIGINAL, risk=risk, utility=utility), NOTHING, risk=0.0, utility=0.0)
 
 
 def _undominated(risk: FloatArray, utility: FloatArray) -> BoolArray:

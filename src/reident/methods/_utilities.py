@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from reident.methods._entry import Entry
 
 _SPATIAL = "Kroll and Schnell (2016)"
@@ -25,35 +27,21 @@ def _utility(data: str, form: str, name: str, label: str, source: str, module: s
     )  # fmt: skip
 
 
-def _distance(name: str, label: str, source: str, module: str = "places.kept") -> Entry:
-    return _utility("places", "distance", name, label, source, module)
-
-
-def _point(name: str, label: str, source: str) -> Entry:
-    return _utility("places", "point", name, label, source, "places.kept")
-
-
-def _table(form: str, name: str, label: str, source: str, module: str = "tables.kept") -> Entry:
-    return _utility("table", form, name, label, source, module)
-
-
-def _network(name: str, label: str, source: str) -> Entry:
-    return _utility("network", "network", name, label, source, "networks.kept")
-
-
-def _query(name: str, label: str, source: str) -> Entry:
-    return _utility("queries", "answer", name, label, source, "queries.kept")
-
+_distance = partial(_utility, "places", "distance", module="places.kept")
+_point = partial(_utility, "places", "point", module="places.kept")
+_table = partial(_utility, "table", module="tables.kept")  # its form is the first argument
+_network = partial(_utility, "network", "network", module="networks.kept")
+_query = partial(_utility, "queries", "answer", module="queries.kept")
 
 #: In the order in which they are listed.
 UTILITIES: tuple[Entry, ...] = (
     _distance(
-        "neighbours_kept", "nearest neighbours kept (share)", "the analysis of local clusters", "tables.utility"
+        "neighbours_kept", "nearest neighbours kept (share)", "the analysis of local clusters", module="tables.utility"
     ),
-    _distance("distances_kept", "correlation of distances", "Pearson's correlation", "tables.utility"),
+    _distance("distances_kept", "correlation of distances", "Pearson's correlation", module="tables.utility"),
     _distance(
         "distance_precision", "reciprocal variance of distance deviations (km⁻²)", "Kroll (2015), section 5",
-        "tables.utility",
+        module="tables.utility",
     ),
     Entry(
         "nearest_neighbour_kept", "metric", "places", "places.spatial:nearest_neighbour_agreement", "distance utility",
@@ -72,11 +60,11 @@ UTILITIES: tuple[Entry, ...] = (
     _point("cells_kept", "counts by cell kept (share)", "maps of counts"),
     _table(
         "value", "information_kept", "information kept (share)", "Domingo-Ferrer and Mateo-Sanz (2002)",
-        "tables.utility",
+        module="tables.utility",
     ),
     _table(
         "value", "correlations_kept", "correlations kept (share)", "mean absolute change of correlations",
-        "tables.utility",
+        module="tables.utility",
     ),
     _table("value", "means_kept", "means kept", "Domingo-Ferrer and Torra (2001)"),
     _table("value", "variances_kept", "variances kept (ratio)", "Domingo-Ferrer and Torra (2001)"),

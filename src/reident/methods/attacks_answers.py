@@ -68,8 +68,7 @@ def _prior(cells: Cells, knowledge: Knowledge) -> FloatArray:
     return np.bincount(cells.bins_of(knowledge.file, place), minlength=cells.shape[place]) / max(1, len(knowledge.file))
 
 
-def _differences(release: Release, knowledge: Knowledge, answers: FloatArray, said: str) -> Outcome:
-    cells, _ = _answered(release, knowledge)
+def _differences(cells: Cells, knowledge: Knowledge, answers: FloatArray, how: str) -> Outcome:
     if knowledge.file is None or knowledge.truth is None:
         raise NotApplicable("it needs the records of everybody but the person attacked")
     persons = np.flatnonzero(knowledge.present)
@@ -84,8 +83,10 @@ def _differences(release: Release, knowledge: Knowledge, answers: FloatArray, sa
     left = answers[there] - everybody + asked[:, of_each[rows, np.maximum(true, 0)]].T
     gaps = np.stack([np.abs(left - asked[:, of_each[:, one]].T).sum(axis=1) for one in range(of_each.shape[1])], axis=1)
     noise = float(np.abs(answers[there] - everybody).mean()) if there.any() else 1.0
-    weights = np.exp(-(gaps - gaps.min(axis=1, keepdims=True)) / max(noise, 1e-6)) * _prior(cells, knowledge)
-    return _claimed(cells, knowledge, persons, weights, true, _prior(cells, knowledge), said)
+    prior = _prior(cells, knowledge)
+    weights = np.exp(-(gaps - gaps.min(axis=1, keepdims=True)) / max(noise, 1e-6)) * prior
+    said = f"the intruder knows {', '.join(map(str, cells.columns))} of everybody but the person attacked"
+    return _claimed(cells, knowledge, persons, weights, true, prior, f"{said}, and {how}")
 
 
 def query_differences(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -98,8 +99,7 @@ def query_differences(release: Release, knowledge: Knowledge, *, rng: np.random.
     """
     del rng
     cells, answers = _answered(release, knowledge)
-    said = f"the intruder knows {', '.join(map(str, cells.columns))} of everybody but the person attacked"
-    return _differences(release, knowledge, answers, f"{said}, and subtracts them from the answers")
+    return _differences(cells, knowledge, answers, "subtracts them from the answers")
 
 
 def repeated_queries(
@@ -121,8 +121,7 @@ def repeated_queries(
     draws = [answers, *(np.asarray(knowledge.again(rng).answers["counts"]) for _ in range(n_repeats - 1))]
     stream = [iter(np.stack(draws)[:, place]) for place in range(len(answers))]
     mean = np.array([averaging_attack(lambda one=one: next(one), n_repeats).learned for one in stream])  # type: ignore[misc]
-    said = f"the intruder knows {', '.join(map(str, cells.columns))} of everybody but the person attacked"
-    return _differences(release, knowledge, mean, f"{said}, and asks every query {n_repeats} times")
+    return _differences(cells, knowledge, mean, f"asks every query {n_repeats} times")
 
 
 def table_from_answers(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

@@ -8,20 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import (
-    BoolArray,
-    Choice,
-    DataError,
-    FloatArray,
-    IntArray,
-    ParameterError,
-    PublicPlaces,
-    Real,
-    SearchLimitWarning,
-    Whole,
-)
-from reident.methods.attacks_places import claims_by_row, nearest_to, told
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome
+from reident.base import BoolArray, Choice, FloatArray, IntArray, PublicPlaces, Real, SearchLimitWarning, Whole
+from reident.methods.attacks_places import nearest_to, told
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row, refused
 from reident.methods.release import LAT, LON, Release
 from reident.places.distances import great_circle_km
 from reident.places.tolerance import RULES
@@ -165,8 +154,7 @@ def common_subgraph(
     if knowledge.windows is None:
         raise NotApplicable("how far released distances deviate is not known: neither the method nor true pairs are")
     tolerated = knowledge.windows(alpha, n_simulations, rng, window)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         found = common_subgraph_attack(
             theirs, mine, quasi=kept, rng=rng, ties=ties, gamma=gamma, search=search, limit=limit,
             time_limit_s=time_limit_s, node_limit=node_limit, progress=False, **tolerated,
@@ -198,10 +186,8 @@ def registration(
     from reident.places.registration import registration_attack
 
     kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
-    try:
+    with refused():
         found = registration_attack(theirs, mine[0], quasi=kept, n_pairs=n_pairs, rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     said = "and lays the shape of the released distances on the map"
     return _linked(release, knowledge, found.links, said, confidence="probability")
 
@@ -287,10 +273,8 @@ def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Ge
         links = classical_linkage(theirs[0], mine[0], quasi=kept, ties="random", rng=rng).links
     if len(links) < 3:
         raise NotApplicable("fewer than 3 labels are alike in both files")
-    try:
+    with refused():
         found = multilateration_attack(theirs, links, mine[0], quasi=kept, rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     said = "starts from matches of labels, and places everybody by distances"
     return _linked(release, knowledge, found.links, said, confidence="probability")
 
@@ -315,10 +299,8 @@ def population(
 
     _, theirs, _, fewer = _distances(release, knowledge, rng)
     lived = knowledge.known[[LAT, LON]] if towns is None else towns
-    try:
+    with refused():
         found = locate_by_population(theirs, lived, coverage=coverage, scatter_km=scatter_km)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     places = found.positions[[LAT, LON]].to_numpy(float)
     there = np.isfinite(places).all(axis=1)
     if not there.any():

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.methods.attacks_places import claims_by_row, has_law, law, told
+from reident.methods.attacks_places import has_law, law, told
 from reident.methods.households import Together, together
 from reident.methods.nearest import MOST_NEAR, Near, posterior
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row
 from reident.methods.release import LAT, LON, Release
 from reident.places.shape import RADIUS_KM, unit_vectors
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, ParameterError, Real, SearchLimitWarning, Whole
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.base import FloatArray, IntArray, Real, SearchLimitWarning, Whole
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row, refused
 from reident.methods.release import Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
 from reident.networks.planted_subgraph import Plan
@@ -84,8 +84,8 @@ def _picked(release: Release, knowledge: Knowledge, mine: IntArray, theirs: IntA
     if knowledge.truth is not None:
         own = theirs[np.maximum(knowledge.truth, 0)]
         right = confidence * ((knowledge.truth >= 0) & (own == mine))
-    labels = release.labels(np.where(found, first[place], -1))
-    claims = claims_about(knowledge, np.arange(len(mine)), labels, confidence, right, 1 / len(theirs))
+    rows = np.where(found, first[place], -1)
+    claims = claims_by_row(release, knowledge, np.arange(len(mine)), rows, confidence, right)
     return Outcome(claims, "identity", f"the intruder knows {what} exactly and that the person is in the network")
 
 
@@ -99,15 +99,8 @@ def _mapped(
     `_sure`.
     """
     everybody = np.array([mapping.get(label, -1) for label in knowledge.known.index], dtype=np.int64)
-    rows = everybody[persons]
-    right = np.full(len(persons), np.nan)
-    confidence = (rows >= 0).astype(float)
-    if knowledge.truth is not None:
-        right = ((rows >= 0) & (rows == knowledge.truth[persons])).astype(float)
-    else:
-        confidence = _sure(release, knowledge, everybody)[persons]
-    base = 1 / max(1, len(release.table))
-    claims = claims_about(knowledge, persons, release.labels(rows), confidence, right, base)
+    confidence = 1.0 if knowledge.truth is not None else _sure(release, knowledge, everybody)[persons]
+    claims = claims_by_row(release, knowledge, persons, everybody[persons], confidence, None)
     return Outcome(claims, "identity", said, complete=complete)
 
 
@@ -206,14 +199,11 @@ def _planted(
         raise NotApplicable("the network is changed before a release, and its method is not known")
     if knowledge.truth is None or not knowledge.present.all() or mine.n_nodes < len(release.table):
         raise NotApplicable("the network that is changed must be the one that is released")
-    try:
+    with refused():
         planted = planned(_by_label(mine, knowledge.known.index))
         remade = knowledge.again(rng, network=planted.network)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             found = recover(by_row(_plain(remade)), planted, node_limit=1_000_000)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     # Rows of the new release: its table tells who is who, as the custodian does.
     person = knowledge.known.index.get_indexer(remade.table.index)
     rows = {target: int(knowledge.truth[person[node]]) for target, node in found.mapping.items() if person[node] >= 0}
@@ -253,8 +243,7 @@ def coalition(
             continue
         planned = pool(named, knowledge.known.index[members])
         asked |= set(planned.links)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             mapping |= recover(released, planned, node_limit=200_000).mapping
     persons = np.sort(knowledge.known.index.get_indexer(list(asked)))
     if not persons.size:
@@ -330,10 +319,8 @@ def passive(
     theirs, mine = both_networks(release, knowledge)
     seeds, judged = _known_seeds(knowledge, mine, n_seeds, rng) if n_seeds else ({}, np.arange(mine.n_nodes))
     started: dict[Any, Any] = {node: person for person, node in seeds.items()}
-    try:
+    with refused():
         found = passive_attack(by_row(theirs), _by_label(mine, knowledge.known.index), started, theta=theta, rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     mapping = {person: node for node, person in found.mapping.items()}
     said = f"the intruder knows relations, and {f'the nodes of {n_seeds} persons' if n_seeds else 'no node'}"
     return _mapped(release, knowledge, mapping, judged, said)
@@ -348,18 +335,7 @@ def seedless_propagation(
     rng: np.random.Generator,
 ) -> Outcome:
     """Find the first pairs by the pattern of the largest hubs, then recognise friends: passive attack without seeds."""
-    from reident.networks.seeds import find_seeds
-
-    theirs, mine = both_networks(release, knowledge)
-    named, released = _by_label(mine, knowledge.known.index), by_row(theirs)
-    most = min(n, mine.n_nodes, theirs.n_nodes)
-    try:
-        found = find_seeds(released, named, n=most, rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
-    seeds = {known: node for node, known in found.mapping.items()}
-    said = "the intruder knows relations, and no node"
-    return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.arange(mine.n_nodes))
+    return _seedless(release, knowledge, n, theta, rng)
 
 
 def spectral_propagation(
@@ -371,14 +347,18 @@ def spectral_propagation(
     -----
     Fan et al. (2019), see `reident.spectral_match`, for the seeds of Vanhoef (2012), 10.4.
     """
+    return _seedless(release, knowledge, None, theta, rng)
+
+
+def _seedless(release: Release, knowledge: Knowledge, n: int | None, theta: float, rng: np.random.Generator) -> Outcome:
+    """Find first pairs by the `n` largest hubs, or by the spectra for None, and spread from them."""
     from reident.networks.seeds import find_seeds
 
     theirs, mine = both_networks(release, knowledge)
     named, released = _by_label(mine, knowledge.known.index), by_row(theirs)
-    try:
-        found = find_seeds(released, named, method="spectral", rng=rng)
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
+    how: dict[str, Any] = {"method": "spectral"} if n is None else {"n": min(n, mine.n_nodes, theirs.n_nodes)}
+    with refused():
+        found = find_seeds(released, named, **how, rng=rng)
     seeds = {known: node for node, known in found.mapping.items()}
     said = "the intruder knows relations, and no node"
     return _propagated(release, knowledge, theirs, mine, seeds, theta, said, judged=np.arange(mine.n_nodes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +12,11 @@ from reident.base import FloatArray, IntArray
 from reident.methods.forms import law_of
 from reident.methods.households import homes_of, together
 from reident.methods.nearest import Near, assign, near_places, posterior
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row
 from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import Agreement
 
 __all__ = [
-    "claims_by_row",
     "has_law",
     "known_mask",
     "law",
@@ -42,17 +40,6 @@ def told(knowledge: Knowledge, release: Release) -> str:
     """Say what the intruder knows: the places, and the labels that the release kept."""
     labels = ", ".join(map(str, knowledge.kept(release)))
     return f"the intruder knows the place{f' and {labels}' if labels else ''} of each person exactly"
-
-
-def claims_by_row(
-    release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any
-) -> pd.DataFrame:
-    """Build claims of records by their row, -1 for none; `right` None compares with the truth."""
-    if right is None:
-        right = np.nan if knowledge.truth is None else (rows == knowledge.truth[persons]) & (rows >= 0)
-    base = 1 / max(1, len(release.table))
-    made = np.where(rows >= 0, confidence, 0.0)
-    return claims_about(knowledge, persons, release.labels(rows), made, np.broadcast_to(right, len(persons)), base)
 
 
 def nearest_place(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

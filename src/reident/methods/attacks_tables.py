@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, DataError, FloatArray, IntArray, ParameterError, Whole
+from reident.base import Choice, FloatArray, IntArray, Whole
 from reident.methods.nearest import Near, assign, near_records, posterior
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, claims_by_row, refused
 from reident.methods.release import Release
 from reident.tables.classes import class_ids
 from reident.tables.record_linkage import link_records
@@ -43,6 +43,15 @@ def needs_table(release: Release, knowledge: Knowledge) -> list[str]:
     return found
 
 
+def needs_kept(release: Release, knowledge: Knowledge) -> list[str]:
+    """Return the quasi-identifiers that were left as they were, generalised or rounded, or say that there is none."""
+    needs_table(release, knowledge)
+    kept = knowledge.kept(release)
+    if not kept:
+        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    return kept
+
+
 def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Join by everything left as it was, generalised or rounded: one of the records that agree is the person's.
 
@@ -52,10 +61,7 @@ def exact_join(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     pairs do not agree (noise, swapping) are left out: who knows the method knows them.
     """
     del rng
-    needs_table(release, knowledge)
-    kept = knowledge.kept(release)
-    if not kept:
-        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    kept = needs_kept(release, knowledge)
     found = knowledge.agreement(release)
     counts = found.counts()
     persons = np.arange(len(counts))
@@ -86,10 +92,7 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     El Emam and Dankar (2008). It takes the released labels as known and so is about persons who are in the release.
     """
     del rng
-    needs_table(release, knowledge)
-    columns = knowledge.kept(release)
-    if not columns:
-        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
+    columns = needs_kept(release, knowledge)
     ids, n = class_ids([knowledge.compared(release)[column].theirs for column in columns])
     size = np.bincount(ids, minlength=n)[ids]
     if knowledge.truth is None:
@@ -153,9 +156,8 @@ def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     """Take the released record that is nearest in all quasi-identifiers, numbers and categories alike (Gower)."""
     near, weights, columns = _nearest(release, knowledge, rng)
     claim, confidence, right = near.judged(weights, knowledge.truth)
-    return _about_records(
-        release, knowledge, near, claim, confidence, right, f"{columns}, and takes the nearest record"
-    )
+    claims = claims_by_row(release, knowledge, near.persons, claim, confidence, right)
+    return Outcome(claims, "identity", f"{columns}, and takes the nearest record")
 
 
 def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
@@ -171,23 +173,14 @@ def record_assignment(release: Release, knowledge: Knowledge, *, rng: np.random.
     each = np.where(taken >= 0, (weights / np.maximum(near.sizes, 1))[chosen], 0.0)
     right = np.where(taken >= 0, near.is_true(knowledge.truth)[chosen] / np.maximum(near.sizes[chosen], 1), 0.0)
     claim = np.where(taken >= 0, near.rows[chosen], -1)
-    said = f"{columns}, and assigns the records one to one"
-    return _about_records(release, knowledge, near, claim, each, right, said)
+    claims = claims_by_row(release, knowledge, near.persons, claim, each, right)
+    return Outcome(claims, "identity", f"{columns}, and assigns the records one to one")
 
 
 def _nearest(release: Release, knowledge: Knowledge, rng: np.random.Generator) -> tuple[Near, FloatArray, str]:
     columns = needs_table(release, knowledge)
     near, n_numbers = near_records(release, knowledge, knowledge.sample(rng))
     return near, posterior(near, n_numbers, power=1), _KNOWS.format(columns=_listed(columns))
-
-
-def _about_records(
-    release: Release, knowledge: Knowledge, near: Near, claim: IntArray, confidence: Any, right: Any, said: str
-) -> Outcome:
-    base = 1 / max(1, len(release.table))
-    return Outcome(
-        claims_about(knowledge, near.persons, release.labels(claim), confidence, right, base), "identity", said
-    )
 
 
 #: Columns of 0 and 1 that a linkage by numbers can bear.
@@ -237,6 +230,12 @@ def _read_labels(values: pd.Index, released: pd.Series, hierarchy: Any) -> Float
     return covered[codes]
 
 
+def _telling(known: pd.DataFrame, released: pd.DataFrame) -> tuple[list[str], bool]:
+    """Return the columns of numbers that differ among persons and among records, and whether no number is missing."""
+    columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
+    return columns, all(bool(np.isfinite(table[columns]).all(axis=None)) for table in (known, released))
+
+
 def record_linkage(
     release: Release,
     knowledge: Knowledge,
@@ -253,12 +252,8 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     persons = knowledge.sample(rng)
     known, released = as_numbers(release, knowledge)
     known = known.iloc[persons]
-    columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
-    if (
-        not columns
-        or not np.isfinite(known[columns].to_numpy()).all()
-        or not np.isfinite(released[columns]).all(axis=None)
-    ):
+    columns, complete = _telling(known, released)
+    if not (columns and complete):
         raise NotApplicable("no column of numbers tells released records apart, or numbers are missing")
     if knowledge.truth is None:
         raise NotApplicable("how often such links are right cannot be told without true pairs")
@@ -266,10 +261,8 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     truth = pd.Series(released.index[mine[mine >= 0]], index=known.index[mine >= 0])
     if not len(truth):
         raise NotApplicable("none of the known persons is in the release")
-    try:
+    with refused():
         found = link_records(known, released, columns=columns, distance=distance, truth=truth, ties=ties).links
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     right, sure = np.nan_to_num(found["credit"].to_numpy(float)), 1 / found["n_nearest"].to_numpy(float)
     claims = claims_about(knowledge, persons, found["known"].to_numpy(object), sure, right, 1 / len(released))
     said = f"{_KNOWS.format(columns=_listed(knowledge.compared(release)))}, and takes the record nearest by {distance}"
@@ -342,8 +335,8 @@ def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int
     if persons is None or rows is None:
         raise NotApplicable("it learns from true pairs, and nobody can tell them")
     known, released = as_numbers(release, knowledge)
-    columns = [c for c in known if np.ptp(known[c].to_numpy()) > 0 and np.ptp(released[c].to_numpy()) > 0]
-    if not (np.isfinite(known[columns]).all(axis=None) and np.isfinite(released[columns]).all(axis=None)):
+    columns, complete = _telling(known, released)
+    if not complete:
         raise NotApplicable("numbers are missing")
     if len(columns) < 2 or len(columns) > 8 or len(persons) < 2 * n_training:
         raise NotApplicable(
@@ -386,4 +379,5 @@ def nearest_in_class(release: Release, knowledge: Knowledge, *, rng: np.random.G
     inside = Near(near.persons, rows, gaps, near.sizes * agrees, near.classes, np.zeros_like(near.cut))
     claim, confidence, right = inside.judged(posterior(inside, len(noisy), power=1), knowledge.truth)
     said = f"{_KNOWS.format(columns=_listed(columns))}, and takes the nearest value of the class"
-    return _about_records(release, knowledge, inside, claim, confidence, right, said)
+    claims = claims_by_row(release, knowledge, inside.persons, claim, confidence, right)
+    return Outcome(claims, "identity", said)

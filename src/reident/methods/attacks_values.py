@@ -9,10 +9,10 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, ParameterError, Real, Whole
-from reident.methods.attacks_tables import needs_table
+from reident.base import FloatArray, IntArray, Real, Whole
+from reident.methods.attacks_tables import needs_kept, needs_table
 from reident.methods.forms import law_of
-from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, refused
 from reident.methods.release import Release
 from reident.tables.classes import encode_column
 from reident.tables.labels import with_gaps
@@ -82,17 +82,19 @@ class _Shares:
         return Outcome(claims, "attribute", f"{self.said}{said}", proven=True)
 
 
-def _shares(release: Release, knowledge: Knowledge) -> _Shares:
-    """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
-    needs_table(release, knowledge)
-    sensitive = knowledge.sensitive
+def _needed(release: Release, knowledge: Knowledge) -> tuple[list[str], str]:
+    """Return the quasi-identifiers and the sensitive column, or say which of them is not released."""
+    columns, sensitive = needs_table(release, knowledge), knowledge.sensitive
     if sensitive is None or sensitive not in release.table.columns:
         raise NotApplicable("no sensitive column is released")
-    if not knowledge.kept(release):
-        raise NotApplicable("no quasi-identifier was left as it was, generalised or rounded")
-    shares: _Shares = knowledge.once(
-        release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, str(sensitive))
-    )
+    return columns, sensitive
+
+
+def _shares(release: Release, knowledge: Knowledge) -> _Shares:
+    """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
+    _, sensitive = _needed(release, knowledge)
+    needs_kept(release, knowledge)
+    shares: _Shares = knowledge.once(release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, sensitive))
     return shares
 
 
@@ -303,10 +305,7 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     """
     from reident.tables.intersection import intersection_attack
 
-    columns = needs_table(release, knowledge)
-    sensitive = knowledge.sensitive
-    if sensitive is None or sensitive not in release.table.columns:
-        raise NotApplicable("no sensitive column is released")
+    columns, sensitive = _needed(release, knowledge)
     others = list(knowledge.earlier)
     if not others and knowledge.again is not None:
         drawn = rng.permutation(release.n_original)[: max(2, round(0.8 * release.n_original))]
@@ -315,13 +314,11 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     tables = [table.assign(**{sensitive: with_gaps(table[sensitive])}) for table in told]  # a gap is a value, too
     if len(tables) < 2:
         raise NotApplicable("no other release of the same persons is given, and the method is not known")
-    try:
+    with refused():
         found = intersection_attack(
             tables, knowledge.known[columns], quasi=columns, sensitive=sensitive,
             hierarchies={c: h for c, h in knowledge.hierarchies.items() if c in columns},
         )  # fmt: skip
-    except (DataError, ParameterError) as error:
-        raise NotApplicable(str(error)) from error
     guess, confidence = found.table["guess"].astype(object), found.table["posterior"].fillna(0).to_numpy(float)
     prior = tables[0][sensitive].value_counts(normalize=True)
     right = np.nan
@@ -346,10 +343,7 @@ def attribute_inference(
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    columns = needs_table(release, knowledge)
-    sensitive = knowledge.sensitive
-    if sensitive is None or sensitive not in release.table.columns:
-        raise NotApplicable("no sensitive column is released")
+    columns, sensitive = _needed(release, knowledge)
     rows = np.flatnonzero(release.table[sensitive].notna().to_numpy())
     target, values = encode_column(release.table[sensitive].iloc[rows].astype(object))
     if not 2 <= len(values) <= 50:
@@ -360,8 +354,7 @@ def attribute_inference(
 
     def shares(train: IntArray, who: IntArray) -> FloatArray:
         forest = RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=int(rng.integers(2**31)), n_jobs=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             forest.fit(theirs[train], target[train])
         found = np.zeros((len(who), len(values)))
         found[:, forest.classes_] = forest.predict_proba(mine[who])

@@ -14,12 +14,9 @@ from typing import Any
 import pandas as pd
 
 from reident.base import ParameterError, check_choice
+from reident.methods._anonymisers import ANONYMISERS
 from reident.methods._attacks import ATTACKS
 from reident.methods._entry import DATA, ROLES, Entry
-from reident.methods._networks import NETWORKS
-from reident.methods._places import PLACES
-from reident.methods._queries import QUERIES
-from reident.methods._tables import TABLES
 from reident.methods._utilities import UTILITIES
 
 __all__ = ["ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table", "told"]
@@ -28,7 +25,7 @@ __all__ = ["ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table",
 GROUP = "reident.methods"
 
 #: All entries of the house, in the order in which they are listed.
-ENTRIES: tuple[Entry, ...] = (*PLACES, *TABLES, *NETWORKS, *QUERIES, *ATTACKS, *UTILITIES)
+ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
 
 #: What this session has registered (`reident.register`), by name.
 REGISTERED: dict[str, Entry] = {}

@@ -50,7 +50,7 @@ def law_of(made: Release) -> str:
 
 
 class Form(ABC):
-    """One kind of release: how what a method returned is read, and what an intruder may assume of it."""
+    """One kind of release: how what a method returned is read."""
 
     #: Records of which a real release can be made.
     most_records: float = np.inf
@@ -86,9 +86,8 @@ class Form(ABC):
                 arguments[name] = rng
             elif name in GIVEN:
                 arguments[name] = GIVEN[name](data, options)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
             # What a method warns of is said in the guarantee: a range from the data, a trial's repeatable noise.
-            warnings.simplefilter("ignore", PrivacyWarning)
             made = entry.function(**arguments)
         return Release(
             self.name,
@@ -110,20 +109,6 @@ class Form(ABC):
         module = entry.call.rpartition(".")[0]
         return f"import {module}\n\nrelease = {entry.call}({', '.join(shown)})"
 
-    def tolerance(
-        self,
-        entry: Entry | None,  # noqa: ARG002 (an intruder needs to know the method only where distances are linked)
-        options: Mapping[str, Any],  # noqa: ARG002
-        known: Records,  # noqa: ARG002
-        *,
-        alpha: float,  # noqa: ARG002
-        n_simulations: int = 100,  # noqa: ARG002
-        rng: RNGLike = None,  # noqa: ARG002
-        rule: str | None = None,  # noqa: ARG002
-    ) -> dict[str, Any]:
-        """Return the deviations of distances that an intruder tolerates: arguments of `common_subgraph_attack`."""
-        return {}
-
 
 class Distances(Form):
     """Records with the distances between them, or with what a reader computes them from; the places are kept back."""
@@ -134,39 +119,9 @@ class Distances(Form):
         matrix_km = made.distances().distances_km if hasattr(made, "distances") else made
         return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
-    def tolerance(
-        self,
-        entry: Entry | None,
-        options: Mapping[str, Any],
-        known: Records,
-        *,
-        alpha: float,
-        n_simulations: int = 100,
-        rng: RNGLike = None,
-        rule: str | None = None,
-    ) -> dict[str, Any]:
-        """Let the intruder, who knows method, options and public inputs, work out or try on the own file what moves."""
 
-        def again(generator: np.random.Generator) -> tuple[Any, Any]:
-            made = release(known, entry.name if entry else NONE, options, rng=generator)
-            return known.table.index.get_indexer(made.table.index), made.distances_km
-
-        return tolerated(
-            rule or ("exact" if entry is None else entry.tolerance),
-            lat=GIVEN["lat"](known, {}),
-            lon=GIVEN["lon"](known, {}),
-            options=options if entry is None else {**entry.arguments(options), **known_public(known.public)},
-            again=again,
-            alpha=alpha,
-            n_simulations=n_simulations,
-            rng=rng,
-        )
-
-
-class Points(Distances):
+class Points(Form):
     """Records with places."""
-
-    most_records = np.inf
 
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         if isinstance(made, tuple):
@@ -302,8 +257,22 @@ def tolerance(
         ``window_km`` or ``intervals_km``, arguments of `common_subgraph_attack`; empty where no distances are released.
     """
     entry = None if made.method == NONE else find(made.method, "anonymiser")
-    return FORMS[made.form].tolerance(
-        entry, made.options, known, alpha=alpha, n_simulations=n_simulations, rng=rng, rule=rule
+    if not made.has_distances:
+        return {}
+
+    def again(generator: np.random.Generator) -> tuple[Any, Any]:
+        remade = release(known, made.method, made.options, rng=generator)
+        return known.table.index.get_indexer(remade.table.index), remade.distances_km
+
+    return tolerated(
+        rule or ("exact" if entry is None else entry.tolerance),
+        lat=GIVEN["lat"](known, {}),
+        lon=GIVEN["lon"](known, {}),
+        options=made.options if entry is None else {**entry.arguments(made.options), **known_public(known.public)},
+        again=again,
+        alpha=alpha,
+        n_simulations=n_simulations,
+        rng=rng,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray, wilson_interval
+from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, wilson_interval
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network
 from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
 
 __all__ = [
-    "LIMITS", "Knowledge", "NotApplicable", "Outcome", "claims_about", "gain", "judge", "judge_persons", "shares_above"
+    "LIMITS", "Knowledge", "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "judge",
+    "judge_persons", "refused", "shares_above",
 ]  # fmt: skip
 
 #: Limits at which the share of persons above is told: hundredths.
@@ -31,6 +33,15 @@ _TEST = 0.01
 
 class NotApplicable(Exception):  # noqa: N818 (no error: an answer)
     """An attack says nothing about a release or lacks what it needs; the message says why."""
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Let the reason why a function refuses its arguments be the reason why an attack says nothing."""
+    try:
+        yield
+    except (DataError, ParameterError) as error:
+        raise NotApplicable(str(error)) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +249,17 @@ def claims_about(
         },
         index=knowledge.known.index[persons],
     )
+
+
+def claims_by_row(
+    release: Release, knowledge: Knowledge, persons: IntArray, rows: IntArray, confidence: Any, right: Any
+) -> pd.DataFrame:
+    """Build claims of records by their row, -1 for none; `right` None compares with the truth."""
+    if right is None:
+        right = np.nan if knowledge.truth is None else (rows == knowledge.truth[persons]) & (rows >= 0)
+    base = 1 / max(1, len(release.table))
+    made = np.where(rows >= 0, confidence, 0.0)
+    return claims_about(knowledge, persons, release.labels(rows), made, np.broadcast_to(right, len(persons)), base)
 
 
 def gain(attack: Any, control: Any) -> FloatArray:

@@ -7,8 +7,8 @@ So a measure of a form that is here needs no code of its own.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,20 @@ from reident.places.distances import great_circle_km
 __all__ = ["UTILITIES", "Utility", "measure_utility"]
 
 
-class Utility(ABC):
-    """One form of measures: the two things that they compare."""
+@dataclass(frozen=True)
+class Utility:
+    """One form of measures: the two things that they compare.
 
-    #: Whether the value is taken of the records that are released, and those left out lose their share.
-    shared = False
+    Attributes
+    ----------
+    pair : callable
+        Returns what is compared, or raises `NotApplicable` where the release has nothing of it.
+    shared : bool
+        Whether the value is taken of the records that are released, and those left out lose their share.
+    """
 
-    @abstractmethod
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-        """Return what is compared, or raise `NotApplicable` where the release has nothing of it."""
+    pair: Callable[[Any, pd.DataFrame, Release], tuple[Any, Any]]
+    shared: bool = False
 
     def measure(
         self, entry: Entry, arguments: Mapping[str, Any], data: Any, original: pd.DataFrame, release: Release
@@ -70,27 +75,19 @@ def _kept(original: pd.DataFrame, release: Release, least: int) -> pd.DataFrame:
     return original.loc[release.table.index]
 
 
-class DistanceUtility(Utility):
-    """Distances between the released records, true and released, km."""
-
-    shared = True
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:  # noqa: ARG002
-        if release.distances_km is None:
-            raise NotApplicable("no distances are released")
-        kept = _kept(original, release, 3)
-        return great_circle_km(kept[LAT].to_numpy(float), kept[LON].to_numpy(float)), release.distances_km
+def _distances(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return distances between the released records, true and released, km."""
+    if release.distances_km is None:
+        raise NotApplicable("no distances are released")
+    kept = _kept(original, release, 3)
+    return great_circle_km(kept[LAT].to_numpy(float), kept[LON].to_numpy(float)), release.distances_km
 
 
-class PointUtility(Utility):
-    """The released records' places, true and released, as tables of degrees."""
-
-    shared = True
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:  # noqa: ARG002
-        if not release.has_places:
-            raise NotApplicable("no places are released")
-        return _kept(original, release, 1)[[LAT, LON]], release.table[[LAT, LON]]
+def _points(_: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return the released records' places, true and released, as tables of degrees."""
+    if not release.has_places:
+        raise NotApplicable("no places are released")
+    return _kept(original, release, 1)[[LAT, LON]], release.table[[LAT, LON]]
 
 
 def _quasi(data: Any, release: Release) -> list[str]:
@@ -100,67 +97,57 @@ def _quasi(data: Any, release: Release) -> list[str]:
     return listed
 
 
-class ValueUtility(Utility):
-    """Quasi-identifiers as numbers, see `numbers_of`; all records of the original, by index label."""
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-        _quasi(data, release)
-        return numbers_of(data, original), numbers_of(data, release.table)
+def _values(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return quasi-identifiers as numbers, see `numbers_of`; all records of the original, by index label."""
+    _quasi(data, release)
+    return numbers_of(data, original), numbers_of(data, release.table)
 
 
-class LabelUtility(Utility):
-    """Quasi-identifiers as they are written."""
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-        listed = _quasi(data, release)
-        return original[listed], release.table[listed]
+def _labels(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return quasi-identifiers as they are written."""
+    listed = _quasi(data, release)
+    return original[listed], release.table[listed]
 
 
-class ShareUtility(Utility):
-    """How likely each record is in each bin of each column, see `shares_of`; the sensitive column where it is released.
+def _shares(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return how likely each record is in each bin of each column, see `shares_of`.
 
-    Columns that a method adds or drops are not compared.
+    The sensitive column is one of them where it is released; columns that a method adds or drops are not compared.
     """
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-        listed = _quasi(data, release)
-        listed += [data.sensitive] if data.sensitive in release.table.columns else []
-        return shares_of(data, original, listed), shares_of(data, release.table, listed)
+    listed = _quasi(data, release)
+    listed += [data.sensitive] if data.sensitive in release.table.columns else []
+    return shares_of(data, original, listed), shares_of(data, release.table, listed)
 
 
-class NetworkUtility(Utility):
-    """The two networks, nodes named by the original's labels."""
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-        if not isinstance(release.network, Network) or data.network is None:
-            raise NotApplicable("no network without directions is released")
-        place = original.index.get_indexer(release.table.index)
-        if (place < 0).any() or len(place) != len(original):
-            raise DataError("the released network must have the nodes of the original")
-        return reordered(data.network, np.arange(len(original))), reordered(release.network, place)
+def _networks(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return the two networks, nodes named by the original's labels."""
+    if not isinstance(release.network, Network) or data.network is None:
+        raise NotApplicable("no network without directions is released")
+    place = original.index.get_indexer(release.table.index)
+    if (place < 0).any() or len(place) != len(original):
+        raise DataError("the released network must have the nodes of the original")
+    return reordered(data.network, np.arange(len(original))), reordered(release.network, place)
 
 
-class AnswerUtility(Utility):
-    """Answers to counting queries about the tables of every two columns: those given, or those that records give."""
-
-    def pair(self, data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-        if "cells" in release.answers:
-            return release.answers["cells"].answers(original), release.answers["counts"]
-        cells = cells_of(data)
-        if not release.has_records or not set(cells.columns) <= set(release.table.columns):
-            raise NotApplicable("neither answers nor the records' columns are released")
-        return cells.answers(original), cells.answers(release.table)
+def _answers(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
+    """Return answers to counting queries about every two columns: those given, or those that records give."""
+    if "cells" in release.answers:
+        return release.answers["cells"].answers(original), release.answers["counts"]
+    cells = cells_of(data)
+    if not release.has_records or not set(cells.columns) <= set(release.table.columns):
+        raise NotApplicable("neither answers nor the records' columns are released")
+    return cells.answers(original), cells.answers(release.table)
 
 
 #: The form of an entry of a metric -> how it is called.
 UTILITIES: dict[str, Utility] = {
-    "distance utility": DistanceUtility(),
-    "point utility": PointUtility(),
-    "value utility": ValueUtility(),
-    "label utility": LabelUtility(),
-    "share utility": ShareUtility(),
-    "network utility": NetworkUtility(),
-    "answer utility": AnswerUtility(),
+    "distance utility": Utility(_distances, shared=True),
+    "point utility": Utility(_points, shared=True),
+    "value utility": Utility(_values),
+    "label utility": Utility(_labels),
+    "share utility": Utility(_shares),
+    "network utility": Utility(_networks),
+    "answer utility": Utility(_answers),
 }
 
 

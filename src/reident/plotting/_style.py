@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -186,6 +186,15 @@ def draw_lines(
         draw = ax.plot if bars is None else ax.errorbar
         draw(np.asarray(x), np.asarray(values), **{**look, **kws})
     return ax
+
+
+def handles_of(axes: Iterable[Axes]) -> dict[str, Any]:
+    """Return what is drawn in some panels by its name, for one legend: of two things with one name the first."""
+    named: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    return named
 
 
 def say_instead(ax: Axes, text: str) -> None:

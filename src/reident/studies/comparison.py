@@ -24,6 +24,7 @@ __all__ = [
     "Reading",
     "compare",
     "exact",
+    "held",
     "judge",
     "judge_again",
     "ledger",
@@ -106,7 +107,7 @@ class Beside:
 
 def equal(it: Beside) -> str:
     """Judge what does not depend on chance: it agrees if it is the same, to the printed digit."""
-    return _verdict(_plain(it.published) == _plain(it.reproduced))
+    return "agrees" if _plain(it.published) == _plain(it.reproduced) else "differs"
 
 
 def predicts(it: Beside) -> str:
@@ -263,9 +264,8 @@ def _judged(row: Mapping[str, Any], neighbours: list[Any]) -> tuple[str, str, st
 
 def _beside(row: Mapping[str, Any]) -> Beside:
     low, high, tolerance, draws = (_number(row[name]) for name in ("low", "high", "tolerance", "draws"))
-    return Beside(
-        row["published"], row["reproduced"], low, high, 0.0 if math.isnan(tolerance) else tolerance, _or_many(draws)
-    )
+    tolerance, draws = 0.0 if math.isnan(tolerance) else tolerance, math.inf if math.isnan(draws) else draws
+    return Beside(row["published"], row["reproduced"], low, high, tolerance, draws)
 
 
 def _perturbed(row: Mapping[str, Any], it: Beside, neighbours: list[Any]) -> Iterator[tuple[str, str, Beside]]:
@@ -352,10 +352,6 @@ def _decided(agrees: bool, differs: bool) -> str:
     return "agrees" if agrees else "differs" if differs else "cannot tell"
 
 
-def _verdict(agrees: bool) -> str:
-    return "agrees" if agrees else "differs"
-
-
 def _plain(value: Any) -> float | str:
     """Return a number as such, however it is written, and anything else as text."""
     if isinstance(value, bool):
@@ -371,10 +367,6 @@ def _number(value: Any) -> float:
     return found if isinstance(found, float) else math.nan
 
 
-def _or_many(draws: float) -> float:
-    return math.inf if math.isnan(draws) else draws
-
-
 def _short(value: Any) -> Any:
     """Round a number to six figures, as it is stored: what is judged is what is shown."""
     if isinstance(value, bool | str | int):
@@ -386,6 +378,11 @@ def _short(value: Any) -> Any:
 def exact(item: str, published: Any, reproduced: Any, note: str = "", got: str = OWN) -> Reading:
     """Return the reading of a number or word that does not depend on chance, beside its print."""
     return Reading(item, reproduced, got=got, note=note, published=published)
+
+
+def held(item: str, holds: bool, note: str) -> Reading:
+    """Return the reading of a statement in words: it holds, or it does not."""
+    return exact(item, "holds", "holds" if holds else "does not hold", note)
 
 
 def within(

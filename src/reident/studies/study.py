@@ -170,9 +170,11 @@ class Study:
         frames = work.frames(plan, seed, trials)
         claims = self._comparable(work.claims(plan, seed, frames), profile, plan)
         used = {name: getattr(plan, name) for name in rules(plan)}
+        results = Results(self.name, profile, seed, frames, claims, used)
         if folder is not None:
             declare(frames[self.result], folder)
-        return Results(self.name, profile, seed, frames, claims, used).kept(folder)
+            results.save(folder)
+        return results
 
     def _comparable(self, claims: pd.DataFrame, profile: str, plan: Any) -> pd.DataFrame:
         """Mark a comparison with print as none if the run has other conditions than the document."""
@@ -237,12 +239,6 @@ class Results:
         }
         (folder / "study.json").write_text(json.dumps(described, indent=2) + "\n")
         return folder
-
-    def kept(self, folder: str | Path | None) -> Results:
-        """Return these results, written into `folder` if there is one."""
-        if folder is not None:
-            self.save(folder)
-        return self
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:

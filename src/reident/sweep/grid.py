@@ -25,8 +25,7 @@ from reident.base import ParameterError, check_integer
 from reident.sweep import _code, _workers
 from reident.sweep._forecast import forecast
 from reident.sweep._measures import Kinds
-from reident.sweep._parts import PartStore
-from reident.sweep._planning import Trial, prepare_sweep, stored, trial_rng
+from reident.sweep._planning import Sweep, Trial, prepare_sweep, stored, trial_rng
 from reident.sweep._progress import Progress
 from reident.sweep._settings import Settings, expand
 from reident.sweep._summary import summarise
@@ -123,7 +122,7 @@ def run(
     if sweep.missing():
         with sweep.alone() as missing:
             where = _where(jobs, scheduler, sweep.digest, len(missing))
-            _compute(missing, sweep.plan, sweep.measures, trial, sweep.store, where, sweep.stem, progress, prepare)
+            _compute(sweep, missing, trial, where, progress, prepare)
     return _frame(sweep.settings, sweep.plan, sweep.measures)
 
 
@@ -157,7 +156,7 @@ def _outcomes(
     trial: TrialFunction,
     tasks: list[Task],
     where: tuple[int, str | None, str] | None,
-    prepare: _workers.Prepare | None = None,
+    prepare: _workers.Prepare | None,
 ) -> Iterator[_workers.Outcome]:
     if where is None:
         yield from _workers.in_process(trial, tasks)
@@ -167,25 +166,23 @@ def _outcomes(
 
 
 def _compute(
+    sweep: Sweep,
     missing: list[Trial],
-    plan: list[Trial],
-    measures: list[dict[str, Any] | None],
     trial: TrialFunction,
-    store: PartStore | None,
     where: tuple[int, str | None, str] | None,
-    stem: str,
     progress: bool,
-    prepare: _workers.Prepare | None = None,
+    prepare: _workers.Prepare | None,
 ) -> None:
-    """Run the missing trials, check and keep each, fill `measures` (modified in place)."""
+    """Run the missing trials, check and keep each, fill the sweep's measures (modified in place)."""
     if not missing:
         return
+    plan, measures, store = sweep.plan, sweep.measures, sweep.store
     names = {name for planned in plan for name in planned.task.params}
     kinds = Kinds(names, [row for row in measures if row is not None])
     done = len(plan) - len(missing)
     outcomes = _outcomes(trial, [planned.task for planned in missing], where, prepare)
     try:
-        with Progress(stem, len(plan), done=done, enabled=progress) as bar:
+        with Progress(sweep.stem, len(plan), done=done, enabled=progress) as bar:
             for outcome in outcomes:
                 planned = plan[outcome.task.index]
                 row = kinds.check(outcome)
@@ -196,7 +193,9 @@ def _compute(
     except KeyboardInterrupt:
         finished = sum(row is not None for row in measures)
         kept = "nothing was stored" if store is None else f"they are in {store.folder}; the same call goes on there"
-        print(f"{stem}: stopped with {finished} of {len(plan)} trials finished; {kept}", file=sys.stderr, flush=True)
+        print(
+            f"{sweep.stem}: stopped with {finished} of {len(plan)} trials finished; {kept}", file=sys.stderr, flush=True
+        )
         raise
     finally:
         outcomes.close()  # type: ignore[attr-defined]

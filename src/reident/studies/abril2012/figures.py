@@ -20,6 +20,7 @@ from reident.plotting._style import COLOURS, MARKERS, in_house_style, new_figure
 from reident.studies.abril2012 import PROFILES
 from reident.studies.abril2012.instruments import INSTRUMENTS, SETUPS
 from reident.studies.abril2012.maskings import ATTACKS, MASKINGS
+from reident.studies.abril2012.summaries import DISTANCES
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC
 from reident.studies.study import Results
@@ -177,13 +178,7 @@ def table_1(results: Results) -> Figure:
     ratios, trials = results.frames["ratios"], results.frames["trials"]
     files = list(dict.fromkeys(ratios["file"]))
     figure, axes = new_figure(1, 4, size=(12, 3.6), sharey=True)
-    columns = {
-        "mean": "dbrl1",
-        "probabilistic": "probabilistic",
-        "weighted_mean": "weighted_mean",
-        "choquet": "choquet",
-    }
-    for ax, (distance, name) in zip(axes, columns.items(), strict=True):
+    for ax, (distance, name) in zip(axes, DISTANCES.items(), strict=True):
         colour, marker = _look(distance)
         rows = ratios[ratios["distance"] == distance].set_index("file")
         for y, file in enumerate(files):
@@ -200,16 +195,9 @@ def table_1(results: Results) -> Figure:
     handles = [
         Line2D([], [], color="0.3", marker="|", linestyle="", markersize=9, label="one draw"),
         Line2D([], [], color="0.3", marker="o", linestyle="", markersize=5, label="mean of draws"),
-        Line2D(
-            [],
-            [],
-            color="black",
-            marker="x",
-            linestyle="",
-            markersize=6,
-            label="printed (none for probabilistic linkage)",
-        ),
-    ]
+        Line2D([], [], color="black", marker="x", linestyle="", markersize=6,
+               label="printed (none for probabilistic linkage)"),
+    ]  # fmt: skip
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return _sign(figure, results, trials, repetition=sorted(ratios["n"].unique()))
 
@@ -247,9 +235,8 @@ def in_and_out(results: Results) -> Figure:
     figure, ax = new_figure(size=(6.8, 4.6))
     for position, distance in enumerate(ratios["distance"].unique()):
         colour, marker = _look(str(distance))
-        name = "dbrl1" if distance == "mean" else distance
         for side, (where, face) in enumerate((("ratio", colour), ("outside", "white"))):
-            values = _by_file(trials, f"{where}_{name}", files)
+            values = _by_file(trials, f"{where}_{DISTANCES[distance]}", files)
             y = np.arange(len(files)) + (position - 1) * 0.28 + (side - 0.5) * 0.13
             _draw_spread(ax, values, y, color=colour)
             ax.plot(values.mean(), y, marker, color=face, markeredgecolor=colour, markersize=5,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reident import attribute_leakage, microaggregate, ru_frame
 from reident.base import SearchLimitWarning
+from reident.rumap import anchor_both
 from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
 from reident.studies.abril2012.instruments import (
     INSTRUMENTS,
@@ -21,7 +22,7 @@ from reident.studies.abril2012.instruments import (
     joint_test,
     ranges_of,
 )
-from reident.studies.abril2012.maskings import anchored, masked_map, masking_settings, masking_trial
+from reident.studies.abril2012.maskings import masked_map, masking_settings, masking_trial
 from reident.studies.abril2012.trials import (
     CONDITIONS,
     available_data,
@@ -177,7 +178,7 @@ def _ru_map(trials: pd.DataFrame, plan: Profile) -> pd.DataFrame:
             attack=f"{_SAID[model]} linkage, linked share of {where}",
             analysis="1 - information loss (SSE / SST)",
         )
-        panels.append(anchored(frame))
+        panels.append(anchor_both(frame))
     return pd.concat(panels, ignore_index=True)
 
 
@@ -188,8 +189,7 @@ def _leakage(data: str, plan: Profile, ranges: pd.DataFrame) -> pd.DataFrame:
     for file in ("M4-28", "M6-853"):
         protected = microaggregate(inside, file)
         options: dict[str, Any] = {"resamples": plan.resamples, "time_limit_s": 10 * plan.time_limit_s}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             found = attribute_leakage(protected.table, inside, columns=protected.columns, **options)
         own = ranges.query("file == @file and model == 'choquet' and what == 'shapley'").set_index("code")
         frame = found.table.assign(file=file, resamples=plan.resamples, proven=found.proven)

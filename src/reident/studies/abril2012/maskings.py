@@ -19,14 +19,13 @@ from reident import (
     ru_frame,
     swap_ranks,
 )
-from reident.base import DataError
 from reident.data.datasets import load_adult, load_casc
-from reident.rumap import NOTHING, ORIGINAL, anchor
+from reident.rumap import anchor_both
 from reident.studies.abril2012 import MODELS
-from reident.studies.abril2012.trials import table
+from reident.studies.abril2012.trials import is_at_hand, table
 from reident.tables._masked import MaskedTable, masked_table
 
-__all__ = ["ATTACKS", "MASKINGS", "TABLES", "anchored", "mask", "masked_map", "masking_settings", "masking_trial"]
+__all__ = ["ATTACKS", "MASKINGS", "TABLES", "mask", "masked_map", "masking_settings", "masking_trial"]
 
 #: From weak to strong: smallest cluster (k), share of a standard deviation (noise, rounding base), per cent of the
 #: ranks, share of the cells whose class is drawn anew.
@@ -78,19 +77,10 @@ def masking_settings(names: Sequence[str], data: str, drawn: int) -> list[dict[s
         {"data": data, "drawn": min(drawn, len(four_columns(name, data)) // 2), "table": name, "method": method,
          "amount": float(amount)}
         for name in names
-        if _is_at_hand(name, data)
+        if name in ("census", "adult") or (data == "census" and is_at_hand(name))
         for method, amounts in MASKINGS.items()
         for amount in amounts
     ]  # fmt: skip
-
-
-def _is_at_hand(name: str, data: str) -> bool:
-    if name in ("census", "adult"):
-        return True
-    try:
-        return data == "census" and bool(len(load_casc(name)))
-    except DataError:
-        return False
 
 
 def masking_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
@@ -159,10 +149,6 @@ def masked_map(trials: pd.DataFrame) -> pd.DataFrame:
                 attack=f"{attack}: {name}",
                 analysis="1 - information loss (SSE / SST), four columns",
             )
-            panels.append(anchored(frame).assign(table=name, risk_by=risk))
+            # Originals are linked but for exact duplicates.
+            panels.append(anchor_both(frame).assign(table=name, risk_by=risk))
     return pd.concat(panels, ignore_index=True)
-
-
-def anchored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add the ends: originals are linked but for exact duplicates; with nothing released nothing is linked or told."""
-    return anchor(anchor(frame, ORIGINAL, risk=1.0, utility=1.0), NOTHING, risk=0.0, utility=0.0)

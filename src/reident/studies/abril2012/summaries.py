@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from reident import FuzzyMeasure, LearnedLinkage, published
-from reident.studies.abril2012 import FILES, MODELS
+from reident.studies.abril2012 import MODELS
+from reident.studies.together import prediction
 
-__all__ = ["lattices", "measures", "ratios", "times", "weights"]
+__all__ = ["DISTANCES", "lattices", "measures", "ratios", "times", "weights"]
 
-_DISTANCES = {
+#: Distance -> what the columns of the trials call it.
+DISTANCES = {
     "mean": "dbrl1",
     "probabilistic": "probabilistic",
     "weighted_mean": "weighted_mean",
@@ -30,9 +31,9 @@ def ratios(trials: pd.DataFrame) -> pd.DataFrame:
     trials = trials.assign(outside_probabilistic=np.nan)
     rows = []
     for file, group in trials.groupby("file", sort=False):
-        for shown, name in _DISTANCES.items():
+        for shown, name in DISTANCES.items():
             values = group[f"ratio_{name}"].dropna()
-            low, high = _next_draw(values)
+            low, high = prediction(values)
             rows.append(
                 {
                     "file": file,
@@ -49,14 +50,6 @@ def ratios(trials: pd.DataFrame) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _next_draw(values: pd.Series) -> tuple[float, float]:
-    n = len(values)
-    if n < 2:
-        return float("nan"), float("nan")
-    reach = stdtrit(n - 1, 0.975) * values.std(ddof=1) * np.sqrt(1 + 1 / n)
-    return float(values.mean() - reach), float(values.mean() + reach)
 
 
 def times(trials: pd.DataFrame) -> pd.DataFrame:
@@ -135,10 +128,3 @@ def indices(learned: dict[str, LearnedLinkage]) -> pd.DataFrame:
         for name, one in learned.items()
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-def ordered(trials: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials with the files in the paper's order."""
-    return trials.sort_values(
-        "file", key=lambda s: s.map({file: place for place, file in enumerate(FILES)}), kind="stable", ignore_index=True
-    )

@@ -20,6 +20,7 @@ __all__ = [
     "CONDITIONS",
     "available_data",
     "draw_records",
+    "is_at_hand",
     "learn",
     "probabilistic_trial",
     "table",
@@ -38,13 +39,18 @@ _DRAWN = 400
 _STAND_IN = 4
 
 
+def is_at_hand(name: str) -> bool:
+    """Tell whether a CASC file is at hand."""
+    try:
+        load_casc(name)
+    except DataError:
+        return False
+    return True
+
+
 def available_data() -> str:
     """Return "census" if the CASC file is at hand, else "simulated"."""
-    try:
-        load_casc("census")
-    except DataError:
-        return "simulated"
-    return "census"
+    return "census" if is_at_hand("census") else "simulated"
 
 
 @cache
@@ -93,8 +99,7 @@ def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> Lear
     """Learn without a warning at the time limit: the frames say what is proven."""
     if options.get("time_limit_s") is not None:
         _compile(options["model"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         return learn_linkage(release, original, **options)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from reident import Hierarchy, KAnonymous, k_anonymise
 from reident.data import people
 from reident.studies.holohan2017 import CASES
 
-__all__ = ["Case", "anonymous", "case", "hierarchies_for", "hierarchies_of"]
+__all__ = ["Case", "anonymous", "case", "choice_of", "hierarchies_for", "hierarchies_of"]
 
 #: Records kept of each data set in the profile "smoke"; None: all.
 SMOKE_RECORDS = 1500
@@ -23,6 +23,12 @@ SMOKE_RECORDS = 1500
 #: the classes that are kept, one of OLA's own (El Emam et al. 2009), is the only one of those tried (`TRIED_LOSSES`)
 #: that gives all of Adult's row of Table IV.
 CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
+
+
+def choice_of(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how OLA chooses in a setting."""
+    return {**CHOICE, **{name: params[name] for name in ("loss", "suppression_limit") if name in params}}
+
 
 #: Losses, and whether they charge suppressed records, under which Adult's row of Table IV was looked for.
 TRIED_LOSSES = [

@@ -28,7 +28,7 @@ from reident.studies.holohan2017.figures_parts import (
     draw_print,
     printed_of,
     rests,
-    scale_k,
+    scale_x,
     summary_of,
     write_head,
 )
@@ -61,8 +61,7 @@ def _curse(results: Results) -> Figure:
                 told = printed_of(results, f"III-A: Adult, OLA, k = 20: information loss {end}")
                 ax.plot([20] * len(told), told["published"], "x", color=COLOURS[place], markersize=7,
                         markeredgewidth=1.6, label="print (III-A)" if len(told) and not place else "")  # fmt: skip
-        scale_k(ax, own["k"])
-        ax.set_xlabel("k")
+        scale_x(ax, own["k"], "k")
     for ax in figure.axes:
         top = max(float(np.nanmax(line.get_ydata(), initial=0)) for one in axes_of_row(ax) for line in one.lines)
         ax.set_ylim(-0.03 * top, 1.05 * top)
@@ -115,9 +114,8 @@ def _error_lines(results: Results, *, over: str, series: str) -> Figure:
             expected = [100 * classes[dataset, method, k] / e for k, e in zip(one["k"], one["epsilon"], strict=True)]
             ax.plot(one[over], expected, "-", color=colour, linewidth=0.8)
         draw_print(ax, 5)
-        scale_k(ax, own[over])
+        scale_x(ax, own[over], over)
         ax.set_yscale("log")
-        ax.set_xlabel(over)
         at = own.groupby(over)["mean"]
         apart = float((at.max() / at.min()).max()) - 1
         if series == "k" and 0 < apart < _NEAR:
@@ -145,8 +143,7 @@ def _linking(results: Results) -> Figure:
             ax.axhline(100 * baseline[dataset, method, k], color=colour, linestyle=":", linewidth=0.8)
         draw_print(ax, 5)
         ax.set_yscale("log")
-        scale_k(ax, own["epsilon"])
-        ax.set_xlabel("epsilon")
+        scale_x(ax, own["epsilon"], "epsilon")
     add_legend(figure, "k")
     return rests(results, figure, summary)
 
@@ -181,9 +178,8 @@ def _suppression(results: Results) -> Figure:
             mine = printed[printed["row"] == TITLES[dataset][0]]
             ax.plot(mine["column"].str.removeprefix("k = ").astype(int), mine["published"], "x", color="black",
                     markersize=5, label="print")  # fmt: skip
-        scale_k(ax, own["k"])
+        scale_x(ax, own["k"], "k")
         _suppressed_axis(ax)
-        ax.set_xlabel("k")
     add_legend(figure, "epsilon", columns=9)
     return rests(results, figure, summary)
 
@@ -245,10 +241,9 @@ def _times(results: Results, *, method: str) -> Figure:
                 nodes = median["n_checked_k_anonymity"] / median["n_checked"]
                 said[-1] += f"\n   nodes {nodes.min():.1f} to {nodes.max():.1f}"
         ax.text(0.03, 1.0, "\n".join(said), transform=ax.transAxes, va="top")
-        scale_k(ax, own["k"])
+        scale_x(ax, own["k"], "k")
         ax.set_yscale("log")
         ax.margins(y=0.45)
-        ax.set_xlabel("k")
     add_legend(figure, "")
     return rests(results, figure, ours)
 
@@ -300,8 +295,7 @@ def _label(results: Results) -> Figure:
         else:
             ax.axhline(frame["prior_interval_cm"].median(), color="0.4", linewidth=0.8, label="without the release")
             ax.set_ylim(bottom=0)
-        scale_k(ax, epsilons)
-        ax.set_xlabel("epsilon on the label")
+        scale_x(ax, epsilons, "epsilon on the label")
         ax.set_ylabel(label)
     write_head(
         figure,
@@ -327,8 +321,7 @@ def _spreads(results: Results) -> Figure:
         first["k"], first["loss_quasi_alone"], "s--", color="0.5", markersize=4, linewidth=1, label="without height"
     )
     left.plot([20], [0.8], "x", color="black", markersize=7, linestyle="", label="print, with height (III-A: about .8)")
-    scale_k(left, first["k"])
-    left.set_xlabel("k")
+    scale_x(left, first["k"], "k")
     left.set_ylabel("precision loss of the four others")
     left.set_title("Adult (height simulated), OLA")
     left.set_ylim(0, 1.05)
@@ -410,9 +403,8 @@ def _modes(results: Results) -> Figure:
             if len(ks) > 1 and (apart["max"] / apart["min"]).max() < 1 + _ONE:
                 said.append(f"{mode}:\nall k within {100 * ((apart['max'] / apart['min']).max() - 1):.1g} %")
         ax.text(0.03, 0.04, "\n".join(said), transform=ax.transAxes)
-        scale_k(ax, frame["epsilon"])
+        scale_x(ax, frame["epsilon"], "epsilon")
         ax.set_yscale("log" if measure != "bits_lost" else "linear")
-        ax.set_xlabel("epsilon")
         ax.set_ylabel(label)
     add_legend(figure, "", columns=3)
     write_head(

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reident.plotting import LINES, MARKERS, new_figure
-from reident.plotting._style import PAGE_INCH, ordered_colours
+from reident.plotting._style import PAGE_INCH, handles_of, ordered_colours
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, PUBLIC
 from reident.studies.study import Results
@@ -29,7 +29,7 @@ __all__ = [
     "draw_print",
     "printed_of",
     "rests",
-    "scale_k",
+    "scale_x",
     "summary_of",
     "write_head",
 ]
@@ -86,10 +86,7 @@ def write_head(figure: Figure, heading: str) -> None:
 
 def add_legend(figure: Figure, title: str, *, columns: int = 7) -> None:
     """Put what is drawn in any panel below all of them."""
-    named: dict[str, Any] = {}
-    for ax in figure.axes:
-        handles, labels = ax.get_legend_handles_labels()
-        named = {**named, **dict(zip(labels, handles, strict=True))}
+    named = handles_of(figure.axes)
     figure.legend(list(named.values()), list(named), title=title, loc="outside lower center", ncols=columns)
 
 
@@ -98,9 +95,9 @@ def axes_of_row(ax: Axes) -> list[Axes]:
     return list(ax.get_shared_y_axes().get_siblings(ax))
 
 
-def scale_k(ax: Axes, values: Any) -> None:
-    """Give k a log scale with its own values as ticks."""
-    ax.set_xscale("log")
+def scale_x(ax: Axes, values: Any, label: str) -> None:
+    """Give k, or epsilon, a log scale with its own values as ticks."""
+    ax.set(xscale="log", xlabel=label)
     ticks = sorted(set(values))
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()

@@ -9,10 +9,10 @@ import pandas as pd
 from reident.studies.holohan2017 import EPSILONS, Profile, readings, summaries
 from reident.studies.holohan2017.differencing import differencing_trial
 from reident.studies.holohan2017.lists import POPULATIONS, lists_trial, plausible
-from reident.studies.holohan2017.minimality import minimality_trial
 from reident.studies.holohan2017.trials import (
     CONDITIONS,
     classes_trial,
+    minimality_trial,
     modes_trial,
     noise_trial,
     published_trial,

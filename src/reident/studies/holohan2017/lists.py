@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident import k_anonymise, voter_list
 from reident.data import papers
-from reident.studies.holohan2017.cases import CHOICE, SMOKE_RECORDS, hierarchies_for
+from reident.studies.holohan2017.cases import SMOKE_RECORDS, choice_of, hierarchies_for
 
 __all__ = ["POPULATIONS", "lists_trial", "plausible"]
 
@@ -32,8 +32,7 @@ def lists_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, A
     n = SMOKE_RECORDS if params["small"] else None
     table = voter_list(params["dataset"], n, clustered=POPULATIONS[params["population"]], rng=rng)
     quasi = [name for name in ("zip_code", "sex", "year_of_birth", "race") if name in table]
-    choice: dict[str, Any] = {**CHOICE}
-    choice.update((name, params[name]) for name in ("loss", "suppression_limit") if name in params)
+    choice = choice_of(params)
     measures: dict[str, Any] = {}
     for k in params["ks"]:
         release = k_anonymise(

@@ -11,13 +11,14 @@ import pandas as pd
 
 from reident.data import papers
 from reident.studies.comparison import DRAWN, OWN, PART, PUBLIC, Reading, ledger
+from reident.studies.holohan2017 import STUDY
 
 __all__ = ["comparison"]
 
 #: What the paper calls small values of epsilon, read as those of its figures up to one half.
 SMALL_EPSILON = 0.5
 
-_SHOWN = {"adult": "Adult", "florida": "Florida", "michigan": "Michigan"}
+_SHOWN = STUDY.words
 
 
 def comparison(frames: dict[str, pd.DataFrame], *, small: bool) -> pd.DataFrame:
@@ -118,9 +119,7 @@ def _errors(frames: Mapping[str, pd.DataFrame]) -> Iterator[Reading]:
                       note=f"{ola[50]:.4f} and {ola[100]:.4f} at epsilon 1, nodes as printed")  # fmt: skip
 
 
-def _by_dataset(
-    claim: str, values: pd.Series, found: Callable[[pd.Series], tuple[float, dict[str, Any]]]
-) -> Iterator[Reading]:
+def _by_dataset(claim: str, values: Any, found: Callable[[Any], tuple[float, dict[str, Any]]]) -> Iterator[Reading]:
     for dataset, one in values.groupby("dataset", sort=False):
         reproduced, more = found(one)
         yield Reading(claim, reproduced, got=_got(str(dataset)), row=_SHOWN[str(dataset)], **more)
@@ -175,20 +174,15 @@ def _suppression(frames: Mapping[str, pd.DataFrame]) -> Iterator[Reading]:
         yield Reading(claim, float((total <= 5).mean()), got=_got(str(dataset)), note=f"largest {total.max():.2f} %",
                       row=_SHOWN[str(dataset)])  # fmt: skip
     every = noise.groupby(["dataset", "method", "k", "epsilon"])[["suppressed_0.99", "suppressed_0.9"]].mean()
-    at_99 = (
-        every["suppressed_0.99"]
-        .reset_index()
-        .pivot_table(index=["dataset", "k", "epsilon"], columns="method", values="suppressed_0.99")
-    )
+    at_99 = every.pivot_table(index=["dataset", "k", "epsilon"], columns="method", values="suppressed_0.99")
     claim = "VII-C: Mondrian needs more further suppression than OLA, in all k and epsilon"
     both = at_99 if {"mondrian", "ola"} <= set(at_99) else at_99.iloc[:0]
-    for dataset, two in both.groupby("dataset", sort=False):
-        held = int((two["mondrian"] > two["ola"]).sum())
-        yield Reading(claim, held, got=_got(str(dataset)), row=_SHOWN[str(dataset)], published=len(two))
+    yield from _by_dataset(
+        claim, both, lambda two: (int((two["mondrian"] > two["ola"]).sum()), {"published": len(two)})
+    )
     claim = "VII-C: more confidence, less further suppression, in all k and epsilon"
-    for dataset, one in every.groupby("dataset", sort=False):
-        held = int((one["suppressed_0.99"] <= one["suppressed_0.9"] + 1e-12).sum())
-        yield Reading(claim, held, got=_got(str(dataset)), row=_SHOWN[str(dataset)], published=len(one))
+    less = every["suppressed_0.99"] <= every["suppressed_0.9"] + 1e-12
+    yield from _by_dataset(claim, less, lambda one: (int(one.sum()), {"published": len(one)}))
 
 
 def _speed(times: pd.DataFrame, how: str) -> Iterator[Reading]:
@@ -197,7 +191,7 @@ def _speed(times: pd.DataFrame, how: str) -> Iterator[Reading]:
     nodes = times["n_checked_k_anonymity"] / times["n_checked"].where(times["n_checked"] > 0)
     for (dataset, method), one in ratio.groupby([times["dataset"], times["method"]], sort=False):
         medians = one.groupby(times["k"]).median()
-        name = ("OLA" if method == "ola" else "Mondrian") + how
+        name = _SHOWN[method] + how
         claim = f"VII-D: {name}, k-anonymity against (k, epsilon)-anonymity, factor in time" + (
             "" if method == "ola" else ", in all"
         )

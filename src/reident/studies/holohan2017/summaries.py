@@ -106,8 +106,7 @@ def _panel(trials: pd.DataFrame, analysis: str) -> pd.DataFrame:
         attack="records linked to the nearest of their class",
         analysis=analysis,
     )
-    frame = rumap.anchor(frame, rumap.ORIGINAL, risk=1.0, utility=1.0)
-    return rumap.anchor(frame, rumap.NOTHING, risk=0.0, utility=0.0)
+    return rumap.anchor_both(frame)
 
 
 def lattice(plan: Profile, seed: int) -> pd.DataFrame:

@@ -12,13 +12,15 @@ from reident import (
     confidence_suppression,
     expected_relative_error,
     k_anonymise,
+    minimality_attack,
     nearest_record_attack,
     noise_entropy_loss,
     relative_error,
 )
 from reident.base import FloatArray, IntArray
+from reident.data.datasets import load_adult
 from reident.studies.holohan2017 import CONFIDENCES
-from reident.studies.holohan2017.cases import CHOICE, anonymous, case, hierarchies_of, rounded
+from reident.studies.holohan2017.cases import CHOICE, anonymous, case, choice_of, hierarchies_of, rounded
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "PUBLIC_BOUNDS_CM",
     "classes_trial",
     "data_of",
+    "minimality_trial",
     "modes_trial",
     "noise_trial",
     "published_trial",
@@ -48,9 +51,9 @@ def data_of(params: dict[str, Any]) -> _Data:
     return params["data_seed"], params["small"], params.get("spread", 1.0)
 
 
-def _choice(params: dict[str, Any]) -> dict[str, Any]:
-    """Return how OLA chooses."""
-    return {**CHOICE, **{name: params[name] for name in CONDITIONS[1:] if name in params}}
+def _setting(params: dict[str, Any]) -> tuple[str, str, int, _Data, dict[str, Any]]:
+    """Return data set, method, k, what makes the data, and how OLA chooses."""
+    return params["dataset"], params["method"], params["k"], data_of(params), choice_of(params)
 
 
 class _Released(NamedTuple):
@@ -81,11 +84,7 @@ def released(
 def classes_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Measure one k-anonymous version, before any noise; `rng` is not needed."""
     del rng
-    dataset, method, k, data, choice = (
-        *(params[name] for name in ("dataset", "method", "k")),
-        data_of(params),
-        _choice(params),
-    )
+    dataset, method, k, data, choice = _setting(params)
     chosen = case(dataset, *data)
     loss, limit = choice["loss"], choice["suppression_limit"]
     release = anonymous(dataset, method, k, *data, loss=loss, suppression_limit=limit)
@@ -114,11 +113,7 @@ def classes_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
 
 def noise_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Release once with the paper's noise; measure error, linking risk and further suppression."""
-    dataset, method, k, data, choice = (
-        *(params[name] for name in ("dataset", "method", "k")),
-        data_of(params),
-        _choice(params),
-    )
+    dataset, method, k, data, choice = _setting(params)
     values, classes = released(dataset, method, k, data, choice["loss"], choice["suppression_limit"])
     scales = class_noise_scales(values, classes, epsilon=params["epsilon"])
     noisy = simulate_class_noise(values, classes, scales, rng=rng)
@@ -167,11 +162,7 @@ def published_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[st
 
 
 def _timed(params: dict[str, Any], rng: np.random.Generator, algorithm: str) -> dict[str, Any]:
-    dataset, method, k, data, choice = (
-        *(params[name] for name in ("dataset", "method", "k")),
-        data_of(params),
-        _choice(params),
-    )
+    dataset, method, k, data, choice = _setting(params)
     chosen = case(dataset, *data)
     hierarchies = hierarchies_of(dataset, *data) if method == "ola" else None
     table = rounded(chosen)
@@ -203,3 +194,39 @@ def _warm(dataset: str, method: str, seed: int) -> None:
     hierarchies = hierarchies_of(dataset, seed, True) if method == "ola" else None
     few = rounded(chosen).head(300)
     k_anonymise(few, list(chosen.k_quasi), hierarchies=hierarchies, k=2, method=method, **CHOICE)
+
+
+# -- the minimality attack against our own Mondrian: beyond the paper --------------------------------------------------
+
+_SENSITIVE = "occupation"
+
+
+def minimality_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Anonymise Adult with l-diverse occupations, and attack the release by its refused cuts."""
+    chosen = case("adult", *data_of(params))
+    quasi = list(chosen.k_quasi)
+    known = chosen.table[quasi].assign(**{_SENSITIVE: load_adult().loc[chosen.table.index, _SENSITIVE]})
+    k, ell = params["k"], params["ell"]
+    release = k_anonymise(known, quasi, k=k, method="mondrian", sensitive=_SENSITIVE, ell=ell)
+    breach = minimality_attack(
+        known, release.classes, quasi=quasi, sensitive=_SENSITIVE, k=k, ell=ell, n_draws=params["n_draws"], rng=rng
+    )
+    gain = breach.posterior - breach.prior
+    return {
+        "n_classes": breach.n_classes,
+        "n_attacked": breach.n_attacked,
+        "n_unresolved": breach.n_unresolved,
+        "attacked_share": float(breach.attacked.mean()),
+        "mean_gain": breach.mean_gain,
+        "largest_gain": breach.largest_gain,
+        "gain_above_10_points_share": float((gain > 0.1).mean()),
+        "above_one_over_ell_share": float((breach.surest > 1 / ell + 1e-9).mean()),
+        "above_one_over_ell_by_class_share": float(_class_confidence(breach.prior, release.classes, ell)),
+    }
+
+
+def _class_confidence(prior: np.ndarray, classes: np.ndarray, ell: int) -> float:
+    """Return the share of records whose class alone makes some value likelier than 1 / ell."""
+    surest = np.zeros(int(classes.max()) + 1)
+    np.maximum.at(surest, classes, prior)
+    return float((surest[classes] > 1 / ell + 1e-9).mean())

@@ -21,7 +21,7 @@ from reident.studies.kroll2015.frames import N_FEWER
 from reident.studies.study import Results
 from reident.studies.together import confidence
 
-__all__ = ["FIGURES"]
+__all__ = ["FIGURES", "draw_file"]
 
 # Closed markers, so that a label can stand inside.
 _MARKERS = ["o", "s", "^", "D", "v", "p", "h"]
@@ -166,6 +166,17 @@ def _draw_outline(ax: Axes) -> None:
     ax.set_ylabel("latitude, degrees")
 
 
+def draw_file(ax: Axes, part: pd.DataFrame) -> None:
+    """Draw where the records of a file are, and which of them are in the other file, too."""
+    for common, marker, colour, label in (
+        (False, "o", "0.55", "in this file only"),
+        (True, "^", COLOURS[3], "in both"),
+    ):
+        shown = part[part["common"] == common]
+        ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
+                   label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
+
+
 def figure_4(results: Results) -> Figure:
     """Draw both files on the country's outline: people drawn from public places by population."""
     points = results.frames["files"]
@@ -173,13 +184,7 @@ def figure_4(results: Results) -> Figure:
     for ax, (name, title) in zip(axes, (("original", "target file"), ("known", "identification file")), strict=True):
         part = points[points["file"] == name]
         _draw_outline(ax)
-        for common, marker, colour, label in (
-            (False, "o", "0.55", "in this file only"),
-            (True, "^", COLOURS[3], "in both"),
-        ):
-            shown = part[part["common"] == common]
-            ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
-                       label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
+        draw_file(ax, part)
         ax.set_title(f"{title}, {len(part)} people", fontsize=8)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     axes[1].set_ylabel("")
@@ -289,16 +294,8 @@ def figure_8(results: Results) -> Figure:
     risk = table_4[np.isclose(table_4["alpha"], alpha)].set_index("sigma_deg")["precision"]
     utility = 1 / table_3.set_index("sigma_deg")["variance_km2"]
     shared = utility.index.intersection(risk.index)  # none where another alpha was run
-    ax.plot(
-        utility[shared],
-        risk[shared],
-        "s--",
-        color="0.55",
-        markerfacecolor="white",
-        markersize=6,
-        linewidth=0.9,
-        label="print",
-    )
+    ax.plot(utility[shared], risk[shared], "s--", color="0.55", markerfacecolor="white", markersize=6, linewidth=0.9,
+            label="print")  # fmt: skip
     points, names = [], []
     for sigma_deg, part in averages.groupby("sigma_deg"):
         mean, (low, high) = part["precision"].mean(), np.clip(confidence(part["precision"]), 0, 1)

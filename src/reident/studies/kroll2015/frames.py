@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from reident import published, ru_frame
-from reident.rumap import NOTHING, ORIGINAL, anchor
+from reident.rumap import anchor_both
 from reident.studies.kroll2015 import SPLIT, Profile, readings, summaries
 from reident.studies.kroll2015.examples import example_2, example_10
 from reident.studies.kroll2015.trials import CONDITIONS, calibration_trial, shown, trial, variant_trial
@@ -103,6 +103,7 @@ def _printed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ru_map(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's map; exact distances err nowhere, and link with precision 1 up to coinciding records."""
     at = min(trials["alpha"].unique(), key=lambda alpha: abs(alpha - 0.5))
     frame = ru_frame(
         trials[trials["alpha"] == at],
@@ -113,15 +114,7 @@ def _ru_map(trials: pd.DataFrame) -> pd.DataFrame:
         attack=f"precision of the clique attack, alpha {at:g}",
         analysis="1 / variance of d - d', per km$^2$",
     )
-    return _anchored(frame)
-
-
-def _anchored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add what is known without a run: exact distances err nowhere, nothing released can be neither used nor linked.
-
-    Exact distances are linked with precision 1 up to coinciding records.
-    """
-    return anchor(anchor(frame, ORIGINAL, risk=1.0, utility=np.inf), NOTHING, risk=0.0, utility=0.0)
+    return anchor_both(frame, utility=np.inf)
 
 
 def _variants(trials: pd.DataFrame, gamma: float) -> pd.DataFrame:
@@ -140,5 +133,5 @@ def _variants(trials: pd.DataFrame, gamma: float) -> pd.DataFrame:
             attack=f"precision of the {name}, alpha 0.5",
             analysis="1 / variance of d - d', per km$^2$",
         )
-        panels.append(_anchored(frame))
+        panels.append(anchor_both(frame, utility=np.inf))
     return pd.concat(panels, ignore_index=True)

@@ -30,7 +30,8 @@ def _predicted(trials: pd.DataFrame, measure: str) -> pd.DataFrame:
     cells = averages.groupby(["sigma_deg", "alpha"]).agg(
         mean=("average", "mean"), deviation=("average", "std"), n=("average", "size"), claimed=("claimed", "mean")
     )
-    half = _half_width(np.maximum(cells["deviation"], 1 / cells["claimed"]), cells["n"])
+    deviation, n = np.maximum(cells["deviation"], 1 / cells["claimed"]), cells["n"]
+    half = stdtrit(n - 1, (1 + _LEVEL) / 2) * deviation * np.sqrt(1 + 1 / n)
     return pd.DataFrame(
         {
             measure: cells["mean"],
@@ -141,8 +142,3 @@ def deviations(sigmas_deg: list[float], seed: int) -> pd.DataFrame:
     return pd.DataFrame(
         rows, columns=["sigma_deg", "statistic", "published", "reproduced", "own_sample", "low", "high"]
     )
-
-
-def _half_width(deviation: Any, n: Any) -> Any:
-    """Return the half width of Student's prediction interval for one more draw after n."""
-    return stdtrit(n - 1, (1 + _LEVEL) / 2) * deviation * np.sqrt(1 + 1 / n)

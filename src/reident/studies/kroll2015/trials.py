@@ -24,7 +24,7 @@ from reident import (
     perturb_coordinates,
     perturb_distances,
 )
-from reident.base import SearchLimitWarning
+from reident.base import RNGLike, SearchLimitWarning
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
 from reident.studies.kroll2015 import JITTER_KM
@@ -41,21 +41,20 @@ _LIMITS: dict[str, Any] = {"node_limit": 20_000_000, "time_limit_s": None, "prog
 _MAX_CLIQUES = 2_000
 
 
+def persons(n: int, rng: RNGLike, jitter_km: float = JITTER_KM) -> pd.DataFrame:
+    """Draw persons of Germany by population."""
+    area, shares = load_boundary("germany"), load_census_shares()
+    return population(load_places("germany"), n, jitter_km=jitter_km, shares=shares, area=area, rng=rng)
+
+
 @lru_cache(maxsize=16)
 def files(
     dataset: int, *, n_original: int = 500, n_known: int = 500, n_common: int = 50, jitter_km: float = JITTER_KM
 ) -> OverlappingFiles:
     """Return the data set with this number: simulated records of Germany, some of them in both files."""
     rng = np.random.default_rng(dataset)
-    persons = population(
-        load_places("germany"),
-        n_original + n_known - n_common,
-        jitter_km=jitter_km,
-        shares=load_census_shares(),
-        area=load_boundary("germany"),
-        rng=rng,
-    )
-    return overlapping_files(persons, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
+    drawn = persons(n_original + n_known - n_common, rng, jitter_km)
+    return overlapping_files(drawn, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
 
 
 @lru_cache(maxsize=64)
@@ -103,9 +102,8 @@ def attack(params: dict[str, Any], rng: np.random.Generator) -> tuple[Linkage, f
     """Mask, release and attack; return what the attack claims and the utility of the release, per km^2."""
     release, window_km, utility = _noisy_release(params, rng)
     ties = params.get("ties", "published")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         # Whether the search and the listing were complete is a column of the frame.
-        warnings.simplefilter("ignore", SearchLimitWarning)
         linkage = common_subgraph_attack(
             release,
             _known(params["dataset"], **_conditions(params)),
@@ -132,8 +130,7 @@ def trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     graph = compatibility_graph(labels[0], release.distances_km, labels[1], known.distances_km, window_km=window_km)
     pairs = pd.MultiIndex.from_arrays([release.table.index[graph.pairs[:, 0]], known.table.index[graph.pairs[:, 1]]])
     is_true = pairs.isin(pd.MultiIndex.from_frame(truth[["release", "known"]]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         listed = max_cliques(graph, limit=_MAX_CLIQUES, rng=rng, **_LIMITS)
         published = max_clique(graph, search="published", **_LIMITS)
         claimed = {"published": published.vertices, "random": listed.cliques[rng.integers(len(listed))]}

@@ -54,15 +54,12 @@ class Profile:
     utility_repetitions: int
     n_embeddings: int
     published: dict[str, list[Any]]
-    published_repetitions: int
     published_steps: int
     methods: dict[str, list[dict[str, Any]]]
-    locating_repetitions: int
     equalities_datasets: int
     rounding_km: list[float]
     rounded_datasets: int
     n_pairs: int
-    arrangement_repetitions: int
     n_sweeps: int
     n_starts: int
     scenario: Annotated[list[str] | None, Listed(Choice(*SCENARIOS))] = None
@@ -130,28 +127,27 @@ _FULL = Profile(
     utility_repetitions=2,
     n_embeddings=100,
     published=_DENSE,
-    published_repetitions=1,
     published_steps=5_000_000,
     methods=_METHODS,
-    locating_repetitions=1,
     equalities_datasets=10,
     rounding_km=[1.0],
     rounded_datasets=3,
     n_pairs=4000,
-    arrangement_repetitions=1,
     n_sweeps=400,
     n_starts=2,
 )
 _FEWER = {name: _METHODS[name][:1] for name in ("disc", "donut", "grid", "swap", "distance_noise")}
 _EMBEDDINGS = _METHODS["lipschitz_embedding"]
 
+#: What the small profiles do once, or not at all.
+_ONCE = replace(_FULL, releases=1, utility_repetitions=1, equalities_datasets=1, rounding_km=[], n_starts=1)
+
 #: Full is both experiments in both scenarios, twenty releases a setting as in the paper, of ten data sets.
 PROFILES = {
     "smoke": replace(
-        _FULL,
+        _ONCE,
         first={**_FIRST, "n_reference_sets": [20], "reference_set_size": [1], "alpha": [0.1, 0.5]},
         second={**_SECOND, "n_reference_sets": [20], "reference_set_size": [10], "alpha": [0.1]},
-        releases=1,
         datasets=1,
         n_simulations=20,
         time_limit_s=0.5,
@@ -159,36 +155,25 @@ PROFILES = {
         areas={**_AREAS, "area": ["england", "disc"], "reference_set_size": [10]},
         n_boxes=5,
         utility={"reference_set_size": [5], "n_reference_sets": [5, 20]},
-        utility_repetitions=1,
         n_embeddings=5,
-        published={**_DENSE, "scenario": ["england"], "n_reference_sets": [20], "reference_set_size": [10]},
-        published_repetitions=1,
+        published={**_DENSE, "reference_set_size": [10]},
         published_steps=1_000,
         methods={"original": [{}], "lipschitz_embedding": _EMBEDDINGS[3:4]},
-        locating_repetitions=1,
-        equalities_datasets=1,
-        rounding_km=[],
         n_pairs=200,
-        arrangement_repetitions=1,
         n_sweeps=5,
-        n_starts=1,
     ),
     "quick": replace(
-        _FULL,
+        _ONCE,
         first={**_FIRST, "reference_set_size": [1, 10], "n_reference_sets": [20, 100], "alpha": [0.1, 0.5]},
         second={**_SECOND, "reference_set_size": [10, 30], "n_reference_sets": [20], "alpha": [0.5]},
-        releases=1,
         datasets=3,
         n_simulations=30,
-        time_limit_s=0.1,
         steps=10_000,
         areas={**_AREAS, "area": ["england", "united_kingdom"], "reference_set_size": [10]},
         n_boxes=30,
         utility={"reference_set_size": [5, 20, 50], "n_reference_sets": [5, 20]},
-        utility_repetitions=1,
         n_embeddings=30,
         published={**_DENSE, "reference_set_size": [30]},
-        published_repetitions=1,
         published_steps=100_000,
         methods={
             **_METHODS,
@@ -196,13 +181,8 @@ PROFILES = {
             "coordinate_noise": _METHODS["coordinate_noise"][::2],
             "lipschitz_embedding": [_EMBEDDINGS[i] for i in (1, 4)],
         },
-        locating_repetitions=1,
-        equalities_datasets=1,
-        rounding_km=[],
         n_pairs=300,
-        arrangement_repetitions=1,
         n_sweeps=100,
-        n_starts=1,
     ),
     "full": _FULL,
 }

@@ -17,6 +17,7 @@ from reident.plotting._style import (
     COLOURS,
     LINES,
     MARKERS,
+    handles_of,
     in_house_style,
     new_figure,
     not_run,
@@ -24,6 +25,7 @@ from reident.plotting._style import (
     say_instead,
 )
 from reident.studies.captions import rests_on
+from reident.studies.kroll2015.figures import draw_file
 from reident.studies.kroll2016 import STUDY
 from reident.studies.kroll2016.figures_kept import city_pairs, figure_1, figure_2, uses
 from reident.studies.kroll2016.figures_parts import data_class, outline, sizes_of, source
@@ -47,13 +49,7 @@ def files(results: Results, *, scenario: str) -> Figure:
     for ax, name in zip(axes, ("target", "identification"), strict=True):
         part = points[points["file"] == name]
         outline(ax, scenario)
-        for common, marker, colour, label in (
-            (False, "o", "0.55", "in this file only"),
-            (True, "^", COLOURS[3], "in both"),
-        ):
-            shown = part[part["common"] == common]
-            ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
-                       label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
+        draw_file(ax, part)
         ax.set_title(f"{name} file, {len(part)} {STUDY.words[scenario].split()[0]}")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     axes[1].set_ylabel("")
@@ -104,10 +100,9 @@ def experiment(results: Results, *, frame: str, scenario: str, alpha: float) -> 
         )
     figure, axes = new_figure(1, 2, size=(7.2, 3.7))
     printed = _printed(frame, scenario, alpha)
-    handles: dict[str, Any] = {}
     for ax, measure in zip(axes, ("precision", "recall"), strict=True):
         _draw_measure(ax, summary, measure, printed.get(measure))
-        handles = {**handles, **dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))}
+    handles = handles_of(axes)
     if any(ax.axison for ax in axes):
         grey: dict[str, Any] = {"color": "0.3", "linestyle": "-"}
         handles["thin: a stronger search"] = Line2D([], [], linewidth=0.6, **grey)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from reident import great_circle_cross_km, great_circle_km, points_in_area, ru_frame
 from reident.methods import find
-from reident.rumap import NOTHING, ORIGINAL, anchor
+from reident.rumap import ORIGINAL, anchor_both
 from reident.studies.kroll2016 import SCENARIOS, Profile, statements
 from reident.studies.kroll2016 import trials as work
 from reident.studies.kroll2016.scenarios import Scenario, scenario
@@ -67,7 +67,7 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
     }
     chosen["as_published"] = {
         "grid": {
-            "dataset": datasets[: max(plan.published_repetitions, 1)],
+            "dataset": datasets[:1],
             "alphas": [plan.published["alpha"]],
             **searched,
             "step_limit": sorted({plan.steps, plan.published_steps}),
@@ -85,7 +85,6 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
             for dataset in datasets
         ],
         "trial": work.locating_trial,
-        "repetitions": plan.locating_repetitions,
     }
     # The released numbers as equations, for every embedding on the map; rounded ones at the recommended number of sets.
     embeddings = plan.methods.get("lipschitz_embedding", [])
@@ -111,7 +110,6 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
     chosen["pieces"] = {
         "grid": {**recommended, "sure_km": [6.0, 12.0], "n_pairs": [plan.n_pairs]},
         "trial": work.piece_trial,
-        "repetitions": plan.locating_repetitions,
         "shared": ["sure_km"],
     }
     chosen["arrangement"] = {
@@ -122,7 +120,6 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
             "n_starts": [plan.n_starts],
         },
         "trial": work.arrangement_trial,
-        "repetitions": plan.arrangement_repetitions,
     }
     return chosen
 
@@ -182,16 +179,14 @@ def _labelled(located: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ru_map(located: pd.DataFrame) -> pd.DataFrame:
-    located = located.assign(
-        small_distances_kept=1 - (located["small_error_km"] / 25.0).clip(upper=1.0),
-    )
+    small_kept = 1 - (located["small_error_km"] / 25.0).clip(upper=1.0)
+    located = located.assign(small_distances_kept=small_kept, worst_within_5km=_worst(located))
     neighbours = ("nearest_neighbour", "correct nearest neighbours")
     small = ("small_distances_kept", "1 - mean error of distances below 25 km / 25 km")
     clusters = ("clusters_ari", "adjusted Rand index of 10 clusters")
     weights = ("gwr_overlap", "overlap of GWR weights, 100 km")
     clique = ("clique_precision", "precision of the clique attack, alpha 0.5")
     worst = ("worst_within_5km", "located within 5 km, by the worst of three attacks")
-    located = located.assign(worst_within_5km=_worst(located))
     # A rigid motion keeps every distance: it is the anchor "original" by another name.
     methods = located[~located["method"].isin([ORIGINAL, "rigid_motion"])]
     frames = []
@@ -204,16 +199,10 @@ def _ru_map(located: pd.DataFrame) -> pd.DataFrame:
         (worst, clusters),
     ]:
         frame = ru_frame(
-            methods,
-            method="label",
-            parameter="size",
-            risk=risk,
-            utility=utility,
-            attack=attack,
-            analysis=analysis,
+            methods, method="label", parameter="size", risk=risk, utility=utility, attack=attack, analysis=analysis
         )
         exact_risk = located.loc[located["method"] == ORIGINAL, risk].mean()
-        frames.append(anchor(anchor(frame, ORIGINAL, risk=exact_risk, utility=1.0), NOTHING, risk=0.0, utility=0.0))
+        frames.append(anchor_both(frame, risk=exact_risk))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -15,16 +15,11 @@ from shapely.affinity import scale
 
 from reident import ToleranceIntervals, embed_distances, great_circle_km
 from reident.base import FloatArray, check_area
-from reident.data.datasets import (
-    load_boundary,
-    load_census_shares,
-    load_nhs_hospitals,
-    load_nhs_trust_prefixes,
-    load_places,
-)
+from reident.data.datasets import load_boundary, load_nhs_hospitals, load_nhs_trust_prefixes, load_places
 from reident.data.simulate import overlapping_files, population
 from reident.places.tolerance_intervals import simulate_intervals
 from reident.studies import kroll2015
+from reident.studies.kroll2015.trials import persons
 from reident.studies.kroll2016 import SCENARIOS
 
 #: Hospitals of the paper's list, which is no longer to be had.
@@ -108,14 +103,7 @@ def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | N
         if n_common == 0:
             size = len(people) // 2
     else:
-        people = population(
-            load_places("germany"),
-            1000,
-            jitter_km=JITTER_KM["germany"],
-            shares=load_census_shares(),
-            area=load_boundary("germany"),
-            rng=rng,
-        )
+        people = persons(1000, rng)
         source, size, common, quasi = "simulated", 500, 50, ["sex", "age_class"]
     common = common if n_common is None else n_common
     files = overlapping_files(people, n_original=size, n_known=size, n_common=common, rng=rng)

@@ -30,8 +30,7 @@ from reident import (
     registration_attack,
 )
 from reident.base import FloatArray, SearchLimitWarning, check_area, encode_labels
-from reident.data.datasets import load_boundary, load_census_shares, load_places
-from reident.data.simulate import population
+from reident.data.datasets import load_boundary, load_places
 from reident.methods import find
 from reident.methods.forms import NONE, tolerance
 from reident.methods.forms import release as make_release
@@ -41,7 +40,7 @@ from reident.places.areas import AreaSampler
 from reident.places.arrangement import Arrangement, simulate_pairs
 from reident.places.neighbours import Neighbours
 from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
-from reident.studies.kroll2015 import JITTER_KM
+from reident.studies.kroll2015.trials import persons
 from reident.studies.kroll2016.scenarios import Scenario, intervals, reference_area, release, scenario
 from reident.studies.kroll2016.uses import NamedUses
 from reident.workbench.microdata import Microdata, microdata
@@ -68,8 +67,7 @@ def searched(
     graph = compatibility_graph(labels[0], released, labels[1], files.d_known, intervals_km=(known.lo, known.hi))
     names = [table.index[graph.pairs[:, side]] for side, table in enumerate((files.original, files.known))]
     is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         theirs = max_clique(
             graph, search="published", node_limit=params["step_limit"], time_limit_s=None, progress=False
         )
@@ -280,14 +278,7 @@ def _window(dataset: int, n_common: int | None, method: str, options: str, n_sim
 @lru_cache(maxsize=1)
 def _addresses() -> pd.DataFrame:
     """Return 20,000 homes of the same population, to swap locations with."""
-    return population(
-        load_places("germany"),
-        20_000,
-        jitter_km=JITTER_KM,
-        shares=load_census_shares(),
-        area=load_boundary("germany"),
-        rng=1,
-    )
+    return persons(20_000, 1)
 
 
 def _clique_and_multilateration(
@@ -299,8 +290,7 @@ def _clique_and_multilateration(
 ) -> dict[str, Any]:
     setting = json.dumps(made.options, sort_keys=True)
     window = _window(params["dataset"], params.get("n_common"), made.method, setting, params["n_simulations"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         linked = common_subgraph_attack(
             (made.table[files.quasi], made.distances()),
             (files.known[files.quasi], files.d_known),
@@ -405,14 +395,8 @@ def _calibrated(
     """Undo the contraction of an embedding on average; other methods' distances are taken as they are."""
     if "n_reference_sets" not in options:
         return released, None
-    return calibrate_distances(
-        released,
-        files.known["lat_deg"],
-        files.known["lon_deg"],
-        **options,
-        area=files.area,
-        rng=rng,
-    )
+    known = files.known
+    return calibrate_distances(released, known["lat_deg"], known["lon_deg"], **options, area=files.area, rng=rng)
 
 
 def _located(found: Localisation, files: Scenario, attack: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from reident.studies.comparison import Reading, exact, stand_in
+from reident.studies.comparison import Reading, exact, held, stand_in
 
 __all__ = ["same_runs", "statements"]
 
@@ -23,8 +23,7 @@ def statements(frames: Frames) -> list[Reading]:
     rows = []
     for item, frame, graphs, judge in _STATEMENTS:
         if set(graphs) <= set(frames[frame]["graph"]):
-            holds, note = judge(frames[frame])
-            rows.append(exact(item, "holds", "holds" if holds else "does not hold", note))
+            rows.append(held(item, *judge(frames[frame])))
         else:
             note = f"needs {', '.join(graphs)} (REIDENT_DATA, profile full)"
             rows.append(stand_in(exact(item, "holds", "not run", note)))

@@ -42,8 +42,7 @@ def clique(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         return {"n_fits": 0, "found": False, "right": False, "recall": 0.0, "precision": float("nan")}
     mapping, quality = found.mapping, None
     if mapping:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             quality = mapping_quality(propagate(released.network, known, mapping).mapping, truth)
     return {
         "n_fits": found.n_candidates,
@@ -124,8 +123,7 @@ def _spread(
     """
     mapping: Mapping[Any, Any] = {}
     if seeds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SearchLimitWarning)
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             mapping = propagate(release, known, seeds).mapping
     left_out, links = set(ignore), known.undirected()
     wrong = [(mapping[a], b) for a, b in truth.items() if a in mapping and mapping[a] != b and a not in left_out]

@@ -64,25 +64,12 @@ def figure_8_2(results: Results) -> Figure:
     summary = planted.assign(series=labels).groupby(["series", "k"], sort=False)["success"].agg(["mean", "count"])
     for position, (name, part) in enumerate(summary.groupby(level="series", sort=False)):
         draw_rate(axes[0], part.droplevel("series"), name, position, aside=0.1)
-    axes[0].vlines(
-        7,
-        _HIGH,
-        1.05,
-        color="0.3",
-        linewidth=1.2,
-        linestyle=":",
-        label=f"printed at k 7: high probability (read as {_HIGH} or more)",
-    )
+    axes[0].vlines(7, _HIGH, 1.05, color="0.3", linewidth=1.2, linestyle=":",
+                   label=f"printed at k 7: high probability (read as {_HIGH} or more)")  # fmt: skip
     axes[0].set(xlabel="planted nodes k", ylabel="attacks that find all targets", ylim=(0, 1.05))
     axes[0].set_title(f"naive release of\n{graph_title(planted['graph'].iloc[0])}")
-    draw_rate(
-        axes[1],
-        own.groupby("k")["is_unique"].agg(["mean", "count"]),
-        "coalition",
-        1,
-        aside=0,
-        colour=ordered_colours(1)[0],
-    )
+    themselves = own.groupby("k")["is_unique"].agg(["mean", "count"])
+    draw_rate(axes[1], themselves, "coalition", 1, aside=0, colour=ordered_colours(1)[0])
     axes[1].set(ylabel="coalitions that find themselves", ylim=(0, 1.05))
     draw_spread(axes[2], own.assign(series="coalition"), "k", "n_found", "series", at=1, ordered=True)
     axes[2].set(ylabel="friends re-identified by a coalition", ylim=(0, None))

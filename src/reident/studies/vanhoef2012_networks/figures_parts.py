@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reident.base import wilson_interval
-from reident.plotting._style import COLOURS, LINES, MARKERS, new_figure, ordered_colours
+from reident.plotting._style import COLOURS, LINES, MARKERS, handles_of, new_figure, ordered_colours
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC
 from reident.studies.study import Results
@@ -228,10 +228,7 @@ def rows_of(told: Sequence[bool], columns: int, *, height: float = 2.4) -> tuple
 
 def common_legend(figure: Figure, axes: Sequence[Axes], columns: int = 4) -> Figure:
     """Put one legend of all panels below them."""
-    handles: dict[str, Any] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
+    handles = handles_of(axes)
     figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=min(columns, 2 * len(axes)))
     return figure
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from reident import anonymise_degrees, network_properties, published, ru_frame
 from reident.data.papers import claims
-from reident.rumap import NOTHING, ORIGINAL, anchor
-from reident.studies.comparison import DRAWN, OWN, PUBLIC, Reading, compare, exact
+from reident.rumap import anchor_both
+from reident.studies.comparison import DRAWN, OWN, PUBLIC, Reading, compare, exact, held
 from reident.studies.vanhoef2012_networks import REAL, chapter9
 from reident.studies.vanhoef2012_networks.graphs import graph, public_graphs
 
@@ -49,18 +49,12 @@ def ru_map(attacks: pd.DataFrame) -> pd.DataFrame:
 
 def _panel(trials: pd.DataFrame, risk: str, utility: str, attack: str, analysis: str) -> pd.DataFrame:
     untouched = trials["method"] == "original"
+    releases = trials[~untouched]
     frame = ru_frame(
-        trials[~untouched],
-        method="method",
-        parameter="k",
-        risk=risk,
-        utility=utility,
-        attack=attack,
-        analysis=analysis,
+        releases, method="method", parameter="k", risk=risk, utility=utility, attack=attack, analysis=analysis
     )
     at = trials.loc[untouched]
-    frame = anchor(frame, ORIGINAL, risk=float(at[risk].mean()), utility=float(at[utility].mean()))
-    return anchor(frame, NOTHING, risk=0.0, utility=0.0)
+    return anchor_both(frame, risk=float(at[risk].mean()), utility=float(at[utility].mean()))
 
 
 def comparison(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -117,8 +111,7 @@ def _statements(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:
         ),
     ]
     rows += _cut_rows(frames["cuts"])
-    judged = [exact(item, "holds", "holds" if holds else "does not hold", note) for item, holds, note in rows]
-    return [*judged, *chapter9.statements(frames), *_experiments(frames)]
+    return [*(held(*row) for row in rows), *chapter9.statements(frames), *_experiments(frames)]
 
 
 def _experiments(frames: Mapping[str, pd.DataFrame]) -> list[Reading]:

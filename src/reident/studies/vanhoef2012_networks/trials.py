@@ -67,8 +67,7 @@ def probing(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Run SuperGraph under a probing scheme and a limit of probes."""
     network = graph(params["graph"])
     scheme = params["scheme"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         made = degree_anonymise(
             network,
             params["k"],
@@ -138,8 +137,7 @@ def _passively(
     for attack, suffix, seeds in (("people known", "", given), ("nobody known", "_seedless", None)):
         quality = None
         if attack in asked:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SearchLimitWarning)
+            with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
                 mapping = passive_attack(renamed.network, known, seeds).mapping
             quality = mapping_quality(mapping, truth, ignore=seeds or ())
         measured[f"recall{suffix}"] = quality.recall if quality else _NAN
@@ -156,8 +154,7 @@ def spectral(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]
     known = sample_network(network, edges=params["known_edges"], rng=rng)
     match = spectral_match(renamed.network, known)
     sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         hubs = passive_attack(renamed.network, known).mapping
         spread = propagate(renamed.network, known, sure).mapping if sure else {}
     found = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
@@ -177,8 +174,7 @@ def passive(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     truth: dict[Any, Any] = {released.mapping[node]: node for node in seen.nodes}
     nodes = list(truth)
     given = {nodes[i]: truth[nodes[i]] for i in rng.choice(len(nodes), params["n_seeds"], replace=False)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         found = propagate(released.network, seen, given)
     quality = mapping_quality(found.mapping, truth, ignore=given)
     return {"recall": quality.recall, "precision": quality.precision, "unmatched": quality.unmatched}
@@ -200,8 +196,7 @@ def active(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     if params["anonymity"] > 1:
         released = degree_anonymise(released, params["anonymity"], rng=rng).network
     renamed = naive_anonymise(released, rng=rng)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         slack = params["slack"]
         found = recover(renamed.network, plan, degree_slack=slack, edge_slack=slack, node_limit=2_000_000)
     right = sum(renamed.mapping[target] == place for target, place in found.mapping.items())
@@ -279,8 +274,7 @@ def links(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     known = sample_network(network, edges=params["known_edges"], rng=rng)
     truth = {node: node for node in network.nodes}
     given = {node: node for node in rng.choice(network.n_nodes, N_SEEDS, replace=False).tolist()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchLimitWarning)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         for label, attacked in (("recall", released), ("recall_pruned", pruned)):
             measured[label] = mapping_quality(propagate(attacked, known, given).mapping, truth, ignore=given).recall
     return measured

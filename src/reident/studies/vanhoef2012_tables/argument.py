@@ -18,7 +18,7 @@ from reident import discrete_laplace, intersection_course, k_anonymise, private_
 from reident.base import FloatArray, IntArray, Parameters
 from reident.studies._seeded import seeded_noise
 from reident.studies.vanhoef2012_tables.mechanisms import graph_degrees
-from reident.studies.vanhoef2012_tables.tables import QUASI, adult
+from reident.studies.vanhoef2012_tables.tables import QUASI, adult, by_releases, overlapping_samples
 from reident.tables.labels import LabelReader
 
 __all__ = ["CERTAIN_NATS", "METHODS", "SURE", "argument_trial", "by_answers", "node_trial", "pair_marginals"]
@@ -45,12 +45,7 @@ def argument_trial(params: Parameters, rng: np.random.Generator) -> dict[str, An
     releases), ``n_own`` (others in each), ``releases`` (after how many the intruder is asked).
     """
     people = adult()
-    order = rng.permutation(len(people))
-    common, rest = people.iloc[order[: params["n_common"]]], order[params["n_common"] :]
-    samples = [
-        pd.concat([common, people.iloc[rng.choice(rest, params["n_own"], replace=False)]])
-        for _ in range(max(params["releases"]))
-    ]
+    common, samples = overlapping_samples(people, params, rng)
     values = sorted(people[SENSITIVE].unique())
     truth = pd.Index(values).get_indexer(common[SENSITIVE])
     prior = people[SENSITIVE].value_counts(normalize=True).reindex(values).to_numpy()
@@ -135,11 +130,7 @@ def _noisy_error(column: pd.Series, scale: float, rng: np.random.Generator) -> f
 
 def by_answers(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the sweep with one row a trial and number of releases."""
-    names = ("right", "named", "gain", "most")
-    listed = sorted({int(column.rpartition("_")[2]) for column in frame if column.startswith("named_")})
-    fixed = [column for column in frame if column.rpartition("_")[0] not in names and column != "releases"]
-    parts = [frame[fixed].assign(n_releases=n, **{name: frame[f"{name}_{n}"] for name in names}) for n in listed]
-    return pd.concat(parts, ignore_index=True)
+    return by_releases(frame, ("right", "named", "gain", "most"))
 
 
 def pair_marginals(people: pd.DataFrame) -> tuple[IntArray, IntArray]:

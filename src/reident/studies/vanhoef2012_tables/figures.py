@@ -12,7 +12,16 @@ from matplotlib.figure import Figure
 
 from reident import plot_ru_panels
 from reident.base import wilson_interval
-from reident.plotting._style import COLOURS, LINES, MARKERS, draw_lines, in_house_style, new_figure, ordered_colours
+from reident.plotting._style import (
+    COLOURS,
+    LINES,
+    MARKERS,
+    draw_lines,
+    handles_of,
+    in_house_style,
+    new_figure,
+    ordered_colours,
+)
 from reident.studies.captions import rests_on
 from reident.studies.comparison import DRAWN, OWN
 from reident.studies.study import Results
@@ -99,13 +108,8 @@ def intersection_entropy(results: Results) -> Figure:
     real = frames["entropy"][~frames["entropy"]["shuffled"]]
     for place, (name, part) in enumerate(real.groupby("sensitive", sort=False)):
         added = _added(part, last)
-        look = {
-            "color": COLOURS[place],
-            "marker": MARKERS[place],
-            "linestyle": "",
-            "label": STUDY.words.get(name, name),
-        }
-        draw_spread(axes[1], added.assign(at=added["entropy_bits"].mean()).groupby("at")["added"], **look)
+        look = {"color": COLOURS[place], "marker": MARKERS[place], "label": STUDY.words.get(name, name)}
+        draw_spread(axes[1], added.assign(at=added["entropy_bits"].mean()).groupby("at")["added"], linestyle="", **look)
     axes[1].set_title("attributes of Adult: skew differs, too")
     axes[1].legend()
     for ax in axes:
@@ -131,15 +135,8 @@ def randomised_responses(results: Results) -> Figure:
     colours = ordered_colours(len(groups))
     for place, (probability, part) in enumerate(groups):
         spread = (np.arange(len(part)) / len(part) - 0.5) * 0.06
-        axes[0].plot(
-            probability + spread,
-            part["estimate"],
-            MARKERS[place],
-            color=colours[place],
-            markersize=2,
-            alpha=0.6,
-            rasterized=True,
-        )
+        axes[0].plot(probability + spread, part["estimate"], MARKERS[place], color=colours[place], markersize=2,
+                     alpha=0.6, rasterized=True)  # fmt: skip
     axes[0].axhline(frame["share"].iloc[0], color="0.3", linewidth=0.8, linestyle="--")
     axes[0].set(
         xlabel="probability of the truth", ylabel="estimated share of yes (true: dashed)", title="one dot a survey"
@@ -286,10 +283,8 @@ def releases_and_queries(results: Results) -> Figure:
     axes[2].set(xlabel="utility: 1 - mean error\nof ten marginals", ylabel="share of people guessed rightly")
     axes[2].set_xlim(right=1.005)
     axes[2].set_title(f"after one release, after {last} (dot)")
-    handles, labels = (
-        one + two for one, two in zip(*(axes[i].get_legend_handles_labels() for i in (0, 2)), strict=True)
-    )
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+    handles = handles_of((axes[0], axes[2]))
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=3, fontsize=7)
     return rests_on(figure, frame, data=OWN, k=whole(ks), epsilon=whole(epsilons))
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from reident import plot_ru_panels
-from reident.plotting._style import COLOURS, LINES, MARKERS, draw_lines, new_figure, ordered_colours
+from reident.plotting._style import COLOURS, LINES, MARKERS, draw_lines, handles_of, new_figure, ordered_colours
 from reident.rumap import NOTHING, ORIGINAL
 from reident.studies.captions import NO_DATA, rests_on
 from reident.studies.comparison import DRAWN, OWN, PUBLIC
@@ -181,8 +181,8 @@ def hyperplane(results: Results) -> Figure:
         )  # fmt: skip
     axes[1].axhline(frame["best"].iloc[0], color="0.3", linestyle="--", linewidth=0.8, label="share of the best line")
     axes[1].set(xscale="log", xlabel="epsilon", ylabel="share of points classified correctly", ylim=(-0.03, 1.03))
-    handles, labels = (one + two for one, two in zip(*(ax.get_legend_handles_labels() for ax in axes), strict=True))
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+    handles = handles_of(axes)
+    figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=3, fontsize=7)
     return rests_on(figure, frame, data=DRAWN, n_points=len(points))
 
 
@@ -244,7 +244,7 @@ def degrees(results: Results) -> Figure:
                     ax, runs.groupby("epsilon")[column], linestyle=line, color=COLOURS[3 * place],
                     marker=MARKERS[place], markersize=3, capsize=0, label=f"k = {k:g}, {told}",
                 )  # fmt: skip
-    _common_legend(figure, panels[0][0], ncols=4)
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return rests_on(figure, frame, data=(PUBLIC, DRAWN), k=sorted(frame["k"].unique()))
 
 
@@ -266,10 +266,6 @@ def _graph_panels(frame: pd.DataFrame, measured: str) -> tuple[Figure, list[tupl
     return figure, [(ax, part) for ax, (_, part) in zip(axes.flat, graphs, strict=False)]
 
 
-def _common_legend(figure: Figure, ax: Axes, ncols: int) -> None:
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=ncols)
-
-
 def node_privacy(results: Results) -> Figure:
     """Section 7.4.1: the error of degrees by what is hidden, edges or a node; mean and 5 to 95 % of runs."""
     frame = results.frames["nodes"]
@@ -279,7 +275,7 @@ def node_privacy(results: Results) -> Figure:
             look = {"color": COLOURS[place], "marker": MARKERS[place], "label": f"hides {hidden}"}
             draw_spread(ax, runs.groupby("epsilon")["degrees_error"], **look)
         ax.axhline(part["blind_error"].iloc[0], color="0.4", linewidth=0.9, linestyle="--", label="one number for all")
-    _common_legend(figure, panels[0][0], ncols=4)
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return rests_on(figure, frame, data=(PUBLIC, DRAWN))
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident import ru_frame
 from reident.base import trial_seed
-from reident.rumap import NOTHING, ORIGINAL, anchor
+from reident.rumap import NOTHING, ORIGINAL, anchor, anchor_both
 from reident.studies.study import Sweep
 from reident.studies.vanhoef2012_tables import Profile, argument, histories, mechanisms, tables
 from reident.studies.vanhoef2012_tables.statements import compare_with_print
@@ -150,9 +150,7 @@ def _argument_sweeps(plan: Profile) -> dict[str, Sweep]:
 def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the trials of every sweep, the examples of the text, the query systems' failures, and the maps."""
     rng = np.random.default_rng(trial_seed(seed, "vanhoef2012_tables", {"part": "query systems"}, None))
-    intersected = {
-        name: tables.by_releases(trials[name], sorted(plan.releases)) for name in ("intersection", "entropy", "domain")
-    }
+    intersected = {name: tables.by_releases(trials[name]) for name in ("intersection", "entropy", "domain")}
     made = {
         **trials,
         **intersected,
@@ -187,7 +185,7 @@ def _maps(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     )
     anonymity["parameter"] = anonymity["method"].map({name: short for short, name in tables.CRITERIA.items()})
     raw = float(trials.loc[trials["criterion"] == "none", "perfect"].mean())
-    anonymity = anchor(anchor(anonymity, ORIGINAL, risk=raw, utility=1.0), NOTHING, risk=0.0, utility=0.0)
+    anonymity = anchor_both(anonymity, risk=raw)
     game = frames["game"]
     noise = ru_frame(
         game.rename(columns={"mechanism": "method"}),

@@ -10,7 +10,7 @@ import pandas as pd
 from reident import MedianMechanism, discrete_laplace, impossibility_game, self_information
 from reident.queries.median_mechanism import small_databases
 from reident.studies._seeded import seeded_noise
-from reident.studies.comparison import Reading, exact, stand_in
+from reident.studies.comparison import Reading, exact, held, stand_in
 
 __all__ = ["promises"]
 
@@ -34,7 +34,7 @@ def promises(frames: Frames) -> list[Reading]:
     return [
         *numbers,
         *_histories(frames["searches"], frames["ratings"]),
-        *(exact(item, "holds", "holds" if holds else "does not hold", note) for item, holds, note in rows),
+        *(held(*row) for row in rows),
     ]
 
 
@@ -60,7 +60,7 @@ def _histories(searches: pd.DataFrame, ratings: pd.DataFrame) -> list[Reading]:
             f"mean loss of right names {(whole - altered).mean():.3f}",
         ),
     ]
-    return [stand_in(exact(item, "holds", "holds" if holds else "does not hold", note)) for item, holds, note in rows]
+    return [stand_in(held(*row)) for row in rows]
 
 
 def _query_systems(frames: Frames) -> Iterator[Row]:

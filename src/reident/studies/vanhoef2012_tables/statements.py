@@ -167,43 +167,24 @@ def _mechanisms(printed: pd.Series, frames: dict[str, pd.DataFrame], seed: int) 
     printed_loss = pan_privacy_loss(0.1, variant="printed") / 0.1
     corrected_loss = pan_privacy_loss(0.1) / 0.1
     rows = [
-        _exact(
-            printed, "counting query at epsilon ln 2: largest ratio", round(frames["neighbours"]["ratio"].max(), 9), ""
-        ),
-        _exact(
-            printed, "sensitivity of a histogram query", histogram_sensitivity(rng), "largest change found by a search"
-        ),
-        _exact(
-            printed,
-            "sensitivity of a round of k-means in two dimensions",
-            round(kmeans_sensitivity(rng), 6),
-            "largest change found by a search with corner points",
-        ),
-        exact(
-            "claim 6.2: upper end of epsilon, three decimals",
-            str(printed["claim 6.2: upper end of epsilon, three decimals"]),
-            f"{math.floor(root * 1000) / 1000:.3f}",
-            f"{root:.6f}",
-        ),
-        exact(
-            "algorithm 6.1: loss in units of epsilon, at epsilon .1",
-            f"{_number(printed['algorithm 6.1: loss in units of epsilon, at epsilon .1']):g}",
-            f"{printed_loss:.1f}",
-            f"as printed; Lap(4 / (epsilon^2 |X|)) instead gives {corrected_loss:.2f}, within the claim (erratum 10)",
-        ),
-    ]
+        ("counting query at epsilon ln 2: largest ratio", round(frames["neighbours"]["ratio"].max(), 9), ""),
+        ("sensitivity of a histogram query", histogram_sensitivity(rng), "largest change found by a search"),
+        ("sensitivity of a round of k-means in two dimensions", round(kmeans_sensitivity(rng), 6),
+         "largest change found by a search with corner points"),
+        ("claim 6.2: upper end of epsilon, three decimals", f"{math.floor(root * 1000) / 1000:.3f}", f"{root:.6f}"),
+        ("sensitivity of the degree sequence in units of k", degrees["sequence"], "all graphs on four nodes"),
+        ("sensitivity of the degree distribution in units of k", degrees["histogram"],
+         "the histogram of degrees has twice the sensitivity (erratum 12)"),
+    ]  # fmt: skip
+    found = [_exact(printed, *row) for row in rows]
+    claim = "algorithm 6.1: loss in units of epsilon, at epsilon .1"
+    note = f"as printed; Lap(4 / (epsilon^2 |X|)) instead gives {corrected_loss:.2f}, within the claim (erratum 10)"
+    found.append(exact(claim, f"{_number(printed[claim]):g}", f"{printed_loss:.1f}", note))
     claim = "claim 6.4: answers outside its bound at .05, at most"
     outside = claim_failure(100, 0.1, 0.3)
-    limit = _number(printed[claim])
     note = (
         "universe of 100, epsilon .1, corrected noise, exact: the claim ignores the Laplace noise, which our bound "
         f"counts; in a universe of 10,000 {claim_failure(10_000, 0.1, 0.3):.3f} (erratum 10)"
     )
-    rows.append(exact(claim, f"{limit:g}", f"{outside:.3f}", note))
-    item = "sensitivity of the degree sequence in units of k"
-    rows.append(_exact(printed, item, degrees["sequence"], "all graphs on four nodes"))
-    item = "sensitivity of the degree distribution in units of k"
-    rows.append(
-        _exact(printed, item, degrees["histogram"], "the histogram of degrees has twice the sensitivity (erratum 12)")
-    )
-    return rows
+    found.append(exact(claim, f"{_number(printed[claim]):g}", f"{outside:.3f}", note))
+    return found

@@ -135,6 +135,19 @@ def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd
     return people.assign(**{name: people["occupation"].map(group)})
 
 
+def overlapping_samples(
+    people: pd.DataFrame, params: Parameters, rng: np.random.Generator
+) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    """Draw the people who are in all releases, and for each release them and others: as many releases as are asked for.
+
+    Parameters: ``n_common``, ``n_own`` (people of a release besides the common ones), ``releases``.
+    """
+    order = rng.permutation(len(people))
+    common, rest = people.iloc[order[: params["n_common"]]], order[params["n_common"] :]
+    others = [rng.choice(rest, params["n_own"], replace=False) for _ in range(max(params["releases"]))]
+    return common, [pd.concat([common, people.iloc[own]]) for own in others]
+
+
 def intersection_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
     """Anonymise overlapping samples of Adult independently and attack the people who are in all of them.
 
@@ -147,24 +160,16 @@ def intersection_trial(params: Parameters, rng: np.random.Generator) -> dict[str
     people = with_domain(adult(), sensitive, rng)
     if params["shuffled"]:
         people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
-    order = rng.permutation(len(people))
-    common, rest = people.iloc[order[: params["n_common"]]], order[params["n_common"] :]
+    common, samples = overlapping_samples(people, params, rng)
     rule = {"l": "ell", "t": "t"}.get(params["criterion"])
     extra = {} if rule is None else {rule: params["strength"], "sensitive": sensitive}
-    samples = [
-        pd.concat([common, people.iloc[rng.choice(rest, params["n_own"], replace=False)]])
-        for _ in range(max(params["releases"]))
-    ]
     if params["criterion"] == "none":
         releases: list[Any] = samples
         utility = 1.0
     else:
         releases = [k_anonymise(sample, QUASI, k=params["k"], method="mondrian", **extra) for sample in samples]
         utility = 1 - float(np.mean([release.losses["ncp"] for release in releases]))
-    measures: dict[str, Any] = {
-        "utility": utility,
-        "entropy_bits": entropy_bits(people[sensitive]),
-    }
+    measures: dict[str, Any] = {"utility": utility, "entropy_bits": entropy_bits(people[sensitive])}
     course = intersection_course(releases, common[QUASI], quasi=QUASI, sensitive=sensitive)
     for n in params["releases"]:
         quality = course[n - 1].assess(common[sensitive])
@@ -179,11 +184,15 @@ def intersection_trial(params: Parameters, rng: np.random.Generator) -> dict[str
     return measures
 
 
-def by_releases(frame: pd.DataFrame, releases: Sequence[int]) -> pd.DataFrame:
-    """Return the sweep with one row a trial and number of releases."""
-    names = ("perfect", "partial", "confidence", "guessed", "contradicted", "baseline")
-    fixed = [column for column in frame.columns if column.split("_")[0] not in (*names, "releases")]
-    parts = [frame[fixed].assign(n_releases=n, **{name: frame[f"{name}_{n}"] for name in names}) for n in releases]
+#: What `intersection_trial` measures after each number of releases.
+SEVERITY = ("perfect", "partial", "confidence", "guessed", "contradicted", "baseline")
+
+
+def by_releases(frame: pd.DataFrame, names: Sequence[str] = SEVERITY) -> pd.DataFrame:
+    """Return a sweep that measures `names` after some numbers of releases with one row a trial and such number."""
+    listed = sorted({int(column.rpartition("_")[2]) for column in frame if column.startswith(f"{names[0]}_")})
+    fixed = [column for column in frame if column.rpartition("_")[0] not in names and column != "releases"]
+    parts = [frame[fixed].assign(n_releases=n, **{name: frame[f"{name}_{n}"] for name in names}) for n in listed]
     return pd.concat(parts, ignore_index=True)
 
 
