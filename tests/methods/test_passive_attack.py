@@ -274,6 +274,7 @@ def test_threshold_and_pruning():
     kept = drop_unlikely_edges(graph, 0.1)
     assert kept.n_edges == (link_scores(graph) >= 0.1).sum()
     assert drop_unlikely_edges(graph, 0.0).n_edges == graph.n_edges
+    assert drop_unlikely_edges(graph, float("inf")).n_edges == 0
     ranked = sorted(link_scores(graph))
     assert sorted(link_scores(graph, zip(*drop_unlikely_edges(graph, n=40).edges(), strict=True))) == ranked[40:]
     assert drop_unlikely_edges(graph, n=graph.n_edges).n_edges == 0

@@ -138,7 +138,7 @@ def test_search_limit_is_said():
         ([99], {}, DataError, "got 99"),
         ([1, 1], {}, DataError, "distinct"),
         ([1], {"k": 1}, ParameterError, "`k` must be at least 2"),
-        ([1], {"d0": 5, "d1": 4}, ParameterError, "`d1` must be at least 5"),
+        ([1], {"d0": 5, "d1": 4}, ParameterError, r"`d1` must be at least `d0` \(5\)"),
         ([1], {"d1": 999}, ParameterError, "`d1` must be at most"),
         (range(12), {"k": 3}, ParameterError, "`targets` must be at most 4"),
         ([1], {"redraws": -1}, ParameterError, "`redraws`"),

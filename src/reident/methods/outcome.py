@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, wilson_interval
 from reident.methods.release import LAT, LON, Release
@@ -27,6 +28,8 @@ LIMITS = np.arange(101) / 100
 
 #: Claims that are looked at together to learn how often claims of their kind are right.
 _KIND, _MOST_KINDS = 200, 10
+#: The fewest claims that may be a kind of their own because they are right more often than the others.
+_FEWEST = 5
 #: The level of the test that an attack is as often right as it is confident, over all kinds together.
 _TEST = 0.01
 
@@ -347,6 +350,7 @@ def _person_risks(
     if "control" in claims:
         kept, base = False, np.maximum(base, claims["control"].to_numpy(float))
     if not kept:
+        kinds = _set_apart(kinds, confidence, claims["right"].to_numpy(float))
         risk, low, high = _rates(claims["right"].to_numpy(float), kinds)
         base = _rates(base, kinds)[0]
     if outcome.what == "attribute":
@@ -363,6 +367,29 @@ def _kinds(confidence: FloatArray) -> list[IntArray]:
     n_kinds = int(np.clip(made.size // _KIND, 1, _MOST_KINDS))
     ranks = np.searchsorted(confidence[order], confidence[order], side="left") * n_kinds // made.size
     return [order[ranks == rank] for rank in np.unique(ranks)]
+
+
+def _set_apart(kinds: Sequence[IntArray], confidence: FloatArray, right: FloatArray) -> list[IntArray]:
+    """Take off each kind its most confident claims where these are right more often than the others, beyond chance.
+
+    Else few persons who are found, because they stand out, would be averaged away among many who are not.
+    """
+    found = []
+    for own in kinds:
+        rest = own  # in the order of confidence
+        while rest.size > _FEWEST:
+            changes = np.flatnonzero(np.diff(confidence[rest])) + 1
+            cuts = changes[changes <= rest.size - _FEWEST]
+            behind = np.cumsum(right[rest][::-1])[::-1][cuts]
+            # How likely so many of all right claims would be among the most confident by chance.
+            chance = hypergeom.sf(np.floor(behind) - 1, rest.size, np.ceil(right[rest].sum()), rest.size - cuts)
+            if not cuts.size or chance.min() * cuts.size * len(kinds) > _TEST:
+                break
+            cut = cuts[int(chance.argmin())]
+            found.append(rest[cut:])
+            rest = rest[:cut]
+        found.append(rest)
+    return found
 
 
 def _borne_out(confidence: FloatArray, right: FloatArray, kinds: Sequence[IntArray]) -> bool:

@@ -13,7 +13,6 @@ from reident.base import (
     FloatArray,
     IntArray,
     ParameterError,
-    Real,
     RNGLike,
     Whole,
     check_integer,
@@ -178,7 +177,7 @@ def score_threshold(added: Any, original: Any, *, cost: float = 1.0) -> float:
 @checked
 def drop_unlikely_edges(
     graph: Any,
-    threshold: Annotated[float | None, Real()] = None,
+    threshold: float | None = None,
     *,
     n: Annotated[int | None, Whole(0, unit="links")] = None,
     score: Annotated[str, Choice(*SCORES)] = "cosine",

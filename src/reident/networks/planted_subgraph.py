@@ -74,7 +74,7 @@ def implant(
     graph: Any,
     targets: Iterable[Hashable],
     *,
-    k: Annotated[int, Whole(1, unit="nodes")] = 7,
+    k: Annotated[int, Whole(2, unit="nodes")] = 7,
     d0: Annotated[int, Whole(0, unit="edges")] = 10,
     d1: Annotated[int, Whole(1, unit="edges")] = 20,
     redraws: Annotated[int, Whole(0, MOST_REDRAWS)] = 100,
@@ -120,7 +120,9 @@ def implant(
     k = check_integer(k, "k", low=2, why="one node makes no pattern")
     afford(64 * k * k, "k", f"a pattern of {k:,} nodes", "plant fewer")
     d0 = check_integer(d0, "d0", low=0)
-    d1 = check_integer(d1, "d1", low=d0, high=network.n_nodes, why="a node links to as many others at most")
+    d1 = check_integer(d1, "d1", low=1, high=network.n_nodes, why="a node links to as many others at most")
+    if d0 > d1:
+        raise ParameterError(f"`d1` must be at least `d0` ({d0}), got {d1}: a node links to as many others at most")
     check_redraws(redraws)
     wanted = check_nodes(network, targets, "targets")
     outside = generator.integers(d0, d1 + 1, k)

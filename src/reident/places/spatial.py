@@ -126,7 +126,7 @@ def clustering_agreement(
     d_original: ArrayLike,
     d_release: ArrayLike,
     *,
-    n_clusters: Annotated[int, Whole(1, unit="clusters")],
+    n_clusters: Annotated[int, Whole(2, unit="clusters")],
     linkage: Annotated[str, Choice("average", "single", "complete")] = "average",
 ) -> float:
     """Return the adjusted Rand index between agglomerative clusterings of the original and the released distances.
@@ -304,7 +304,7 @@ def distance_utilities(
     *,
     values: ArrayLike | None = None,
     small_km: Annotated[float, Real(0, unit="km", open_low=True)] = 25.0,
-    n_clusters: Annotated[int, Whole(1, unit="clusters")] = 10,
+    n_clusters: Annotated[int, Whole(2, unit="clusters")] = 10,
     neighbours: Annotated[int, Whole(1, unit="records")] = 6,
     band_km: Annotated[float, Real(0, unit="km", open_low=True)] = 50.0,
     bandwidth_km: Annotated[float, Real(0, unit="km", open_low=True)] = 100.0,

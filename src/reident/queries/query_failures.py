@@ -188,7 +188,7 @@ class AuditingAttack:
 
 
 def auditing_attack(
-    auditor: MaxAuditor, *, group_size: Annotated[int, Whole(2, unit="records")] = 3, rng: RNGLike = None
+    auditor: MaxAuditor, *, group_size: Annotated[int, Whole(3, unit="records")] = 3, rng: RNGLike = None
 ) -> AuditingAttack:
     """Learn exact values from a system that refuses every question whose answer would give one away.
 

@@ -61,7 +61,7 @@ def attribute_leakage(
     resamples: Annotated[int, Whole(1, unit="resamples")] = 50,
     level: Annotated[float, Real(0, 1, open_low=True, open_high=True)] = 0.9,
     time_limit_s: Annotated[float, Real(0, unit="s", open_low=True)] = 120.0,
-    eps: Annotated[float, Real(0, open_low=True)] = 1e-7,
+    eps: Annotated[float, Real(1e-8, 1e-2)] = 1e-7,
     rng: RNGLike = 0,
 ) -> AttributeLeakage:
     """Rank the attributes by how much they help linkage under the best learned measure.

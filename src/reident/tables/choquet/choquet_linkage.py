@@ -163,7 +163,7 @@ def learn_linkage(
     model: Annotated[str, Choice(*MODELS)] = "weighted_mean",
     method: Annotated[str, Choice("benders", "milp", "climb")] = "benders",
     time_limit_s: Annotated[float, Real(0, unit="s", open_low=True)] = 60.0,
-    eps: Annotated[float, Real(0, open_low=True)] = 1e-7,
+    eps: Annotated[float, Real(1e-8, 1e-2)] = 1e-7,
     scaling: Annotated[str, Choice("dbrl1", "dbrl2")] = "dbrl1",
     rng: RNGLike = 0,
 ) -> LearnedLinkage:
