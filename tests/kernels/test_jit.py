@@ -8,41 +8,30 @@ import numba
 import numpy as np
 import pytest
 
-from reident.kernels._jit import jit
+from reident.kernels._jit import _by_kind
 
-compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled without JIT")
-
-
-@jit
-def _add(out, at, value):
-    """Add to one place of a vector."""
-    out[at] += value
+pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled without JIT")
 
 
-@jit
-def add_everywhere(out, places):
-    """Add by constants, by 64 bits and by 32 bits."""
-    _add(out, 0, 1)
-    for i in range(places.shape[0]):
-        _add(out, i, places[i])
-        _add(out, places[i], i)
-
-
-@jit
-def no_sum(values):
-    """Ask for what numba has no rule for."""
-    return values + "text"
-
-
-@compiled
 def test_a_kernel_is_compiled_once_for_constants_and_for_all_lengths_of_whole_numbers():
+    @_by_kind
+    @numba.njit
+    def add(out, at, value):
+        out[at] += value
+
+    @numba.njit
+    def add_everywhere(out, places):
+        add(out, 0, 1)
+        for i in range(places.shape[0]):
+            add(out, i, places[i])
+            add(out, places[i], i)
+
     out = np.zeros(3, np.int64)
     add_everywhere(out, np.array([2, 1], np.int32))
     assert out.tolist() == [3, 2, 0]
-    assert len(_add.signatures) == 1
+    assert len(add.signatures) == 1
 
 
-@compiled
 def test_garbage_is_looked_for_again_behind_a_compilation_that_ended_and_one_that_failed():
     class Spy(numba.core.event.Listener):
         def on_start(self, event):
@@ -51,6 +40,14 @@ def test_garbage_is_looked_for_again_behind_a_compilation_that_ended_and_one_tha
         def on_end(self, event):
             pass
 
+    @numba.njit
+    def no_sum(values):
+        return values + "text"
+
+    @numba.njit
+    def double(values):
+        return values * 2
+
     seen = []
     spy = Spy()
     numba.core.event.register("numba:compile", spy)
@@ -58,8 +55,10 @@ def test_garbage_is_looked_for_again_behind_a_compilation_that_ended_and_one_tha
         with pytest.raises(numba.TypingError):
             no_sum(np.zeros(2))
         assert gc.isenabled()
+        double(np.zeros(2))
+        assert gc.isenabled()
         gc.disable()
-        add_everywhere(np.zeros(3), np.zeros(1, np.int64))
+        double(np.zeros((2, 2)))
         assert not gc.isenabled()
     finally:
         gc.enable()
