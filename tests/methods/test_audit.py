@@ -455,6 +455,16 @@ def test_cells_that_a_spreadsheet_would_execute_are_text(tmp_path):
     assert cells[2].value == "=cmd|' /C calc'!A0"
 
 
+def test_addresses_of_a_sheet_are_no_codes(tmp_path, released):
+    codes = pd.Series(np.resize(["A1", "A41", "C50", "D61"], KEPT))
+    original = released.assign(code=codes, n=np.arange(KEPT))
+    shown = original.drop(columns=["code", "n"])
+    _write(shown, tmp_path / "r", ".xlsx")
+    assert "hidden value" not in kinds(audit(tmp_path / "r", original, shown))
+    _workbook(tmp_path / "r", lambda book: setattr(book.active.sheet_properties, "codeName", "C50"))
+    assert "hidden value" in kinds(audit(tmp_path / "r", original, shown))
+
+
 @pytest.mark.parametrize("dialect", [{"separator": ";", "decimal": ","}, {"separator": "\t"}, {}])
 def test_released_numbers_of_any_size_and_dialect_raise_no_alarm(tmp_path, dialect):
     rng = np.random.default_rng(3)

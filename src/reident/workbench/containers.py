@@ -23,6 +23,10 @@ NAME = "name of the file"
 
 #: Bytes of a gzip or zip member beyond which it is not unpacked: nobody's release, somebody's bomb.
 _MOST_BYTES = 4_000_000_000
+#: What says in a sheet where a cell stands, and where ranges end: E11, $B$2:$C$9, 17, 1:6. E11 is a diagnosis, too.
+_ADDRESSES = {"r", "ref", "sqref", "spans", "activeCell", "topLeftCell"}
+_CELL = r"[$]?[A-Z]{0,3}[$]?\d+"
+_ADDRESS = re.compile(f"{_CELL}(?:[: ]{_CELL})*")
 _TEXT = (".csv", ".tsv", ".txt", ".json", ".geojson", ".yaml", ".xml", ".prj", ".cpg", ".md", ".html")
 
 
@@ -102,7 +106,8 @@ def _markup(content: bytes, where: str) -> Iterator[Part]:
     values: list[str] = []
     try:
         for _, element in ElementTree.iterparse(BytesIO(content)):
-            values += [text for text in (element.text, element.tail, *element.attrib.values()) if text]
+            told = (text for name, text in element.attrib.items() if not _is_address(name, text))
+            values += [text for text in (element.text, element.tail, *told) if text]
     except ElementTree.ParseError:
         yield Part(where, text=_readable(content))
         return
@@ -114,6 +119,10 @@ def _markup(content: bytes, where: str) -> Iterator[Part]:
     comments = re.findall(rb"<!--(.*?)-->", content, flags=re.DOTALL)
     if comments:
         yield Part(f"comment in {where}", text="\n".join(map(_readable, comments)))
+
+
+def _is_address(attribute: str, text: str) -> bool:
+    return attribute in _ADDRESSES and _ADDRESS.fullmatch(text) is not None
 
 
 # -- SQLite: GeoPackage ----------------------------------------------------------------------------------------------
