@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -306,3 +307,10 @@ def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
     found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--crs", "EPSG:25832", "--id", "nr")
     assert found.exit_code == 3, found.output
     assert "nearest_place          above the limit" in found.output
+
+
+def test_a_release_with_shapes_is_checked_against_a_table_without(tmp_path):
+    people = pd.DataFrame({"sex": list("fm") * 50, "age": np.arange(100)})
+    points = gpd.points_from_xy(np.linspace(8, 9, 100), np.linspace(50, 51, 100), crs="EPSG:4326")
+    shown = gpd.GeoDataFrame(people[["sex"]], geometry=points)
+    assert rd.check(shown, people, quasi=["sex", "age"]).passed
