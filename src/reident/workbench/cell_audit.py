@@ -34,7 +34,7 @@ class Finding:
         Its name in the release.
     where : str
         The place in the file, such as ``"dictionary of column 'ill'"``.
-    kind : {"hidden value", "true place", "identifier", "exact interval ends", "order"}
+    kind : {"hidden value", "true place", "identifier", "exact interval ends", "order", "further table"}
     columns : tuple of str
         The columns of the original whose values were found.
     n : int
