@@ -387,6 +387,22 @@ def test_true_places_are_found_and_moved_ones_are_not(tmp_path, original, releas
         assert "true place" not in kinds(audit(folder, original, table, unchanged=["lat", "lon"]))
 
 
+@pytest.mark.parametrize("per_degree", [4, 8, 50])
+def test_points_of_a_grid_are_no_true_places_and_short_ones_are(tmp_path, per_degree):
+    rng = np.random.default_rng(per_degree)
+    data = pd.DataFrame({"lat": rng.uniform(50, 51, 800), "lon": rng.uniform(9, 10, 800)})
+    alone = data.round(5) + 0.01002
+    alone.iloc[7] = data.iloc[7].round(5)
+    grid = (data * per_degree).round() / per_degree
+    for shown, n in ((grid, 0), (data, 800), (data.round(4), 800), (data.round(5), 800), (alone.round(5), 1)):
+        shown.to_csv(tmp_path / "release.csv", index=False)
+        assert sum(one.n for one in audit(tmp_path, data, shown) if one.kind == "true place") == n
+    lattice = pd.DataFrame(rng.integers(50_000, 51_000, (800, 2)) * 100, columns=["lat", "lon"])  # metres, by hundreds
+    for shown, n in (((lattice / 1000).round() * 1000, 0), (lattice, 800)):
+        shown.to_csv(tmp_path / "release.csv", index=False)
+        assert sum(one.n for one in audit(tmp_path, lattice, shown) if one.kind == "true place") == n
+
+
 def test_interval_ends_of_persons_are_found_and_those_of_a_grid_are_not(tmp_path, original, released):
     pay = original["pay"].head(KEPT).to_numpy()
     low = np.floor(pay / 5000) * 5000
@@ -453,6 +469,16 @@ def test_cells_that_a_spreadsheet_would_execute_are_text(tmp_path):
     cells = [cell for row in openpyxl.load_workbook(tmp_path / "a.xlsx").active.iter_rows() for cell in row]
     assert {cell.data_type for cell in cells} == {"s", "n"}
     assert cells[2].value == "=cmd|' /C calc'!A0"
+
+
+def test_addresses_of_a_sheet_are_no_codes(tmp_path, released):
+    codes = pd.Series(np.resize(["A1", "A41", "C50", "D61"], KEPT))
+    original = released.assign(code=codes, n=np.arange(KEPT))
+    shown = original.drop(columns=["code", "n"])
+    _write(shown, tmp_path / "r", ".xlsx")
+    assert "hidden value" not in kinds(audit(tmp_path / "r", original, shown))
+    _workbook(tmp_path / "r", lambda book: setattr(book.active.sheet_properties, "codeName", "C50"))
+    assert "hidden value" in kinds(audit(tmp_path / "r", original, shown))
 
 
 @pytest.mark.parametrize("dialect", [{"separator": ";", "decimal": ","}, {"separator": "\t"}, {}])

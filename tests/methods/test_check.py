@@ -2,8 +2,10 @@
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -306,3 +308,41 @@ def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
     found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--crs", "EPSG:25832", "--id", "nr")
     assert found.exit_code == 3, found.output
     assert "nearest_place          above the limit" in found.output
+
+
+def test_a_release_with_shapes_is_checked_against_a_table_without(tmp_path):
+    people = pd.DataFrame({"sex": list("fm") * 50, "age": np.arange(100)})
+    points = gpd.points_from_xy(np.linspace(8, 9, 100), np.linspace(50, 51, 100), crs="EPSG:4326")
+    shown = gpd.GeoDataFrame(people[["sex"]], geometry=points)
+    assert rd.check(shown, people, quasi=["sex", "age"]).passed
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "gpkg", "gpkg without places"])
+def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
+    rng = np.random.default_rng(4)
+    people = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
+    shown = people[["sex"]].sample(frac=1, random_state=0).assign(number=range(200), a="b", c=1).reset_index(drop=True)
+    people.to_csv(tmp_path / "o.csv", index=False)
+    path = tmp_path / f"r.{kind[:4]}"
+    if kind == "xlsx":
+        with pd.ExcelWriter(path) as book:
+            shown.to_excel(book, sheet_name="Daten", index=False)
+            pd.DataFrame().to_excel(book, sheet_name="Leer", index=False)
+    else:
+        points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
+        gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
+    options = {"quasi": ["sex", "age"]}
+    assert rd.check(path, tmp_path / "o.csv", **options).passed
+    if kind == "xlsx":
+        with pd.ExcelWriter(path, mode="a") as book:
+            people.to_excel(book, sheet_name="Roh", index=False)
+            book.sheets["Roh"].sheet_state = "veryHidden"
+    elif kind == "gpkg":
+        gpd.GeoDataFrame(people, geometry=points).to_file(path, layer="Roh")
+    else:
+        with sqlite3.connect(path) as connection:
+            people.to_sql("Roh", connection, index=False)
+        connection.close()
+    found = rd.check(path, tmp_path / "o.csv", **options)
+    assert not found.passed
+    assert "'Daten', 'Roh', of which one was judged" in found.sentence

@@ -10,7 +10,7 @@ import pytest
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
-from reident.workbench.columns import decimals_of
+from reident.workbench.columns import decimals_of, type_values
 from reident.workbench.opening import describe
 from reident.workbench.recipe import read_recipe, recipe_of
 
@@ -176,6 +176,17 @@ def test_excel_with_a_cover_sheet(tmp_path, persons):
     assert rd.open_file(path, sheet="Deckblatt").data["Hinweis"].tolist() == ["Vertraulich"]
     with pytest.raises(ParameterError, match="`sheet`"):
         rd.open_file(path, sheet="Daten2")
+
+
+@pytest.mark.parametrize(("dtype", "cell"), [("Int64", 30), ("Float64", 1.5), ("boolean", True), ("string", "a")])
+def test_a_gap_in_the_last_rows_of_a_nullable_column_is_a_gap(tmp_path, dtype, cell):
+    column = pd.array([cell] * 39 + [pd.NA], dtype=dtype)
+    pd.DataFrame({"sex": ["f", "m"] * 20, "x": column}).to_parquet(tmp_path / "a.parquet")
+    found = rd.open_file(tmp_path / "a.parquet")
+    assert found.columns.set_index("column").loc["x", "missing"] == 1
+    mixed = pd.DataFrame({"x": pd.Series(["a", 1, pd.NA, *"bcdefg"], dtype=object), "y": range(9)})
+    for typed in (type_values(mixed["x"]), type_values(mixed["x"].replace({1: True}))):
+        assert typed.cells.isna().tolist() == [False, False, True, *[False] * 6]
 
 
 def test_parquet_leaves_categories_and_attributes_behind(tmp_path, persons):

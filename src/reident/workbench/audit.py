@@ -14,7 +14,7 @@ import pandas as pd
 from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, is_numeric, scratch
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
-from reident.workbench.containers import NAME, Part, parts_of
+from reident.workbench.containers import NAME, Part, parts_of, tables_of
 from reident.workbench.files import WRITTEN, read_like, write_file
 from reident.workbench.opening import file_kind
 
@@ -44,8 +44,8 @@ def audit_bytes(
     Opened are Parquet (dictionaries, metadata, statistics, pages), SQLite and GeoPackage (all tables, free pages),
     Excel and other zip files (all parts), CRS texts, gzip headers, and every file's bytes as they are. A value counts
     as hidden if it is one of the original's and stands in no released cell. Beside hidden values: places of the
-    release that are exactly true ones, interval ends that are persons' values more often than chance allows, and rows
-    in the original's order.
+    release that are exactly true ones, interval ends that are persons' values more often than chance allows, rows in
+    the original's order, and sheets or layers beside the one that is read.
 
     What it does not find: values that were encrypted or encoded in some other way than these formats do, values too
     short to be told from a format's own words outside tables, and what the released cells themselves say (`check`
@@ -99,7 +99,7 @@ def audit_bytes(
     check_table(released, "released", min_records=0)
     secrets = _Secrets(original)
     shown = secrets.in_cells(released)
-    found: list[Finding] = []
+    found = _further_tables(main)
     for file in files:
         # The words that a container of this kind has of its own are no secrets, nor are the columns' names.
         base = shown | secrets.found_in(_neutral(released, file), _SHORT) if file == main else shown
@@ -115,6 +115,15 @@ def audit_bytes(
                 found.append(_finding(name, part.where, held))
                 base = base | held
     return found + cell_findings(main.name, original, released, list(unchanged), lat, lon)
+
+
+def _further_tables(file: Path) -> list[Finding]:
+    """Find sheets or layers beside the one that is read: nobody judges their rows."""
+    names = tables_of(file)
+    if len(names) < 2:
+        return []
+    told = f"it holds {len(names)} tables, {', '.join(map(repr, names))}, of which one was judged: leave the others out"
+    return [Finding(file.name, "tables", "further table", (), len(names) - 1, f"{file.name}: {told}")]
 
 
 #: Values of the original that were found, texts and numbers, each with its column.

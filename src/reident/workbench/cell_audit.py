@@ -18,7 +18,9 @@ __all__ = ["Finding", "cell_findings", "coordinates_of"]
 
 #: A coincidence this improbable is none.
 _CHANCE = 1e-6
-#: Rows from which the order is told.
+#: From so many points on, multiples of one unit are a grid and no coincidence.
+_GRID = 30
+#: Rows from which the order is told, and points of which others are tried beside them.
 _ROWS = 5000
 _DAYS = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ENDS = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -34,7 +36,7 @@ class Finding:
         Its name in the release.
     where : str
         The place in the file, such as ``"dictionary of column 'ill'"``.
-    kind : {"hidden value", "true place", "identifier", "exact interval ends", "order"}
+    kind : {"hidden value", "true place", "identifier", "exact interval ends", "order", "further table"}
     columns : tuple of str
         The columns of the original whose values were found.
     n : int
@@ -118,12 +120,35 @@ def _true_places(
     mine, theirs = np.rint(true * scale), np.rint(shown * scale)
     known = set(map(tuple, mine.tolist()))
     hits = [tuple(row) for row in theirs.tolist() if tuple(row) in known]
-    cells = float(np.prod(np.ptp(mine, axis=0) + 1))
-    expected = len(mine) * len(theirs) / cells
-    if len(hits) <= expected + 5 * np.sqrt(expected) + (0 if expected < 1e-3 else 3):
+    points = np.unique(theirs, axis=0)  # a grid's point that many records share is one coincidence
+    found = sum(tuple(row) in known for row in points.tolist())
+    expected = _by_chance(known, mine, points)
+    if found <= expected + 5 * np.sqrt(expected) + (0 if expected < 1e-3 else 3):
         return []
     told = f"{len(hits)} of {len(shown)} released places are exactly the true place of a person"
     return _found(file, "true place", names, len(hits), told, tuple(np.array(hits[0]) / scale))
+
+
+def _by_chance(known: set[tuple[float, ...]], mine: FloatArray, points: FloatArray) -> float:
+    """Return how many points would meet known ones by chance.
+
+    Anywhere; a little beside where they are, since persons live close together; and on a grid that the release shows,
+    where each point stands for somebody around it, who may be there.
+    """
+    distinct = np.unique(mine, axis=0)
+    units = _units(distinct)
+    cells = float(np.prod(np.ptp(mine, axis=0) / units + 1))
+    some = points[:: max(1, len(points) // _ROWS)]
+    moves = [units * (i, j) for i in range(-2, 3) for j in range(-2, 3) if i or j]
+    beside = [np.mean([tuple(row) in known for row in (some + move).tolist()]) for move in moves]
+    around = float(np.prod(_units(points) / units))
+    grid = 1 / around if around > 1 and len(points) >= _GRID else 0.0
+    return len(points) * (max(len(distinct) / cells, float(np.mean(beside))) + grid)
+
+
+def _units(points: FloatArray) -> FloatArray:
+    """Return of each axis what all differences are multiples of."""
+    return np.array([float(np.gcd.reduce(np.diff(np.unique(axis)).astype(np.int64))) or 1.0 for axis in points.T])
 
 
 def _digits(values: FloatArray) -> int:

@@ -158,7 +158,7 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
         Leave it as text.
     """
     codes, cells = pd.factorize(column.astype(object), use_na_sentinel=False)
-    cells = ["" if cell is None or cell != cell else str(cell) for cell in cells]
+    cells = ["" if is_gap(cell) else str(cell) for cell in cells]
     counts = np.bincount(codes, minlength=len(cells))
     wide = [cell.strip() for cell in cells]
     guess = missing is None or len(missing) > 0
@@ -370,7 +370,7 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
     if column.dtype == object and not text:
         kinds = {type(value) for value in column.dropna()}
         if str in kinds and kinds & {int, float, Decimal}:
-            return type_text(column.map(lambda cell: "" if cell is None or cell != cell else _cell_text(cell)), ".")
+            return type_text(column.map(lambda cell: "" if is_gap(cell) else _cell_text(cell)), ".")
         column = _plain_objects(column, kinds)
     if text and not isinstance(column.dtype, pd.StringDtype):
         return Typed(
@@ -419,8 +419,13 @@ def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
         return column.astype("int64" if len(known) == len(column) else "Int64")
     if kinds and all(issubclass(kind, dt.date | np.datetime64) for kind in kinds):
         return pd.to_datetime(column)
-    texts = [None if value is None or value != value else _cell_text(value) for value in column]
+    texts = [None if is_gap(value) else _cell_text(value) for value in column]
     return pd.Series(texts, column.index, dtype="str", name=column.name)
+
+
+def is_gap(cell: Any) -> bool:
+    """Whether a cell says nothing, in whatever type its column has: None, NaN, NaT or NA."""
+    return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
 
 
 def _cell_text(value: Any) -> str:

@@ -16,13 +16,20 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 
-__all__ = ["NAME", "Part", "parts_of"]
+__all__ = ["NAME", "Part", "parts_of", "tables_of"]
 
 NAME = "name of the file"
 
 #: Bytes of a gzip or zip member beyond which it is not unpacked: nobody's release, somebody's bomb.
 _MOST_BYTES = 4_000_000_000
+#: How the tables begin that a GeoPackage has of its own.
+_OWN_TABLES = ("gpkg_", "rtree_", "sqlite_")
+#: What says in a sheet where a cell stands, and where ranges end: E11, $B$2:$C$9, 17, 1:6. E11 is a diagnosis, too.
+_ADDRESSES = {"r", "ref", "sqref", "spans", "activeCell", "topLeftCell"}
+_CELL = r"[$]?[A-Z]{0,3}[$]?\d+"
+_ADDRESS = re.compile(f"{_CELL}(?:[: ]{_CELL})*")
 _TEXT = (".csv", ".tsv", ".txt", ".json", ".geojson", ".yaml", ".xml", ".prj", ".cpg", ".md", ".html")
 
 
@@ -67,6 +74,24 @@ def parts_of(path: Path) -> Iterator[Part]:
         yield Part("bytes as wide characters", text=raw.decode("utf-16-le", errors="ignore"))
 
 
+def tables_of(path: Path) -> list[str]:
+    """Return the sheets of an Excel file, hidden ones too, or the tables of a GeoPackage, in which anything stands."""
+    if path.suffix.lower() in (".xlsx", ".xlsm", ".xls"):
+        with pd.ExcelFile(path) as book:
+            names = [str(name) for name in book.sheet_names]
+            sheets = pd.read_excel(book, sheet_name=None, header=None) if len(names) > 1 else {}
+            return [name for name in names if name not in sheets or sheets[name].notna().any(axis=None)]
+    if path.suffix.lower() != ".gpkg":
+        return []
+    with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as connection:
+        names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        names = [name for name in names if not name.lower().startswith(_OWN_TABLES)]
+        quoted = {name: name.replace('"', '""') for name in names}
+        filled = [name for name in names if connection.execute(f'select 1 from "{quoted[name]}" limit 1').fetchone()]
+    connection.close()
+    return filled
+
+
 def _readable(raw: bytes) -> str:
     """Return the text in some bytes; what is no UTF-8 is read as Latin-1, so that nothing is lost."""
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8")):
@@ -102,7 +127,8 @@ def _markup(content: bytes, where: str) -> Iterator[Part]:
     values: list[str] = []
     try:
         for _, element in ElementTree.iterparse(BytesIO(content)):
-            values += [text for text in (element.text, element.tail, *element.attrib.values()) if text]
+            told = (text for name, text in element.attrib.items() if not _is_address(name, text))
+            values += [text for text in (element.text, element.tail, *told) if text]
     except ElementTree.ParseError:
         yield Part(where, text=_readable(content))
         return
@@ -114,6 +140,10 @@ def _markup(content: bytes, where: str) -> Iterator[Part]:
     comments = re.findall(rb"<!--(.*?)-->", content, flags=re.DOTALL)
     if comments:
         yield Part(f"comment in {where}", text="\n".join(map(_readable, comments)))
+
+
+def _is_address(attribute: str, text: str) -> bool:
+    return attribute in _ADDRESSES and _ADDRESS.fullmatch(text) is not None
 
 
 # -- SQLite: GeoPackage ----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from reident.base import DataError, ParameterError, check_columns, check_listed,
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
-from reident.workbench.columns import Typed, file_decimal, type_text, type_values
+from reident.workbench.columns import Typed, file_decimal, is_gap, type_text, type_values
 from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
 
 if TYPE_CHECKING:
@@ -330,7 +330,7 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
 
 
 def _blank(cell: Any) -> bool:
-    return cell is None or cell == "" or cell != cell
+    return is_gap(cell) or (isinstance(cell, str) and not cell)
 
 
 def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:

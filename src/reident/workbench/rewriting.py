@@ -68,9 +68,10 @@ class Way:
 def plain_cells(column: pd.Series) -> pd.Series:
     """Return a column of any type as what can be computed with: floats, dates, or objects.
 
-    Categories stand as their values, infinite numbers as missing, truth values as texts, dates without their zone.
+    Categories stand as their values, shapes as objects, infinite numbers as missing, truth values as texts, dates
+    without their zone.
     """
-    if isinstance(column.dtype, pd.CategoricalDtype | pd.SparseDtype):
+    if isinstance(column.dtype, pd.CategoricalDtype | pd.SparseDtype) or column.dtype.name == "geometry":
         column = pd.Series(np.asarray(column.array), column.index, name=column.name)
     if pd.api.types.is_bool_dtype(column):
         return _text(column)
