@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from reident.workbench.identifiers_kept import identifiers_kept
 from reident.workbench.recipe import recipe_of
 
 pytestmark = pytest.mark.whole
@@ -79,3 +80,32 @@ def test_numbers_from_one_on_and_the_custodians_own_key_say_nothing():
     assert rd.check(release, table, quasi=["sex"], attacks=["exact_join"]).passed
     table = people()
     assert rd.check(table[["nr", "sex"]], table, quasi=["sex"], id="nr", attacks=["exact_join"]).passed
+
+
+def numbered(n=400):
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "pat_nr": rng.permutation(n) + 1, "sex": rng.choice(["f", "m"], n), "age": rng.integers(18, 90, n),
+            "ill": rng.choice(["I10", "E11", "F32"], n),
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["pat_nr", "PAT-NR", "V1"])
+def test_identifiers_from_one_on_that_are_kept_refuse_a_release_and_new_ones_pass(name):
+    table = numbered()
+    masked = table.assign(age=table["age"] // 20 * 20).sample(frac=1, random_state=2).reset_index(drop=True)
+    kept = masked.rename(columns={"pat_nr": name})
+    (finding,) = rd.check(kept, table, quasi=["sex"], attacks=["exact_join"]).findings
+    assert (finding["kind"], finding["columns"]) == ("identifier", ["pat_nr"])
+    for new in (np.arange(400) + 1, np.random.default_rng(3).permutation(400)):
+        release = masked.drop(columns="pat_nr").assign(number=new)
+        assert rd.check(release, table, quasi=["sex"], attacks=["exact_join"]).passed
+
+
+def test_numbers_along_a_column_that_both_files_were_numbered_along_are_new_ones():
+    table = numbered().sort_values("age", ignore_index=True).assign(pat_nr=np.arange(400) + 1)
+    release = table.sample(frac=1, random_state=2).sort_values("age", ignore_index=True)
+    release = release.assign(number=np.arange(400) + 1).drop(columns="pat_nr")
+    assert not identifiers_kept(table, release, ["pat_nr"])

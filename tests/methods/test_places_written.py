@@ -171,3 +171,35 @@ def test_texts_are_read_as_the_numbers_that_they_say():
     texts = pd.Series(["8°30'00\"W", "33° 51.5' S", "-33.5", "12,25°", "N 50 30 00", "here"])
     np.testing.assert_allclose(degrees_in(texts), [-8.5, -33 - 51.5 / 60, -33.5, 12.25, 50.5, np.nan])
     assert list(places_in(pd.Series(["Weg 5", "Tor 7, hinten", "x"] * 9))) == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda t: {"y": t["lat"], "x": t["lon"]},
+        lambda t: cells(t, lambda a, b: f"POINT({b} {a})"),
+        lambda t: dict(zip("ab", metres(t, "EPSG:25832"), strict=True)),
+    ],
+)
+@pytest.mark.parametrize("shape", [False, True])
+def test_exact_places_beside_coarse_ones_are_attacked(beside, shape):
+    import geopandas as gpd
+
+    table = people()
+    coarse = table[["sex"]].assign(lat=table["lat"].round(), lon=table["lon"].round())
+    if shape:
+        points = gpd.points_from_xy(coarse.pop("lon"), coarse.pop("lat"), crs="EPSG:4326")
+        coarse = gpd.GeoDataFrame(coarse, geometry=points)
+    release = coarse.assign(**beside(table)).sample(frac=1, random_state=2).reset_index(drop=True)
+    known = {"quasi": ["sex"], "lat": "lat", "lon": "lon", "attacks": ["nearest_place"]}
+    found = rd.check(release, table, **known)
+    assert found.share_above_limit == 1.0
+    assert any("Places of the release were read in" in note for note in found.notes)
+
+
+def test_coarse_places_beside_fine_ones_leave_these_what_they_are():
+    table = people()
+    release = table.assign(y=table["lat"].round(1), x=table["lon"].round(1)).sample(frac=1, random_state=2)
+    found = rd.check(release, table, lat="lat", lon="lon", attacks=["nearest_place"])
+    assert found.share_above_limit == 1.0
+    assert not any("were read in" in note for note in found.notes)

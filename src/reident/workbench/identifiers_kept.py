@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.tables.labels import text_of
+from reident.base import IntArray
+from reident.tables.labels import text_of, texts_of
 from reident.workbench.cell_audit import Finding
+from reident.workbench.released_codes import bare
+from reident.workbench.rewriting import plain_cells
 from reident.workbench.roles import says_identifier
 
 __all__ = ["identifiers_kept", "identifiers_of"]
@@ -24,8 +27,12 @@ _LEAST = 5
 _SHARE, _LOOKED_AT = 0.5, 200
 #: Digits from which on a cut sum is told from a number or a word.
 _DIGITS = 8
+#: Groups that a column is seen in, the association of two columns that is none of masked ones, and what chance may do.
+_GROUPS, _LARGEST, _TOGETHER, _CHANCE = 10, 20, 0.5, 1e-6
 
 _Texts = set[str]
+#: Of which identifier each rewritten one comes.
+_Rewritten = dict[str, str]
 
 
 def identifiers_of(original: pd.DataFrame, known: Collection[Any]) -> list[Any]:
@@ -47,8 +54,9 @@ def identifiers_of(original: pd.DataFrame, known: Collection[Any]) -> list[Any]:
 def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Collection[Any]) -> list[dict[str, Any]]:
     """Return a finding for each of these columns of the original that a column of the release gives away.
 
-    Sums without a key (MD5, SHA), whole or cut, protect nobody: whoever can list the identifiers lists their sums. New
-    numbers from 0 or 1 on say nothing. What a key was used for cannot be told, and is not found.
+    Sums without a key (MD5, SHA), whole or cut, protect nobody: whoever can list the identifiers lists their sums.
+    Numbers from 0 or 1 on under another name may be new ones: they are identifiers where the other columns say of them
+    what the original says. What a key was used for cannot be told, and is not found.
     """
     if not names:
         return []
@@ -58,7 +66,9 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
     for name in names:
         own = {text_of(value) for value in original[name].dropna()}
         for other, values in shown.items():
-            how = _how(own, values)
+            how, of = _how(own, values)
+            if _new_numbers(own) and not (bare(str(other)) == bare(str(name)) and set(values) & own == set(values)):
+                how = how if _says_the_same(original, released, name, other, of) else ""
             if how:
                 told = f"{other!r} of the release holds the identifier {name!r} of the original, {how}"
                 where = f"column {other!r}"
@@ -72,51 +82,85 @@ def _cells(table: pd.DataFrame) -> list[Any]:
     return [name for name in table if table[name].dtype.kind != "f" and table[name].dtype.name != "geometry"]
 
 
-def _how(own: _Texts, values: list[str]) -> str:
-    """Return how released values come from identifiers; empty if they do not."""
-    if len(values) < _LEAST or _new_numbers(own):
-        return ""
+def _how(own: _Texts, values: list[str]) -> tuple[str, _Rewritten]:
+    """Return how released values come from identifiers, and from which; empty if they do not."""
+    if len(values) < _LEAST:
+        return "", {}
     step = -(-len(values) // _LOOKED_AT)
     looked_at = values[::step]
     for told, rewritten in _rewritings(own, looked_at):
         if sum(value in rewritten for value in looked_at) >= max(_LEAST, _SHARE * len(looked_at)):
-            return told
-    return ""
+            return told, rewritten
+    return "", {}
 
 
 def _new_numbers(own: _Texts) -> bool:
     """Whether identifiers are numbers from 0 or 1 on without large gaps: any other numbering holds the same ones."""
     numbers = [int(text) for text in own if text.isdecimal()]
-    return len(numbers) == len(own) and max(numbers) <= 2 * len(numbers)
+    return len(numbers) == len(own) and max(numbers, default=0) <= 2 * len(numbers)
 
 
-def _rewritings(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Texts]]:
+def _says_the_same(original: pd.DataFrame, released: pd.DataFrame, name: Any, other: Any, of: _Rewritten) -> bool:
+    """Whether released numbers, joined to the identifiers, have beside them what the original has, masked or not.
+
+    Half of the columns must show it: one alone may be what both files were numbered along.
+    """
+    from scipy.stats import chi2
+
+    rows = pd.Series(np.arange(len(original)), index=texts_of(original[name]))
+    rows = rows[rows.index.notna() & ~rows.index.duplicated()]
+    at = texts_of(released[other]).map(of).map(rows)
+    shown, known = released[at.notna().to_numpy()], original.iloc[at.dropna().astype(int)]
+    told = []
+    for column in released.columns.intersection(original.columns):
+        if column in (name, other) or "geometry" in (original[column].dtype.name, released[column].dtype.name):
+            continue
+        pairs = pd.crosstab(_groups(known[column]), _groups(shown[column])).to_numpy(float)
+        if min(pairs.shape) < 2:
+            continue
+        chance = pairs.sum(axis=1, keepdims=True) * pairs.sum(axis=0) / pairs.sum()
+        gain, free = float(((pairs - chance) ** 2 / chance).sum()), (pairs.shape[0] - 1) * (pairs.shape[1] - 1)
+        size = gain / pairs.sum() / (min(pairs.shape) - 1)
+        told.append(size >= _TOGETHER**2 and chi2.sf(gain, free) <= _CHANCE)
+    return bool(told) and float(np.mean(told)) >= 0.5
+
+
+def _groups(column: pd.Series) -> IntArray:
+    """Return the groups of a column's values: each its own, or tenths of many in their order."""
+    cells = plain_cells(column)
+    cells = cells if pd.api.types.is_numeric_dtype(cells) else texts_of(column)
+    if cells.nunique(dropna=False) <= _LARGEST:
+        return pd.factorize(cells, use_na_sentinel=False)[0]
+    ranks = cells.rank(na_option="bottom").to_numpy(float)
+    return ((ranks - 1) * _GROUPS // len(ranks)).astype(np.int64)
+
+
+def _rewritings(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritten]]:
     """Yield what can be done to identifiers without a key, and what comes of them."""
-    yield "as it is", own
-    yield "in other letters", {text.casefold() for text in own} | {text.upper() for text in own}
-    yield "without leading zeros", {text.lstrip("0") for text in own}
-    yield "in reverse", {text[::-1] for text in own}
-    coded = [text.encode() for text in own]
-    yield "in base64", {base64.b64encode(code).decode() for code in coded}
+    yield "as it is", {text: text for text in own}
+    yield "in other letters", {form: text for text in own for form in (text.casefold(), text.upper())}
+    yield "without leading zeros", {text.lstrip("0"): text for text in own}
+    yield "in reverse", {text[::-1]: text for text in own}
+    yield "in base64", {base64.b64encode(text.encode()).decode(): text for text in own}
     lengths = {len(value) for value in values}
     if len(lengths) == 1 and (length := lengths.pop()) >= _DIGITS:
         for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512"):
             yield (
                 f"as its {name.upper()} sum without a key, which anybody can compute",
-                _sums(name, coded, length, values),
+                _sums(name, own, length, values),
             )
     yield from _shifted(own, values)
 
 
-def _sums(name: str, coded: list[bytes], length: int, values: list[str]) -> _Texts:
-    sums = [hashlib.new(name, code, usedforsecurity=False) for code in coded]
+def _sums(name: str, own: _Texts, length: int, values: list[str]) -> _Rewritten:
+    sums = {text: hashlib.new(name, text.encode(), usedforsecurity=False) for text in own}
     if all(value.casefold().strip("0123456789abcdef") == "" for value in values):
         upper: Callable[[str], str] = str.upper if any(value != value.lower() for value in values) else str
-        return {upper(one.hexdigest()[:length]) for one in sums}
-    return {base64.b64encode(one.digest()).decode()[:length] for one in sums}
+        return {upper(one.hexdigest()[:length]): text for text, one in sums.items()}
+    return {base64.b64encode(one.digest()).decode()[:length]: text for text, one in sums.items()}
 
 
-def _shifted(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Texts]]:
+def _shifted(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritten]]:
     """Yield the identifiers moved by one number, where numbers with gaps tell which."""
     if not all(text.isdecimal() for text in [*own, *values]):
         return
@@ -128,4 +172,4 @@ def _shifted(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Texts]]:
     for one in shown[1:_LEAST]:
         shifts = shifts[np.isin(one - shifts, numbers)]
     for shift in shifts[shifts != 0][:_LEAST]:
-        yield "moved by one number", {str(number) for number in (numbers + shift).tolist()}
+        yield "moved by one number", {str(number + shift): str(number) for number in numbers.tolist()}

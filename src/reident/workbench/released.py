@@ -14,6 +14,7 @@ import pandas as pd
 from reident.base import BoolArray, DataError, ParameterError, check_mapping, check_several
 from reident.methods.release import LAT, LON, Release
 from reident.networks.marks import SIDES, Relations, read_relations
+from reident.places.points import degrees_of
 from reident.tables.classes import refuse_nested
 from reident.tables.labels import LabelReader, text_of
 from reident.workbench.files import read_like, without_apostrophes
@@ -22,7 +23,15 @@ from reident.workbench.opening import open_file
 from reident.workbench.panel import placed_table, read_release
 from reident.workbench.released_codes import bare, with_decoded, with_grouped, with_respelt
 from reident.workbench.released_computed import Computed, computed_columns, overlap, with_parts
-from reident.workbench.released_places import Box, box_of, inside, swapped, with_found_places, with_turned_places
+from reident.workbench.released_places import (
+    Box,
+    Places,
+    box_of,
+    inside,
+    swapped,
+    with_found_places,
+    with_turned_places,
+)
 from reident.workbench.roles import place_columns
 
 __all__ = ["Calls", "as_called", "read_any", "read_network", "read_records", "with_marks"]
@@ -183,12 +192,14 @@ class Calls:
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
+        self._known = {*self._quasi, *self._others}
         self._names = roles.get("release_names") or ()
         self._crs = roles.get("release_crs") or roles.get("crs")
         self._box: Box | None = None
         if self._places is not None and isinstance(original, pd.DataFrame):
             placed = placed_table(original, roles["lat"], roles["lon"], roles.get("crs"))
-            self._homes = tuple(placed[name].to_numpy(float, na_value=np.nan) for name in (LAT, LON))
+            lat, lon = (placed[name].to_numpy(float, na_value=np.nan) for name in (LAT, LON))
+            self._homes: Places = lat, lon
             self._box = box_of(*self._homes)
 
     def register(self, register: Any) -> Any:
@@ -257,35 +268,61 @@ class Calls:
 
     def _with_places(self, release: Any) -> tuple[Any, tuple[str, str] | None, list[str]]:
         """Return a release with the places that it holds under other names, in other units or in texts."""
-        if self._places is None or self._box is None or hasattr(release, "to_crs"):
+        if self._places is None or self._box is None:
             return release, self._places, []
         plain, own = {_bare(name): name for name in release.columns}, tuple(map(_bare, self._places))
-        if set(own) <= set(plain):
-            lat, lon = (release[plain[name]] for name in own)
-            if self._crs not in (None, "EPSG:4326"):
-                return release, self._places, []
-            if all(pd.api.types.is_numeric_dtype(one) for one in (lat, lon)):
-                north, east = (one.to_numpy(float, na_value=np.nan) for one in (lat, lon))
-                if swapped(north, east, self._box):
-                    told = [
-                        f"{lat.name!r} and {lon.name!r} of the release were exchanged, to lie where the original's do."
-                    ]
-                    return release.assign(**{lat.name: lon, lon.name: lat}), self._places, told
-                if inside(north, east, self._box):
-                    said, told = with_turned_places(release, [lat.name, lon.name], *self._homes)
-                    same = told and np.nanmedian(np.abs(said[LAT] - north)) < _SAME_DEG
-                    return (release, self._places, []) if same or not told else (said, (LAT, LON), told)
-            return self._sought(release, [lat.name, lon.name])
-        free = [name for name in release.columns if name not in self._original.columns]
-        return self._sought(release, free)
+        free = [name for name in release.columns if name not in self._known and name not in self._places]
+        if hasattr(release, "to_crs"):
+            return self._finer(release, [release.geometry.name], free, _degrees_of_points(release))
+        if not set(own) <= set(plain):
+            return self._sought(release, free)
+        names = [plain[name] for name in own]
+        lat, lon = (release[name] for name in names)
+        numbers = [pd.to_numeric(one, errors="coerce").to_numpy(float, na_value=np.nan) for one in (lat, lon)]
+        if self._crs not in (None, "EPSG:4326"):
+            return self._finer(release, names, free, degrees_of(numbers[1], numbers[0], str(self._crs)))
+        if all(pd.api.types.is_numeric_dtype(one) for one in (lat, lon)):
+            north, east = numbers
+            if swapped(north, east, self._box):
+                told = [f"{names[0]!r} and {names[1]!r} of the release were exchanged, to lie where the original's do."]
+                turned = release.assign(**{names[0]: lon, names[1]: lat})
+                said, places, finer = self._finer(turned, names, free, (east, north))
+                return said, places, finer or told
+            if inside(north, east, self._box):
+                said, places, finer = self._finer(release, names, free, (north, east))
+                if finer:
+                    return said, places, finer
+                said, told = with_turned_places(release, names, *self._homes)
+                same = told and np.nanmedian(np.abs(said[LAT] - north)) < _SAME_DEG
+                return (release, self._places, []) if same or not told else (said, (LAT, LON), told)
+        return self._sought(release, [*names, *(name for name in free if name not in names)])
 
     def _sought(self, release: Any, free: Sequence[Any]) -> tuple[Any, tuple[str, str] | None, list[str]]:
         """Return a release with the places that some of its columns hold in any way."""
         assert self._box is not None
-        said, told = with_found_places(release, free, self._box)
+        said, told = with_found_places(release, free, self._box, self._homes)
         if not told:
             said, told = with_turned_places(release, free, *self._homes)
         return said, (LAT, LON) if told else self._places, told
+
+    def _finer(
+        self, release: Any, names: list[Any], free: Sequence[Any], shown: Places
+    ) -> tuple[Any, tuple[str, str] | None, list[str]]:
+        """Return a release with finer places than those shown, where the columns beside `names` hold them."""
+        assert self._box is not None
+        beside = pd.DataFrame(release.drop(columns=names))
+        free = [name for name in free if name not in names]
+        said, told = with_found_places(beside, free, self._box, self._homes, shown)
+        if not told:
+            return release, self._places, []
+        return said, (LAT, LON), told
+
+
+def _degrees_of_points(table: Any) -> Places:
+    """Return the places of a table of points, NaN where there is none."""
+    points = table.geometry if table.crs is None or table.crs.is_geographic else table.geometry.to_crs("EPSG:4326")
+    points = points.where(points.geom_type == "Point")
+    return points.y.to_numpy(float), points.x.to_numpy(float)
 
 
 def _of_parts(names: Mapping[Any, Any]) -> tuple[str, ...]:

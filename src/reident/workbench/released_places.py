@@ -17,7 +17,7 @@ from reident.places.points import degrees_of
 from reident.workbench.turned_places import turned_back
 from reident.workbench.written_places import degrees_in, places_in
 
-__all__ = ["Box", "box_of", "inside", "swapped", "with_found_places", "with_turned_places"]
+__all__ = ["Box", "Places", "box_of", "inside", "swapped", "with_found_places", "with_turned_places"]
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 #: Texts that hold a place in numbers: east before north as in WKT, and a pair in any order.
@@ -38,6 +38,7 @@ _SAMPLE, _MOST, _MOST_TURNED = 1000, 30, 6
 _MOST_KM = 40_000
 
 Box = tuple[float, float, float, float]
+Places = tuple[FloatArray, FloatArray]
 _Reading = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 
@@ -63,21 +64,43 @@ def swapped(lat: FloatArray, lon: FloatArray, box: Box) -> bool:
     return not inside(lat, lon, box) and inside(lon, lat, box)
 
 
-def with_found_places(release: pd.DataFrame, free: Sequence[Any], box: Box) -> tuple[pd.DataFrame, list[str]]:
+def with_found_places(
+    release: pd.DataFrame, free: Sequence[Any], box: Box, homes: Places, shown: Places | None = None
+) -> tuple[pd.DataFrame, list[str]]:
     """Return a release with the places that some of its columns hold in ``lat_deg`` and ``lon_deg``, and a sentence.
 
     Two columns hold them, in degrees or in metres, or one of texts, if they put nearly everybody where the original's
-    places are; what fits in several ways is taken in the first.
+    places, `homes`, are; what fits in several ways is taken in the first. Of several the finest are taken: there are
+    more of them, and they are nearer to the original's. Places that are `shown` beside these columns are left for finer
+    ones only.
     """
     rows = np.linspace(0, len(release) - 1, min(_SAMPLE, len(release))).astype(int)
+    found, told = release, []
+    best = None if shown is None else _fineness((shown[0][rows], shown[1][rows]), homes)
     for columns, first, second in _candidates(release, free):
         for said, read in _readings(first[rows], second[rows], box):
-            if inside(*read(first[rows], second[rows]), box):
-                lat, lon = read(first, second)
+            there = read(first[rows], second[rows])
+            if not inside(*there, box):
+                continue
+            fine = _fineness(there, homes)
+            if best is None or (fine[0] > best[0] and fine[1] < best[1]):
+                best, (lat, lon) = fine, read(first, second)
                 named = " and ".join(map(repr, columns))
-                told = f"Places of the release were read in {named}: {said}, where those of the original are."
-                return release.drop(columns=list(columns)).assign(**{LAT: lat, LON: lon}), [told]
-    return release, []
+                told = [f"Places of the release were read in {named}: {said}, where those of the original are."]
+                found = release.drop(columns=list(columns)).assign(**{LAT: lat, LON: lon})
+            break
+    return found, told
+
+
+def _fineness(places: Places, homes: Places) -> tuple[int, float]:
+    """Return how many places there are, and how far most of them are from the nearest of the original's."""
+    from scipy.spatial import KDTree
+
+    shown, known = (np.stack(one, axis=1) for one in (places, homes))
+    shown, known = (one[np.isfinite(one).all(axis=1)] for one in (shown, known))
+    if not len(shown):
+        return 0, np.inf
+    return len(np.unique(shown, axis=0)), float(np.median(KDTree(known).query(shown)[0]))
 
 
 def with_turned_places(
