@@ -207,6 +207,29 @@ def test_results_of_all_runs_come_into_one_frame_and_one_picture(tmp_path):
         Plot.read({"z": 1})
 
 
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ([[0.1], [0.1, 0.2]], ["[0.1]", "[0.1, 0.2]"]),
+        ([[0.1], None, [0.2]], [0.1, None, 0.2]),
+        ([[[1, 2]], [[3]]], ["[1, 2]", "[3]"]),
+        ([[], [1]], ["[]", "[1]"]),
+        ([3, "a", True], ["3", "a", "True"]),
+        ([{"a": 1}, "b"], ['{"a": 1}', "b"]),
+    ],
+)
+def test_a_column_of_the_results_has_one_form(tmp_path, values, column):
+    rows = {f"r{i}": ({"xs": value}, pd.DataFrame({"run": [i]})) for i, value in enumerate(values)}
+    results, _ = collect(tmp_path, list(records_of(tmp_path, rows)))
+    results.to_parquet(tmp_path / "results.parquet")
+    assert results["xs"].astype(object).where(results["xs"].notna(), None).tolist() == column
+    assert results["result_run"].tolist() == list(range(len(values)))
+    mixed = {"a": ({"k": 1}, pd.DataFrame({"note": ["none"]})), "b": ({"k": 2}, pd.DataFrame({"note": [2.5]}))}
+    results, _ = collect(tmp_path, list(records_of(tmp_path, mixed)))
+    results.to_parquet(tmp_path / "results.parquet")
+    assert results["note"].tolist() == ["none", "2.5"]
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):
