@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError
-from reident.runner import check_parameters
+from reident.runner import check_parameters, keys_of
 from reident.runner._collect import Plot, collect, draw, means
 from reident.runner.batch import _load as read_yaml
-from reident.runner.batch import batch, read_sweep
+from reident.runner.batch import batch, read_sweep, write_table
 from reident.sweep import grid
 from reident.sweep.result import declare
 from small_notebooks import write_notebook
@@ -228,6 +228,34 @@ def test_a_column_of_the_results_has_one_form(tmp_path, values, column):
     results, _ = collect(tmp_path, list(records_of(tmp_path, mixed)))
     results.to_parquet(tmp_path / "results.parquet")
     assert results["note"].tolist() == ["none", "2.5"]
+
+
+def published(file, out, rows, *, changed=False):
+    """Leave runs in a folder as they are when they have ended; return the keys of the sweep's runs."""
+    runs = read_sweep(file)
+    keys = keys_of(runs, out)
+    for run in runs:
+        declare(rows(run.parameters), out / run.name)
+        record = {"name": run.name, "status": "ok", "error": None, "parameters": run.parameters, "seconds": 1.0}
+        record["key"] = "another" if changed else keys[run.name]
+        (out / run.name / "record.json").write_text(json.dumps(record))
+    return keys
+
+
+def test_the_page_is_of_this_sweep_and_this_code(sweep, tmp_path):
+    out = tmp_path / "out"
+    published(sweep("notebook: n.ipynb\ngrid: {x: [3, 5]}"), out, lambda given: {"risk": 1 / given["x"]}, changed=True)
+    file = sweep("notebook: n.ipynb\ngrid: {x: [5, 7]}")
+    write_table(out, keys_of(read_sweep(file), out), title="t")
+    assert "2, of other sweeps or of earlier code" in (out / "index.html").read_text()
+    assert not (out / "results.parquet").exists()
+    write_table(out, published(file, out, lambda given: {"risk": 2 / given["x"]}), title="t")
+    results = pd.read_parquet(out / "results.parquet")
+    assert results[["x", "risk"]].to_numpy().tolist() == [[5, 2 / 5], [7, 2 / 7]]
+    mine, others = (out / "index.html").read_text().split("Other runs in this folder")
+    assert "2 runs, " in mine
+    assert "x = 3" in others
+    assert "x-3" not in mine
 
 
 @pytest.mark.notebook

@@ -15,10 +15,13 @@ from reident.base import ParameterError, check_choice
 from reident.plotting import draw_lines, new_figure, save_figure
 from reident.sweep.result import RESULT
 
-__all__ = ["RESULTS", "Plot", "collect", "draw", "means"]
+__all__ = ["PICTURES", "RESULTS", "Plot", "collect", "draw", "means"]
 
 #: The frame over all runs, in the folder of the batch.
 RESULTS = "results.parquet"
+
+#: Its plot.
+PICTURES = ("results.svg", "results.png")
 
 _PANELS = 4
 
