@@ -258,6 +258,21 @@ def test_the_page_is_of_this_sweep_and_this_code(sweep, tmp_path):
     assert "x-3" not in mine
 
 
+def test_means_are_over_repetitions(sweep, tmp_path):
+    out = tmp_path / "out"
+    for grid_, lines in (("grid: {x: [3, 5], name: [a, b]}\n", 4), ("", 1)):
+        file = sweep(f"notebook: n.ipynb\n{grid_}repetitions: 2")
+        keys = published(file, out, lambda given: {"risk": given["seed"]})
+        write_table(out, keys, title="t", repeated=True)
+        page = (out / "index.html").read_text()
+        shown = page.split('id="results"')[1].split('id="others"')[0]
+        assert shown.count("<tr>") == 1 + lines
+        assert "<th>seed</th>" not in shown
+        assert pd.read_parquet(out / "results.parquet")["seed"].nunique() == 2 * lines
+    write_table(out, published(sweep("notebook: n.ipynb\ngrid: {seed: [1, 2]}"), out, dict), title="t")
+    assert "<th>seed</th>" in (out / "index.html").read_text().split('id="results"')[1]
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):

@@ -97,12 +97,14 @@ def _kind(value: Any) -> type | None:
 
 
 def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return the means of all measures for each setting of the keys."""
+    """Return the means of all measures for each setting of the keys, over all rows for no key."""
     measures = [
         name
         for name in results.select_dtypes(["number", "bool"])
         if name not in keys and not name.startswith(("result_", "repetition", "seed"))
     ]
+    if not keys:
+        return results[measures].mean().to_frame().T
     return results.groupby(list(keys), dropna=False, sort=False)[measures].mean().reset_index()
 
 

@@ -128,9 +128,11 @@ def batch(
     other runs in `out` are listed apart. See `reident.runner.run_notebooks` for the other parameters.
     """
     runs = read_sweep(file)
-    plot = Plot.read(_load(Path(file)).get("plot") or {})
+    asked = _load(Path(file))
+    plot = Plot.read(asked.get("plot") or {})
     keys = keys_of(runs, out)
-    with page_at_the_end(out, lambda: write_table(out, keys, title=Path(file).stem, plot=plot)):
+    told: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": asked.get("repetitions", 1) > 1}
+    with page_at_the_end(out, lambda: write_table(out, keys, **told)):
         return run_notebooks(
             runs,
             out,
@@ -143,22 +145,26 @@ def batch(
         )
 
 
-def write_table(out: str | Path, keys: Mapping[str, str], *, title: str, plot: Plot | None = None) -> Path:
+def write_table(
+    out: str | Path, keys: Mapping[str, str], *, title: str, plot: Plot | None = None, repeated: bool = False
+) -> Path:
     """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs.
 
-    `keys` are those of the sweep's runs, by name; runs that have others, as of another sweep, are listed apart.
+    `keys` are those of the sweep's runs, by name; runs that have others, as of another sweep, are listed apart. Where
+    runs are `repeated`, their seeds are no setting: means are over the repetitions, too.
     """
     out = Path(out)
     found = {record["name"]: record for record in read_records(out)}
     records = [found.pop(name) for name, key in keys.items() if name in found and found[name].get("key") == key]
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
     results, varied = collect(out, records)
+    settings = [name for name in varied if not (repeated and name == "seed")]
     for earlier in (RESULTS, *PICTURES):
         (out / earlier).unlink(missing_ok=True)
     picture = None
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
-        picture = draw(results, varied, plot or Plot(), out)
+        picture = draw(results, settings, plot or Plot(), out)
     return write_page(
         out / "index.html",
         "sweep",
@@ -167,7 +173,7 @@ def write_table(out: str | Path, keys: Mapping[str, str], *, title: str, plot: P
         runs=[_shown(out, record, names) for record in records],
         failed=sum(record["status"] != "ok" for record in records),
         others=[_shown(out, record) for record in found.values()],
-        results=None if results.empty else means(results, varied or ["run"]).round(4),
+        results=None if results.empty else means(results, settings).round(4),
         n_results=len(results),
         file=RESULTS,
         plot="" if picture is None else picture.name,
