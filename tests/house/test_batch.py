@@ -273,6 +273,31 @@ def test_means_are_over_repetitions(sweep, tmp_path):
     assert "<th>seed</th>" in (out / "index.html").read_text().split('id="results"')[1]
 
 
+def test_a_plot_of_no_column_is_told_on_the_page(sweep, tmp_path):
+    file, out = sweep("notebook: n.ipynb\ngrid: {x: [3, 5]}"), tmp_path / "out"
+    keys = published(file, out, lambda given: {"risk": given["x"]})
+    for plot in (Plot(x="kk"), Plot(by="kk"), Plot(y=("kk",))):
+        with pytest.raises(ParameterError, match=r"got 'kk'.*index\.html"):
+            write_table(out, keys, title="t", plot=plot)
+        page = (out / "index.html").read_text()
+        assert "No plot: `plot: " in page
+        assert "2 runs, " in page
+        assert 'src="results.png"' not in page
+    write_table(out, keys, title="t", plot=Plot(by="x"))
+    assert "No plot" not in (out / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [("{x: [x]}", "`plot: x` must name"), ("{y: 3}", "`plot: y` must name"), ("{by: 1}", "`plot: by` must name"),
+     ("{x: x, by: x}", "x a column of its own"), ("[x]", "`plot` must give x, y and by")],
+)  # fmt: skip
+def test_a_bad_plot_is_refused_before_anything_runs(sweep, tmp_path, plot, message):
+    with pytest.raises(ParameterError, match=message):
+        batch(sweep(f"notebook: n.ipynb\ngrid: {{x: [1, 2]}}\nplot: {plot}"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):

@@ -39,8 +39,15 @@ class Plot:
         """Return what a sweep's file asks for under `plot`."""
         if not isinstance(asked, Mapping) or not set(asked) <= {"x", "y", "by"}:
             raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {asked!r}")
-        y = asked.get("y", ())
-        return cls(asked.get("x"), (y,) if isinstance(y, str) else tuple(y), asked.get("by"))
+        y = asked.get("y") or []
+        y = y if isinstance(y, list) else [y]
+        x, by = asked.get("x"), asked.get("by")
+        for name, one in (("x", x), ("by", by), *(("y", one) for one in y)):
+            if not (isinstance(one, str) or (one is None and name != "y")):
+                raise ParameterError(f"`plot: {name}` must name a column, got {one!r}")
+        if x is not None and x in (by, *y):
+            raise ParameterError(f"`plot` must give x a column of its own, got {x!r} twice")
+        return cls(x, tuple(y), by)
 
 
 def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:
@@ -110,7 +117,7 @@ def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def draw(results: pd.DataFrame, varied: Sequence[str], plot: Plot, folder: Path) -> Path | None:
     """Draw the means against a parameter and return the picture; None where no parameter is a number."""
-    numbers = [name for name in varied if pd.api.types.is_numeric_dtype(results[name])]
+    numbers = [name for name in varied if name != plot.by and pd.api.types.is_numeric_dtype(results[name])]
     columns = list(results.columns)
     x = check_choice(plot.x, "plot: x", columns) if plot.x else (numbers[0] if numbers else None)
     if x is None:

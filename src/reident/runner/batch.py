@@ -152,6 +152,11 @@ def write_table(
 
     `keys` are those of the sweep's runs, by name; runs that have others, as of another sweep, are listed apart. Where
     runs are `repeated`, their seeds are no setting: means are over the repetitions, too.
+
+    Raises
+    ------
+    ParameterError
+        If the plot asks for a column that the results do not have; the page is written then, and says so.
     """
     out = Path(out)
     found = {record["name"]: record for record in read_records(out)}
@@ -161,11 +166,14 @@ def write_table(
     settings = [name for name in varied if not (repeated and name == "seed")]
     for earlier in (RESULTS, *PICTURES):
         (out / earlier).unlink(missing_ok=True)
-    picture = None
+    picture, refused = None, None
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
-        picture = draw(results, settings, plot or Plot(), out)
-    return write_page(
+        try:
+            picture = draw(results, settings, plot or Plot(), out)
+        except ParameterError as error:
+            refused = error
+    page = write_page(
         out / "index.html",
         "sweep",
         title=title,
@@ -177,7 +185,13 @@ def write_table(
         n_results=len(results),
         file=RESULTS,
         plot="" if picture is None else picture.name,
+        refused="" if refused is None else str(refused),
     )
+    if refused is not None:
+        raise ParameterError(
+            f"{refused}; all else is on {page}, and the same sweep with another plot runs nothing again"
+        )
+    return page
 
 
 def _shown(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
