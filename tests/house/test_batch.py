@@ -322,7 +322,10 @@ def test_the_sweeps_of_the_documentation_are_accepted(sweep):
     for block in blocks:
         file = sweep("notebook: " + "\n".join(line.removeprefix("    ") for line in block.splitlines()))
         runs = read_sweep(file)
-        assert len(runs) in (4, 6)
+        assert len(runs) in (6, 8)
         for run in runs:
             check_parameters(run.notebook, run.parameters)
-        assert Plot.read(read_yaml(file)["plot"]).y
+        asked = read_yaml(file)
+        plot = Plot.read(asked["plot"])
+        assert plot.y
+        assert {plot.x, plot.by} == set(asked["grid"])  # of the runs, so that each curve has all values of x
