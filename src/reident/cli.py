@@ -170,10 +170,10 @@ def figures(
 
     A study without stored results in the folder is run first, with the profile given. With --format the figures are
     drawn for print, fonts embedded, each with its caption (.txt) and its numbers as a table for LaTeX (.tex) and for a
-    word processor (.html).
+    word processor (.html), in figures-for-print beside the folders of studies.
     """
     from reident.plotting import save_figure
-    from reident.runner.export import check_print, export_figures
+    from reident.runner.export import PRINT, check_print, export_figures
     from reident.studies.catalogue import select_studies
     from reident.studies.study import Results
 
@@ -185,7 +185,7 @@ def figures(
             with resumable(out):
                 study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
         results = Results.load(folder)
-        target = folder / ("figures-for-print" if kind else "figures")
+        target = out / PRINT / study.name if kind else folder / "figures"  # a run replaces its folder whole
         if kind:
             export_figures(study, results, target, formats=kind, width=width, language=language)
         else:
@@ -201,7 +201,8 @@ def report(
     draw: Annotated[bool, typer.Option(help="Draw every figure again as PDF for print.")] = True,
 ) -> None:
     """Make one static site of what has been reproduced: studies, every printed number, errata, figures for print."""
-    from reident.runner.report import PRINT, write_report
+    from reident.runner.export import PRINT
+    from reident.runner.report import write_report
 
     index = write_report(out, site, draw=draw)
     if draw:

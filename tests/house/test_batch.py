@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError
-from reident.runner import check_parameters
+from reident.runner import check_parameters, keys_of
 from reident.runner._collect import Plot, collect, draw, means
 from reident.runner.batch import _load as read_yaml
-from reident.runner.batch import batch, read_sweep
+from reident.runner.batch import batch, read_sweep, write_table
 from reident.sweep import grid
 from reident.sweep.result import declare
 from small_notebooks import write_notebook
@@ -207,6 +207,97 @@ def test_results_of_all_runs_come_into_one_frame_and_one_picture(tmp_path):
         Plot.read({"z": 1})
 
 
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ([[0.1], [0.1, 0.2]], ["[0.1]", "[0.1, 0.2]"]),
+        ([[0.1], None, [0.2]], [0.1, None, 0.2]),
+        ([[[1, 2]], [[3]]], ["[1, 2]", "[3]"]),
+        ([[], [1]], ["[]", "[1]"]),
+        ([3, "a", True], ["3", "a", "True"]),
+        ([{"a": 1}, "b"], ['{"a": 1}', "b"]),
+    ],
+)
+def test_a_column_of_the_results_has_one_form(tmp_path, values, column):
+    rows = {f"r{i}": ({"xs": value}, pd.DataFrame({"run": [i]})) for i, value in enumerate(values)}
+    results, _ = collect(tmp_path, list(records_of(tmp_path, rows)))
+    results.to_parquet(tmp_path / "results.parquet")
+    assert results["xs"].astype(object).where(results["xs"].notna(), None).tolist() == column
+    assert results["result_run"].tolist() == list(range(len(values)))
+    mixed = {"a": ({"k": 1}, pd.DataFrame({"note": ["none"]})), "b": ({"k": 2}, pd.DataFrame({"note": [2.5]}))}
+    results, _ = collect(tmp_path, list(records_of(tmp_path, mixed)))
+    results.to_parquet(tmp_path / "results.parquet")
+    assert results["note"].tolist() == ["none", "2.5"]
+
+
+def published(file, out, rows, *, changed=False):
+    """Leave runs in a folder as they are when they have ended; return the keys of the sweep's runs."""
+    runs = read_sweep(file)
+    keys = keys_of(runs, out)
+    for run in runs:
+        declare(rows(run.parameters), out / run.name)
+        record = {"name": run.name, "status": "ok", "error": None, "parameters": run.parameters, "seconds": 1.0}
+        record["key"] = "another" if changed else keys[run.name]
+        (out / run.name / "record.json").write_text(json.dumps(record))
+    return keys
+
+
+def test_the_page_is_of_this_sweep_and_this_code(sweep, tmp_path):
+    out = tmp_path / "out"
+    published(sweep("notebook: n.ipynb\ngrid: {x: [3, 5]}"), out, lambda given: {"risk": 1 / given["x"]}, changed=True)
+    file = sweep("notebook: n.ipynb\ngrid: {x: [5, 7]}")
+    write_table(out, keys_of(read_sweep(file), out), title="t")
+    assert "2, of other sweeps or of earlier code" in (out / "index.html").read_text()
+    assert not (out / "results.parquet").exists()
+    write_table(out, published(file, out, lambda given: {"risk": 2 / given["x"]}), title="t")
+    results = pd.read_parquet(out / "results.parquet")
+    assert results[["x", "risk"]].to_numpy().tolist() == [[5, 2 / 5], [7, 2 / 7]]
+    mine, others = (out / "index.html").read_text().split("Other runs in this folder")
+    assert "2 runs, " in mine
+    assert "x = 3" in others
+    assert "x-3" not in mine
+
+
+def test_means_are_over_repetitions(sweep, tmp_path):
+    out = tmp_path / "out"
+    for grid_, lines in (("grid: {x: [3, 5], name: [a, b]}\n", 4), ("", 1)):
+        file = sweep(f"notebook: n.ipynb\n{grid_}repetitions: 2")
+        keys = published(file, out, lambda given: {"risk": given["seed"]})
+        write_table(out, keys, title="t", repeated=True)
+        page = (out / "index.html").read_text()
+        shown = page.split('id="results"')[1].split('id="others"')[0]
+        assert shown.count("<tr>") == 1 + lines
+        assert "<th>seed</th>" not in shown
+        assert pd.read_parquet(out / "results.parquet")["seed"].nunique() == 2 * lines
+    write_table(out, published(sweep("notebook: n.ipynb\ngrid: {seed: [1, 2]}"), out, dict), title="t")
+    assert "<th>seed</th>" in (out / "index.html").read_text().split('id="results"')[1]
+
+
+def test_a_plot_of_no_column_is_told_on_the_page(sweep, tmp_path):
+    file, out = sweep("notebook: n.ipynb\ngrid: {x: [3, 5]}"), tmp_path / "out"
+    keys = published(file, out, lambda given: {"risk": given["x"]})
+    for plot in (Plot(x="kk"), Plot(by="kk"), Plot(y=("kk",))):
+        with pytest.raises(ParameterError, match=r"got 'kk'.*index\.html"):
+            write_table(out, keys, title="t", plot=plot)
+        page = (out / "index.html").read_text()
+        assert "No plot: `plot: " in page
+        assert "2 runs, " in page
+        assert 'src="results.png"' not in page
+    write_table(out, keys, title="t", plot=Plot(by="x"))
+    assert "No plot" not in (out / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [("{x: [x]}", "`plot: x` must name"), ("{y: 3}", "`plot: y` must name"), ("{by: 1}", "`plot: by` must name"),
+     ("{x: x, by: x}", "x a column of its own"), ("[x]", "`plot` must give x, y and by")],
+)  # fmt: skip
+def test_a_bad_plot_is_refused_before_anything_runs(sweep, tmp_path, plot, message):
+    with pytest.raises(ParameterError, match=message):
+        batch(sweep(f"notebook: n.ipynb\ngrid: {{x: [1, 2]}}\nplot: {plot}"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):
@@ -231,7 +322,10 @@ def test_the_sweeps_of_the_documentation_are_accepted(sweep):
     for block in blocks:
         file = sweep("notebook: " + "\n".join(line.removeprefix("    ") for line in block.splitlines()))
         runs = read_sweep(file)
-        assert len(runs) in (4, 6)
+        assert len(runs) in (6, 8)
         for run in runs:
             check_parameters(run.notebook, run.parameters)
-        assert Plot.read(read_yaml(file)["plot"]).y
+        asked = read_yaml(file)
+        plot = Plot.read(asked["plot"])
+        assert plot.y
+        assert {plot.x, plot.by} == set(asked["grid"])  # of the runs, so that each curve has all values of x

@@ -16,6 +16,7 @@ from reident.pages.german import in_german
 from reident.plotting import new_figure
 from reident.plotting._style import for_print, in_house_style, save_figure
 from reident.plotting.fitting import fit_for_print
+from reident.runner._attempts import publish, working, workplace
 from reident.runner.export import check_print, export_figures
 from reident.studies.captions import Drawn
 from reident.studies.catalogue import STUDIES
@@ -263,3 +264,14 @@ def test_a_legend_that_hides_nothing_stays_where_it_is():
         fit_for_print(figure)
         figure.draw_without_rendering()
     assert ax.get_legend().get_window_extent().y0 > ax.get_window_extent().y0
+
+
+def test_figures_for_print_outlive_another_run_of_their_study(tmp_path, monkeypatch):
+    monkeypatch.setitem(STUDIES, "guest", GUEST)
+    GUEST.run("smoke", folder=tmp_path / "guest", progress=False)
+    done = CliRunner().invoke(app, ["figures", "guest", "--out", str(tmp_path), "--format", "svg"])
+    assert done.exit_code == 0, done.output
+    with working(tmp_path):
+        publish(tmp_path, workplace(tmp_path, "guest"))
+    assert not (tmp_path / "guest" / "study.json").exists()
+    assert (tmp_path / "figures-for-print" / "guest" / "figure-1-ages.svg").is_file()

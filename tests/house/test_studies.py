@@ -68,3 +68,25 @@ def test_a_package_names_its_studies_by_an_entry_point(tmp_path):
     listed = subprocess.run([sys.executable, "-c", code, "list"], capture_output=True, text=True, check=True).stdout
     assert "Ages by the decade" in listed
     assert "guest                  figure-1-ages" in listed
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("STUDY = None", "must name a Study, got NoneType"),
+        ("from reident.studies.kroll2015 import STUDY", "got 'kroll2015', which another study has"),
+        ("import nowhere", "No module named 'nowhere'"),
+    ],
+)
+def test_a_package_with_a_broken_study_is_told_and_left_out(tmp_path, source, reason):
+    told = tmp_path / "awry-1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: the-awry\nVersion: 1\n")
+    (told / "entry_points.txt").write_text(f"[{GROUP}]\nkroll2015 = awry:STUDY\n")
+    (tmp_path / "awry.py").write_text(source)
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}]; from reident.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "list"], capture_output=True, text=True, check=True)
+    assert "the package the-awry is left out" in done.stderr
+    assert reason in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert STUDIES["kroll2015"].title in done.stdout

@@ -108,6 +108,42 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
         find("snap_to_stops")
 
 
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("METHODS = [Entry('mine', 'anonymizer', 'places', f, 'points')]", "`role` must be one of"),
+        ("METHODS = [Entry('mine', 'anonymiser', 'places', f, 'pints')]", "`form` must be one of"),
+        ("METHODS = [Entry('mine', 'attack', 'places', f, 'claim')]", "`form` must be one of"),
+        ("METHODS = [Entry('mine', 'anonymiser', 'places', g, 'points')]", "must say what its argument 'thing' is"),
+        ("METHODS = Entry('grid', 'anonymiser', 'places', f, 'points')", "one of the house's"),
+        ("METHODS = [3]", "must be an Entry, got int"),
+        ("METHODS = None", "must be an Entry, got NoneType"),
+        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+    ],
+)
+def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, reason):
+    for name, text in (("awry", source), ("sound", "METHODS = [Entry('sound', 'anonymiser', 'places', f, 'points')]")):
+        told = tmp_path / f"{name}-1.dist-info"
+        told.mkdir()
+        (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: the-{name}\nVersion: 1\n")
+        (told / "entry_points.txt").write_text(f"[reident.methods]\n{name} = {name}_methods:METHODS\n")
+        functions = "def f(points): return points\ndef g(points, thing): return points\n"
+        (tmp_path / f"{name}_methods.py").write_text(f"from reident.methods import Entry\n{functions}{text}\n")
+        monkeypatch.delitem(sys.modules, f"{name}_methods", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    catalogue._installed.cache_clear()
+    try:
+        with pytest.warns(UserWarning, match="the package the-awry is left out") as warned:
+            listed = [entry.name for entry in entries()]
+        assert len(warned) == 1
+        assert reason in str(warned[0].message)
+        assert "sound" in listed
+        assert "mine" not in listed
+        assert callable(find("grid").function)
+    finally:
+        catalogue._installed.cache_clear()
+
+
 def test_the_judge_runs_it_too(example, people):
     """What is registered is run by `attack_panel` and by `check`, unasked and by name."""
     shown = people.assign(id=range(60))

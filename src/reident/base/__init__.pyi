@@ -61,6 +61,7 @@ from .options import Whole as Whole
 from .options import check_together as check_together
 from .options import checked as checked
 from .options import described as described
+from .packages import load_offered as load_offered
 from .rates import wilson_interval as wilson_interval
 from .rng import check_rng as check_rng
 from .rng import stable_hash as stable_hash

@@ -6,20 +6,19 @@ a notebook calls `register`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import Any
 
 import pandas as pd
 
-from reident.base import ParameterError, check_choice
+from reident.base import ParameterError, check_choice, load_offered
 from reident.methods._anonymisers import ANONYMISERS
 from reident.methods._attacks import ATTACKS
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods._utilities import UTILITIES
 
-__all__ = ["ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table", "told"]
+__all__ = ["CHECKS", "ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table", "told"]
 
 #: The group of entry points by which a package offers its methods.
 GROUP = "reident.methods"
@@ -30,20 +29,28 @@ ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
 #: What this session has registered (`reident.register`), by name.
 REGISTERED: dict[str, Entry] = {}
 
+#: What an entry of a package is held to; `reident.methods.registering`, which knows the forms, adds its check.
+CHECKS: list[Callable[[Any], None]] = []
+
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Entry, ...]:
-    """Return the entries of installed packages, in the order of their names."""
-    found: list[Entry] = []
-    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
-        offered = point.load()
+    """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
+    found: dict[str, Entry] = {}
+
+    def take(offered: Any) -> None:
         listed = list(offered) if isinstance(offered, Iterable) else [offered]
-        if not all(isinstance(one, Entry) for one in listed):
-            raise ParameterError(
-                f"entry point {point.name!r} of {GROUP!r} must name an Entry or a list, got {offered!r}"
-            )
-        found += listed
-    return tuple(found)
+        for one in listed:
+            for check in CHECKS:
+                check(one)
+            if one.name in found:
+                raise ParameterError(
+                    f"`entry` must have a name of its own, got {one.name!r}, which another package has"
+                )
+        found.update({one.name: one for one in listed})
+
+    load_offered(GROUP, take)
+    return tuple(found.values())
 
 
 def _all() -> list[Entry]:

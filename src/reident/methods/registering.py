@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from reident.base import ParameterError, check_choice
-from reident.methods._entry import DATA, ROLES, Entry
-from reident.methods.catalogue import ENTRIES, REGISTERED
+from reident.methods._entry import CALLS, DATA, ROLES, Entry
+from reident.methods.catalogue import CHECKS, ENTRIES, REGISTERED
 from reident.methods.forms import FORMS
 from reident.methods.given import GIVEN
 
@@ -31,7 +31,8 @@ def register(entry: Entry) -> Entry:
     Raises
     ------
     ParameterError
-        If it is no entry, its name is one of the house's, or its role, its kind of data or its arguments are unknown.
+        If it is no entry, its name is one of the house's, or its role, its kind of data, its form or its arguments are
+        unknown.
 
     Notes
     -----
@@ -47,22 +48,27 @@ def register(entry: Entry) -> Entry:
     >>> register(Entry("north", "anonymiser", "places", north, "points", source="an example", label="north")).call
     'reident.methods.registering.north'
     """
+    check_entry(entry)
+    REGISTERED[entry.name] = entry
+    return entry
+
+
+def check_entry(entry: Entry) -> None:
+    """Raise `ParameterError` where an entry from outside could not take part, see `register`."""
     if not isinstance(entry, Entry):
         raise ParameterError(f"`entry` must be an Entry, got {type(entry).__name__}")
     if any(one.name == entry.name for one in ENTRIES):
         raise ParameterError(f"`entry` must have a name of its own, got {entry.name!r}, which is one of the house's")
     check_choice(entry.role, "role", ROLES)
     check_choice(entry.data, "data", DATA)
+    check_choice(entry.form, "form", list(FORMS) if entry.role == "anonymiser" else list(CALLS))
     check_arguments(entry)
-    REGISTERED[entry.name] = entry
-    return entry
 
 
 def check_arguments(entry: Entry) -> None:
     """Raise `ParameterError` where the function of an anonymiser has a required argument that nobody could give."""
     if entry.role != "anonymiser":
         return
-    check_choice(entry.form, "form", list(FORMS))
     given = {*GIVEN, *entry.public, *dict(entry.fixed), "rng", *(one.name for one in entry.parameters)}
     for name, argument in entry.signature.items():
         required = argument.default is argument.empty and argument.kind is not argument.VAR_KEYWORD
@@ -71,6 +77,9 @@ def check_arguments(entry: Entry) -> None:
                 f"`{entry.name}` must say what its argument {name!r} is: annotate it by `reident.base`, or call it "
                 f"by a name that data have ({', '.join(GIVEN)})"
             )
+
+
+CHECKS.append(check_entry)
 
 
 def save_registered(folder: Path) -> None:

@@ -31,6 +31,7 @@ from reident.sweep import _code, _workers
 __all__ = [
     "NotebookRun",
     "check_parameters",
+    "keys_of",
     "notebook_defaults",
     "page_at_the_end",
     "read_records",
@@ -214,6 +215,11 @@ def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) 
     except (ValueError, KeyError, TypeError):
         return None  # a damaged record stands for nothing
     return record if stands else None
+
+
+def keys_of(runs: Sequence[NotebookRun], out: str | Path) -> dict[str, str]:
+    """Return the key of each run as things stand: its record has the same where it is of these cells and this code."""
+    return {spec["name"]: spec["key"] for spec in _specs(runs, Path(out))}
 
 
 def study_runs(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ from reident.base import DataError, ParameterError, check_integer, check_seed, t
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
 from reident.pages import write_page
-from reident.runner import NotebookRun, notebook_defaults, page_at_the_end, read_records, run_notebooks
-from reident.runner._collect import RESULTS, Plot, collect, draw, means
+from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_end, read_records, run_notebooks
+from reident.runner._collect import PICTURES, RESULTS, Plot, collect, draw, means
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import failure
 from reident.sweep.grid import expand
@@ -124,12 +124,15 @@ def batch(
     """Run a sweep over a notebook, resume one that was interrupted, and write its index page.
 
     `jobs` notebooks run at once. What they declared as their results (`reident.sweep.result.declare`; a study declares
-    a frame of its own) lies over all runs in ``results.parquet``, and on the page as a table and a plot. See
-    `reident.runner.run_notebooks` for the other parameters.
+    a frame of its own) lies over all runs of the sweep in ``results.parquet``, and on the page as a table and a plot;
+    other runs in `out` are listed apart. See `reident.runner.run_notebooks` for the other parameters.
     """
     runs = read_sweep(file)
-    plot = Plot.read(_load(Path(file)).get("plot") or {})
-    with page_at_the_end(out, lambda: write_table(out, title=Path(file).stem, plot=plot)):
+    asked = _load(Path(file))
+    plot = Plot.read(asked.get("plot") or {})
+    keys = keys_of(runs, out)
+    told: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": asked.get("repetitions", 1) > 1}
+    with page_at_the_end(out, lambda: write_table(out, keys, **told)):
         return run_notebooks(
             runs,
             out,
@@ -142,37 +145,63 @@ def batch(
         )
 
 
-def write_table(out: str | Path, *, title: str, plot: Plot | None = None) -> Path:
-    """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs."""
+def write_table(
+    out: str | Path, keys: Mapping[str, str], *, title: str, plot: Plot | None = None, repeated: bool = False
+) -> Path:
+    """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs.
+
+    `keys` are those of the sweep's runs, by name; runs that have others, as of another sweep, are listed apart. Where
+    runs are `repeated`, their seeds are no setting: means are over the repetitions, too.
+
+    Raises
+    ------
+    ParameterError
+        If the plot asks for a column that the results do not have; the page is written then, and says so.
+    """
     out = Path(out)
-    records = read_records(out)
+    found = {record["name"]: record for record in read_records(out)}
+    records = [found.pop(name) for name, key in keys.items() if name in found and found[name].get("key") == key]
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
     results, varied = collect(out, records)
-    picture = None
+    settings = [name for name in varied if not (repeated and name == "seed")]
+    for earlier in (RESULTS, *PICTURES):
+        (out / earlier).unlink(missing_ok=True)
+    picture, refused = None, None
     if not results.empty:
         results.to_parquet(out / RESULTS, index=False)
-        picture = draw(results, varied, plot or Plot(), out)
-    return write_page(
+        try:
+            picture = draw(results, settings, plot or Plot(), out)
+        except ParameterError as error:
+            refused = error
+    page = write_page(
         out / "index.html",
         "sweep",
         title=title,
         names=names,
         runs=[_shown(out, record, names) for record in records],
         failed=sum(record["status"] != "ok" for record in records),
-        results=None if results.empty else means(results, varied or ["run"]).round(4),
+        others=[_shown(out, record) for record in found.values()],
+        results=None if results.empty else means(results, settings).round(4),
         n_results=len(results),
         file=RESULTS,
         plot="" if picture is None else picture.name,
+        refused="" if refused is None else str(refused),
     )
+    if refused is not None:
+        raise ParameterError(
+            f"{refused}; all else is on {page}, and the same sweep with another plot runs nothing again"
+        )
+    return page
 
 
-def _shown(out: Path, record: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Return the line of a run."""
-    name = record["name"]
+def _shown(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return the line of a run: the values of the parameters with these names, or all parameters in one cell."""
+    name, given = record["name"], record["parameters"]
+    told = ", ".join(f"{parameter} = {value!r}" for parameter, value in given.items())
     return {
         "name": name,
         "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}",
-        "values": [str(record["parameters"].get(parameter, "")) for parameter in names],
+        "values": [told] if names is None else [str(given.get(parameter, "")) for parameter in names],
         "error": failure(record),
         "seconds": record["seconds"],
     }

@@ -17,7 +17,10 @@ from reident.plotting.fitting import fit_for_print
 from reident.studies.captions import Drawn, caption, draw_all, words_of
 from reident.studies.study import Results, Study
 
-__all__ = ["check_print", "export_figures"]
+__all__ = ["PRINT", "check_print", "export_figures"]
+
+#: Inside an output folder or a site: figures for print, one folder a study.
+PRINT = "figures-for-print"
 
 _FORMATS, _LANGUAGES = ("pdf", "svg", "png"), ("en", "de")
 

@@ -21,15 +21,12 @@ from reident.runner._attempts import RECORD
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import counts, read_comparison, read_records, write_index
 from reident.runner._ledger import differences, matrix
-from reident.runner.export import export_figures
+from reident.runner.export import PRINT, export_figures
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import DATA, RULES, VERDICTS
 from reident.studies.study import Results
 
 __all__ = ["write_report"]
-
-#: Folder of the site with every figure as a vector file for print.
-PRINT = "figures-for-print"
 
 
 def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Path:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import metadata
+from typing import Any
 
-from reident.base import check_choice
+from reident.base import ParameterError, check_choice, load_offered
 from reident.studies.abril2012 import STUDY as ABRIL2012
 from reident.studies.holohan2017 import STUDY as HOLOHAN2017
 from reident.studies.kroll2015 import STUDY as KROLL2015
@@ -22,7 +22,18 @@ _HOUSE = (KROLL2015, KROLL2016, ABRIL2012, HOLOHAN2017, VANHOEF2012_TABLES, VANH
 
 #: Every study there is, in the order in which they run and are shown.
 STUDIES: dict[str, Study] = {study.name: study for study in _HOUSE}
-STUDIES |= {point.name: point.load() for point in metadata.entry_points(group=GROUP)}
+
+
+def _take(offered: Any) -> None:
+    """Add a study of an installed package."""
+    if not isinstance(offered, Study):
+        raise ParameterError(f"it must name a Study, got {type(offered).__name__}")
+    if offered.name in STUDIES:
+        raise ParameterError(f"a study must have a name of its own, got {offered.name!r}, which another study has")
+    STUDIES[offered.name] = offered
+
+
+load_offered(GROUP, _take)
 
 
 def available_studies() -> list[Study]:
