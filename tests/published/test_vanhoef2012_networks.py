@@ -283,6 +283,17 @@ def test_statements_of_9_7_hold_and_fail_as_the_runs_say():
         base = 100 * (k if graph != "caltech36" else 1)
         return base, 0.5 * base, 1.5 * base if k != 50 else 0.9 * base, 2 * base, base
 
+    def no_outliers(graph, k):
+        base, second, _, fourth, batch = _as_printed(graph, k)
+        return base, second, 0.5 * base, fourth, batch
+
+    item = "figure 9.13: on Caltech scheme 4 beats 1 and 2 and has fewer outliers than 3"
+    frames = {"costs": _costs(0.4, 50), "releases": pd.DataFrame({"graph": []})}
+    for excess, verdict in ((_as_printed, "agrees"), (no_outliers, "cannot tell")):
+        readings = statements({**frames, "probing": _probing(excess, (30, 30, 1, 9, 1))})
+        ledger = compare(readings, claims("vanhoef2012_networks")).set_index("item")
+        assert ledger.loc[item, "verdict"] == verdict
+
     worse = found(_costs(0.9, 5), _probing(turned, (1, 1, 30, 40, 1), (20, 20, 10, 10, 2)))
     assert "differs" in worse
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.base import DataError
@@ -25,6 +26,7 @@ __all__ = [
     "compare",
     "exact",
     "held",
+    "held_in_all",
     "judge",
     "judge_again",
     "ledger",
@@ -383,6 +385,16 @@ def exact(item: str, published: Any, reproduced: Any, note: str = "", got: str =
 def held(item: str, holds: bool, note: str) -> Reading:
     """Return the reading of a statement in words: it holds, or it does not."""
     return exact(item, "holds", "holds" if holds else "does not hold", note)
+
+
+def held_in_all(item: str, effects: Iterable[float], note: str, got: str = OWN) -> Reading:
+    """Return the reading of a statement about several settings, by its effect in each, positive as it is stated.
+
+    Where the effect is nought the statement may hold: it does not say less there than its opposite.
+    """
+    sizes = np.asarray([*effects], float)
+    surely, maybe = int((sizes > 0).sum()), int((~(sizes < 0)).sum())
+    return Reading(item, surely, surely, maybe, got, note, published=len(sizes))
 
 
 def within(
