@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pandas as pd
 
-from reident.studies.comparison import Reading, held, held_in_all, stand_in
+from reident.studies.comparison import PUBLIC, Reading, held, held_in_all, stand_in
+from reident.studies.vanhoef2012_networks.graphs import STAND_INS
 
 __all__ = ["same_runs", "statements"]
 
@@ -20,12 +22,16 @@ _ALL = ("enron", "powergrid", *_SOCIAL)
 
 
 def statements(frames: Frames) -> list[Reading]:
-    """Return a reading a statement: judged where its graphs were run, else not comparable."""
+    """Return a reading a statement: judged where its graphs were run, else not comparable.
+
+    One graph that is a stand-in makes a statement about several one about a stand-in.
+    """
     rows = []
     for item, frame, graphs, judge in _STATEMENTS:
         if set(graphs) <= set(frames[frame]["graph"]):
             found, note = judge(frames[frame])
-            rows.append(held_in_all(item, found, note) if isinstance(found, list) else held(item, found, note))
+            reading = held_in_all(item, found, note) if isinstance(found, list) else held(item, found, note)
+            rows.append(replace(reading, got=PUBLIC) if set(graphs) & set(STAND_INS) else reading)
         else:
             note = f"needs {', '.join(graphs)} (REIDENT_DATA, profile full)"
             rows.append(stand_in(Reading(item, "not run", note=note)))
