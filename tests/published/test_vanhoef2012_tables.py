@@ -15,7 +15,7 @@ from reident.queries.pan_private import density_error_bound
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables import argument, histories, mechanisms, tables
 from reident.studies.vanhoef2012_tables.figures import FIGURES
-from reident.studies.vanhoef2012_tables.statements import composition_adds
+from reident.studies.vanhoef2012_tables.statements import compare_with_print, composition_adds
 from rows_of_figures import assert_rows_aligned
 
 QUASI = ["zip", "age", "nationality"]
@@ -134,6 +134,23 @@ def test_entropy_statement_fails_where_composition_adds_less():
     assert list(rising.index) == [2, 4, 7, 14]
     assert (rising.diff().dropna() > 0).all(axis=None)
     assert not (level.diff().dropna() > 0).all(axis=None)
+
+
+def _without_effect(frames):
+    """Frames in which every criterion does as well as any other, after however many releases."""
+    alike = frames["intersection"].assign(perfect=0.1, partial=0.2, utility=0.5, confidence=0.3)
+    return {**frames, "intersection": alike}
+
+
+@pytest.mark.slow
+def test_more_and_better_cannot_be_told_where_all_are_alike(results):
+    ledger = compare_with_print(_without_effect(results.frames), seed=2012).set_index("item")
+    for item in (
+        "l-diversity and t-closeness do better than k-anonymity",
+        "l-diversity and t-closeness lose more information",
+        "severity rises with the number of releases",
+    ):
+        assert ledger.loc[item, "verdict"] == "cannot tell"
 
 
 @pytest.fixture(scope="module")

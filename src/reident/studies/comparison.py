@@ -46,6 +46,9 @@ DATA = (OWN, PUBLIC, DRAWN, PART)
 #: What a claim needs where drawn data are its own: the document simulates, by a recipe that it gives.
 SIMULATION = "a simulation"
 
+#: Print of a statement in words, which is told as true or not: of what it rests on, a verdict notices the sign alone.
+STATED = ("holds", "yes")
+
 #: The columns of a ledger: the claim and its place, what it needs and got, rule and tolerance, print and reading with
 #: interval and number of draws, its cell in a table and its figure, the verdict, and the smallest change of print that
 #: it would notice.
@@ -310,7 +313,7 @@ def _neighbours(row: Mapping[str, Any], tables: dict[str, dict[tuple[str, str], 
 def _power(rule: str, it: Beside) -> str:
     """Say the smallest change of print that the rule would notice, found by changing it."""
     if rule == "equal":
-        return "any change"
+        return "reversal" if it.published in STATED else "any change"
     if rule in ("direction", "in all"):
         return "reversal" if rule == "direction" else "one setting"
     signs = {"at most": (-1,), "at least": (1,)}.get(rule, (-1, 1))
