@@ -21,6 +21,8 @@ from reident.studies.comparison import (
     VERDICTS,
     Beside,
     Reading,
+    held,
+    held_in_all,
     judge,
     judge_again,
     ledger,
@@ -200,6 +202,25 @@ def test_a_claim_without_a_reading_keeps_its_row_and_a_reading_needs_a_claim():
     assert set(frame["verdict"]) == {"cannot tell"}
     with pytest.raises(DataError, match="a reading must belong to a claim, got 'Table 9'"):
         ledger(claims("kroll2015"), [Reading("Table 9", 1)])
+
+
+def test_a_statement_in_words_notices_a_reversal_and_no_more():
+    said = ledger(claims("vanhoef2012_tables"), [held("3.2: who is sampled is exposed", True, "")]).set_index("item")
+    assert said.loc["3.2: who is sampled is exposed", ["verdict", "power"]].tolist() == ["agrees", "reversal"]
+    for study in LISTED:
+        for row in stored(study).to_dict("records"):
+            assert row["published"] not in ("holds", "yes") or row["power"] != "any change", row["item"]
+
+
+@pytest.mark.parametrize(
+    ("effects", "verdict"),
+    [([1, 2, 3], "agrees"), ([1, 0, 3], "cannot tell"), ([0, 0, 0], "cannot tell"), ([1, -1, 0], "differs")],
+)
+def test_a_statement_about_several_settings_must_hold_in_each_and_cannot_be_told_where_all_are_alike(effects, verdict):
+    item = "severity rises with the number of releases"
+    row = ledger(claims("vanhoef2012_tables"), [held_in_all(item, effects, "")]).set_index("item").loc[item]
+    assert row["verdict"] == verdict
+    assert row["power"] == ("" if verdict == "differs" else "one setting")
 
 
 def test_drawn_data_count_only_where_the_document_draws_its_own():

@@ -12,10 +12,11 @@ from reident import TreeCounter, k_anonymity, l_diversity, multiplicative_weight
 from reident.data.datasets import load_vanhoef2012_table
 from reident.data.papers import claims
 from reident.queries.pan_private import density_error_bound
+from reident.studies.comparison import PUBLIC, compare
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables import argument, histories, mechanisms, tables
 from reident.studies.vanhoef2012_tables.figures import FIGURES
-from reident.studies.vanhoef2012_tables.statements import composition_adds
+from reident.studies.vanhoef2012_tables.statements import compare_with_print, composition_adds, entropy_statement
 from rows_of_figures import assert_rows_aligned
 
 QUASI = ["zip", "age", "nationality"]
@@ -134,6 +135,43 @@ def test_entropy_statement_fails_where_composition_adds_less():
     assert list(rising.index) == [2, 4, 7, 14]
     assert (rising.diff().dropna() > 0).all(axis=None)
     assert not (level.diff().dropna() > 0).all(axis=None)
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, "agrees"), (-1, "differs"), (0, "cannot tell")])
+def test_the_statement_about_entropy_must_hold_over_attributes_too(sign, verdict):
+    sizes = (2, 4, 7, 14)
+    domain = pd.DataFrame(
+        {"sensitive": f"{kind} {size}", "n_releases": n, "confidence": 0.1 + 0.01 * n * size}
+        for kind in ("uniform of", "occupation in")
+        for size in sizes
+        for n in (1, 5)
+    )
+    measures = ("perfect", "partial", "confidence", "guessed")
+    entropy = pd.DataFrame(
+        {"n_releases": 5, "shuffled": False, "entropy_bits": bits, "baseline": 1.0,
+         **dict.fromkeys(measures, 0.1 * sign * bits)}
+        for bits in (1.0, 2.0, 3.0)
+    )  # fmt: skip
+    row = compare([entropy_statement(domain, entropy)], claims("vanhoef2012_tables")).set_index("item")
+    found = row.loc["severity rises with the entropy of the sensitive attribute"]
+    assert (found["verdict"], found["got"]) == (verdict, PUBLIC)
+
+
+def _without_effect(frames):
+    """Frames in which every criterion does as well as any other, after however many releases."""
+    alike = frames["intersection"].assign(perfect=0.1, partial=0.2, utility=0.5, confidence=0.3)
+    return {**frames, "intersection": alike}
+
+
+@pytest.mark.slow
+def test_more_and_better_cannot_be_told_where_all_are_alike(results):
+    ledger = compare_with_print(_without_effect(results.frames), seed=2012).set_index("item")
+    for item in (
+        "l-diversity and t-closeness do better than k-anonymity",
+        "l-diversity and t-closeness lose more information",
+        "severity rises with the number of releases",
+    ):
+        assert ledger.loc[item, "verdict"] == "cannot tell"
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.base import DataError
@@ -25,6 +26,7 @@ __all__ = [
     "compare",
     "exact",
     "held",
+    "held_in_all",
     "judge",
     "judge_again",
     "ledger",
@@ -43,6 +45,9 @@ DATA = (OWN, PUBLIC, DRAWN, PART)
 
 #: What a claim needs where drawn data are its own: the document simulates, by a recipe that it gives.
 SIMULATION = "a simulation"
+
+#: Print of a statement in words, which is told as true or not: of what it rests on, a verdict notices the sign alone.
+STATED = ("holds", "yes")
 
 #: The columns of a ledger: the claim and its place, what it needs and got, rule and tolerance, print and reading with
 #: interval and number of draws, its cell in a table and its figure, the verdict, and the smallest change of print that
@@ -308,7 +313,7 @@ def _neighbours(row: Mapping[str, Any], tables: dict[str, dict[tuple[str, str], 
 def _power(rule: str, it: Beside) -> str:
     """Say the smallest change of print that the rule would notice, found by changing it."""
     if rule == "equal":
-        return "any change"
+        return "reversal" if it.published in STATED else "any change"
     if rule in ("direction", "in all"):
         return "reversal" if rule == "direction" else "one setting"
     signs = {"at most": (-1,), "at least": (1,)}.get(rule, (-1, 1))
@@ -383,6 +388,16 @@ def exact(item: str, published: Any, reproduced: Any, note: str = "", got: str =
 def held(item: str, holds: bool, note: str) -> Reading:
     """Return the reading of a statement in words: it holds, or it does not."""
     return exact(item, "holds", "holds" if holds else "does not hold", note)
+
+
+def held_in_all(item: str, effects: Iterable[float], note: str, got: str = OWN) -> Reading:
+    """Return the reading of a statement about several settings, by its effect in each, positive as it is stated.
+
+    Where the effect is nought the statement may hold: it does not say less there than its opposite.
+    """
+    sizes = np.asarray([*effects], float)
+    surely, maybe = int((sizes > 0).sum()), int((~(sizes < 0)).sum())
+    return Reading(item, surely, surely, maybe, got, note, published=len(sizes))
 
 
 def within(

@@ -14,7 +14,10 @@ from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
 from reident.networks.graph import network_from_edges
 
-__all__ = ["available", "graph", "public_graphs"]
+__all__ = ["STAND_INS", "available", "graph", "public_graphs"]
+
+#: Graphs of the thesis for which another file of the same kind stands.
+STAND_INS = ("enron",)
 
 
 @lru_cache(maxsize=16)

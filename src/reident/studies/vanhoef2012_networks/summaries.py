@@ -12,7 +12,7 @@ from reident.data.papers import claims
 from reident.rumap import anchor_both
 from reident.studies.comparison import DRAWN, OWN, PUBLIC, Reading, compare, exact, held
 from reident.studies.vanhoef2012_networks import REAL, chapter9
-from reident.studies.vanhoef2012_networks.graphs import graph, public_graphs
+from reident.studies.vanhoef2012_networks.graphs import STAND_INS, graph, public_graphs
 
 __all__ = ["comparison", "described", "ru_map"]
 
@@ -87,7 +87,7 @@ def _table_9_1() -> list[Reading]:
             for what in ("nodes", "edges"):
                 print_, ours = int(getattr(row, what)), int(held.loc[row.name, what])
                 note = notes.get(row.name, "") if print_ != ours else ""
-                got = PUBLIC if row.name == "enron" else OWN
+                got = PUBLIC if row.name in STAND_INS else OWN
                 rows.append(exact(f"table 9.1, {row.name}, {what}", print_, ours, note, got))
     return rows
 
