@@ -15,7 +15,7 @@ from reident.base import DataError, ParameterError, system_rng
 from reident.methods import find
 from reident.places.distances import great_circle_km
 from reident.tables.labels import GAP, LabelReader
-from reident.workbench.cell_audit import _exact_ends
+from reident.workbench.cell_audit import exact_ends
 from reident.workbench.columns import decimals_of
 from reident.workbench.finishing import column_loss, public_days, public_ends
 from reident.workbench.making import Roles, Step, make
@@ -320,7 +320,7 @@ def test_runs_of_days_end_with_months_and_still_cover():
     listed = days.groupby(np.arange(300) // 3).transform(lambda part: "{" + ", ".join(dict.fromkeys(part)) + "}")
     shortened = days.groupby(np.arange(300) // 30).transform(lambda part: f"{{{part.iloc[0]}, ..., {part.iloc[-1]}}}")
     for labels in (listed, shortened):
-        told = _exact_ends("release.csv", born, labels)
+        told = exact_ends("release.csv", born, labels)
         assert [one.kind for one in told] == ["exact interval ends"]
         assert told[0].example in set(days)
         shown = public_days(born, labels)
@@ -328,7 +328,7 @@ def test_runs_of_days_end_with_months_and_still_cover():
         assert ((ends[0] <= days) & (days <= ends[1])).all()
         assert pd.to_datetime(ends[0]).dt.is_month_start.all()
         assert pd.to_datetime(ends[1]).dt.is_month_end.all()
-        assert _exact_ends("release.csv", born, shown) == []
+        assert exact_ends("release.csv", born, shown) == []
         assert LabelReader(pd.Index(days), pd.Index(shown)).cover()[np.arange(300), np.arange(300)].all()
     assert public_days(born, pd.Series(["{(missing), 1950-02-03 10:30:00}"])).tolist() == [
         "{(missing), ..., 1950-02-28 23:59:59}"
@@ -430,6 +430,25 @@ def test_intervals_of_rounded_values_end_on_a_coarser_grid_than_these():
     assert ends.tolist() == ["[0, 6000]"] * 2 + ["[86000, 100000]"] * 2
     dense = pd.Series(["[20, 25]", "[20, 25]", "[30, 40]", "[30, 40]", "[30, 40]"])
     assert public_ends(pd.Series([20, 25, 30, 35, 40]), dense).equals(dense)
+
+
+@pytest.mark.parametrize("codes", [[], [-9, 99999], [-9, 9_999_999]])
+@pytest.mark.parametrize("step", [500, 700, 0.5])
+def test_codes_far_from_the_values_leave_ends_that_the_audit_allows(codes, step):
+    rng = np.random.default_rng(3)
+    pay = pd.Series(rng.choice([*codes, *(step * k for k in range(20, 120))], 300))
+    cut = np.array_split(np.sort(pay), 40)
+    exact = pay.map({value: f"[{part[0]}, {part[-1]}]" for part in cut for value in part})
+    shown = public_ends(pay, exact)
+    assert exact_ends("", pay, shown) == []
+    ends = shown.str.extract(r"\[(.*), (.*)\]").astype(float)
+    assert ((ends[0] <= pay) & (pay <= ends[1])).all()
+    if len(codes) == 2 and max(codes) < 10**5:
+        assert (ends[1] - ends[0]).median() <= 10 * step
+    unlike = pd.Series(rng.choice(range(10**6), 300))
+    as_they_are = unlike.map({v: f"[{p[0]}, {p[-1]}]" for p in np.array_split(np.sort(unlike), 40) for v in p})
+    assert exact_ends("", unlike, as_they_are)
+    assert exact_ends("", unlike, public_ends(unlike, as_they_are)) == []
 
 
 def test_parameters_that_depend_on_each_other_are_checked_together(tmp_path):

@@ -14,10 +14,12 @@ from reident.places.points import LAT, LON
 from reident.tables.classes import class_ids
 from reident.workbench.columns import decimals_of
 
-__all__ = ["Finding", "cell_findings", "coordinates_of"]
+__all__ = ["Finding", "cell_findings", "coordinates_of", "exact_ends"]
 
 #: A coincidence this improbable is none.
 _CHANCE = 1e-6
+#: So many points of the grid on either side of an interval's end tell how many are values there.
+_BESIDE = 10
 #: From so many points on, multiples of one unit are a grid and no coincidence.
 _GRID = 30
 #: Rows from which the order is told, and points of which others are tried beside them.
@@ -82,7 +84,7 @@ def cell_findings(
     before, after = pd.DataFrame(original), pd.DataFrame(released)
     for name in after.columns:
         if name in before.columns and name not in unchanged:
-            found += _exact_ends(file, before[name], after[name])
+            found += exact_ends(file, before[name], after[name])
     return found + _order(file, before, after)
 
 
@@ -159,7 +161,7 @@ def _digits(values: FloatArray) -> int:
 # -- interval ends -----------------------------------------------------------------------------------------------------
 
 
-def _exact_ends(file: str, before: pd.Series, after: pd.Series) -> list[Finding]:
+def exact_ends(file: str, before: pd.Series, after: pd.Series) -> list[Finding]:
     """Find labels of intervals or sets whose numbers are persons' values more often than points of their grid are."""
     if pd.api.types.is_bool_dtype(before) or pd.api.types.is_numeric_dtype(after):
         return []
@@ -183,16 +185,28 @@ def _exact_ends(file: str, before: pd.Series, after: pd.Series) -> list[Finding]
     if not len(values):
         return []
     step = float(np.gcd.reduce(ends.astype(np.int64))) or 1.0
-    points = np.floor(np.ptp(values) / step) + 1
-    chance = min(1.0, float((values % step == 0).sum()) / points)
     hits = int(np.isin(ends, values).sum())
-    if hits < 3 or binom.sf(hits - 1, len(ends), chance) > _CHANCE:
+    if hits < 3 or binom.sf(hits - 1, len(ends), _met_by_chance(ends / step, values / step)) > _CHANCE:
         return []
     told = f"{hits} of {len(ends)} interval ends in {before.name!r} are values of persons"
     shown: Any = float(ends[np.isin(ends, values)][0] / scale)
     if pd.api.types.is_datetime64_any_dtype(before):
         shown = f"{pd.Timestamp(0) + pd.Timedelta(days=shown):%Y-%m-%d}"
     return _found(file, "exact interval ends", (str(before.name),), hits, told, shown)
+
+
+def _met_by_chance(ends: FloatArray, values: FloatArray) -> float:
+    """Return the share of the whole numbers beside the ends, in the range of the values, that are values.
+
+    Far from the rest, such as codes of missing values, nothing is told of what lies between.
+    """
+    lattice = values[values == np.floor(values)]
+    low = np.maximum(ends - _BESIDE, np.ceil(values[0]))
+    high = np.minimum(ends + _BESIDE, np.floor(values[-1]))
+    within = (low <= ends) & (ends <= high)
+    there = np.maximum(high - low + 1, 0) - within
+    met = np.searchsorted(lattice, high, side="right") - np.searchsorted(lattice, low) - np.isin(ends, lattice)
+    return float(np.where(there > 0, met / np.maximum(there, 1), within).mean())
 
 
 def _days(dates: pd.Series) -> FloatArray:

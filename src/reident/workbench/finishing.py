@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray, is_numeric
+from reident.workbench.cell_audit import exact_ends
 from reident.workbench.columns import decimals_of, round_up
 from reident.workbench.microdata import LAT, LON
 
@@ -19,6 +20,8 @@ _DAYS = re.compile(rf"\{{(?:{_DAY}[^{{}}]*, [^{{}}]*|[^{{}}]*, {_DAY}[^{{}}]*)\}
 _CLOSED = re.compile(r"\[(-?[\d.]+(?:e[-+]?\d+)?), (-?[\d.]+(?:e[-+]?\d+)?)\]")
 #: Into how many steps a public grid parts the range of a column, about.
 _STEPS = 1000
+#: Codes of missing values lie far from the rest: the range counts up to so many times that of the middle nine tenths.
+_FAR = 10
 
 
 def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
@@ -40,18 +43,30 @@ def in_form(before: pd.Series, after: pd.Series) -> pd.Series:
 def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     """Return labels whose closed intervals ``[a, b]`` end on a public grid, rounded outwards.
 
-    The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range or a little more, and no finer than
-    the column's own digits: of the data it tells their order of magnitude. Where values are themselves multiples of a
-    larger unit, such as rounded to hundreds, the grid is ten times that unit.
+    The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range (values far apart from the rest
+    aside) or a little more, and no finer than the column's own digits: of the data it tells their order of magnitude.
+    Where values are themselves multiples of a larger unit, such as rounded to hundreds, the grid is ten times that
+    unit. Where the audit would still take the ends for persons' values, the grid is the next coarser one on which it
+    does not.
     """
-    spread = float(before.max() - before.min()) if before.notna().any() else 0.0
+    values = np.unique(before.dropna().to_numpy(np.float64))
+    spread = min(np.ptp(values), _FAR * np.ptp(np.quantile(values, [0.05, 0.95]))) if len(values) else 0.0
     digits = decimals_of(before)
     step = max(round_up(spread / _STEPS), 0.0 if digits is None else 10.0**-digits)
     own = _apart(before, digits)
-    if own >= step and before.nunique() < spread / own / 2:  # few of the grid's points are values, and every end one
+    if own >= step and len(values) < spread / own / 2:  # few of the grid's points are values, and every end one
         step = round_up(10 * own)
     if step <= 0:
         return after
+    shown = first = _outwards(after, step)
+    while step < spread and exact_ends("", before, shown):
+        step = round_up(1.5 * step)
+        shown = _outwards(after, step)
+    return first if step >= spread else shown
+
+
+def _outwards(after: pd.Series, step: float) -> pd.Series:
+    """Return labels whose closed intervals end on multiples of a step."""
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
 
     def outwards(match: re.Match[str]) -> str:
