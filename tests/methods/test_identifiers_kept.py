@@ -36,6 +36,11 @@ KEYLESS = {
     "SHA1": lambda text: digest("sha1")(text).upper(),
     "SHA256": digest("sha256", 12),
     "SHA512": lambda text: base64.b64encode(hashlib.sha512(text.encode()).digest()).decode(),
+    "in hexadecimal": lambda text: f"{int(text):x}",
+    "by its digits": lambda text: f"P{text}",
+    "with other signs": lambda text: f"{text[:3]}-{text[3:]}",
+    "inside a text": lambda text: f"reported of {text} on Monday",
+    "its MD5 sum": lambda text: digest("md5")(text.zfill(10)),
     "moved by one number": lambda text: int(text) + 7_000_001,
 }
 
@@ -109,3 +114,27 @@ def test_numbers_along_a_column_that_both_files_were_numbered_along_are_new_ones
     release = table.sample(frac=1, random_state=2).sort_values("age", ignore_index=True)
     release = release.assign(number=np.arange(400) + 1).drop(columns="pat_nr")
     assert not identifiers_kept(table, release, ["pat_nr"])
+
+
+NAMES = {
+    "in another order": lambda first, last: f"{first} {last}",
+    "inside a text": lambda first, last: f"report of {last}, {first}, who is well",
+    "its MD5 sum": lambda first, last: digest("md5")(f"{last}, {first}".lower()),
+}
+
+
+@pytest.mark.parametrize("written", NAMES)
+def test_names_in_another_order_inside_texts_and_as_sums_refuse_a_release(written):
+    first, last = ["Anna", "Jonas", "Mia", "Emil", "Ida"], [f"Meier{chr(97 + place)}s" for place in range(20)]
+    pairs = [(one, other) for one in first for other in last]
+    table = pd.DataFrame({"name": [f"{other}, {one}" for one, other in pairs], "sex": ["f", "m"] * 50})
+    release = pd.DataFrame({"k": [NAMES[written](*pair) for pair in pairs], "sex": table["sex"]})
+    assert len(identifiers_kept(table, release, ["name"])) == 1
+    other = pd.DataFrame({"k": [f"report {place}, all well" for place in range(100)], "sex": table["sex"]})
+    assert not identifiers_kept(table, other, ["name"])
+
+
+def test_identifiers_as_numbers_with_a_point_are_identifiers():
+    table = people()
+    release = pd.DataFrame({"k": table["nr"].astype(float), "sex": table["sex"]})
+    assert len(identifiers_kept(table, release, ["nr"])) == 1

@@ -79,6 +79,12 @@ def turned(table, degrees=20.0, crs="EPSG:25832"):
     return {"a": np.cos(turn) * x - np.sin(turn) * y + 7000, "b": np.sin(turn) * x + np.cos(turn) * y - 300}
 
 
+def grid(table, form, size, unit):
+    """Name the cells of the grid of Europe."""
+    x, y = (np.floor(one / size).astype(int) * unit for one in metres(table, "EPSG:3035"))
+    return {"x": [form.format(north, east) for north, east in zip(y, x, strict=True)]}
+
+
 FORMS = {
     "minutes and seconds": lambda t: both(t, dms),
     "decimal minutes": lambda t: both(t, lambda v, _: f"{int(v)} {v % 1 * 60:.4f}"),
@@ -89,6 +95,9 @@ FORMS = {
     "geohash": lambda t: cells(t, geohash),
     "plus code": lambda t: cells(t, plus_code),
     "MGRS": lambda t: {"x": mgrs(t)},
+    "a cell of the grid": lambda t: grid(t, "CRS3035RES100mN{}E{}", 100, 100),
+    "a cell with size first": lambda t: grid(t, "100mE{1}N{0}", 100, 1),
+    "a cell of a kilometre": lambda t: grid(t, "1kmN{}E{}", 1000, 1),
     "whole millionths": lambda t: {"lat": (t["lat"] * 1e6).astype(int), "lon": (t["lon"] * 1e6).astype(int)},
     "radians": lambda t: {"lat": np.radians(t["lat"]), "lon": np.radians(t["lon"])},
     "kilometres": lambda t: dict(zip("ab", (v / 1000 for v in metres(t, "EPSG:25832")), strict=True)),

@@ -29,6 +29,9 @@ def check(
     called: Annotated[
         list[str] | None, typer.Option(help="What a column is called in the release: age=Alter; repeatable.")
     ] = None,
+    new: Annotated[
+        str, typer.Option(help="Columns of the release that say nothing of what is known, with commas: measured later.")
+    ] = "",
     names: Annotated[
         str, typer.Option(help="What the original's columns are called where it has no line of names, with commas.")
     ] = "",
@@ -67,6 +70,7 @@ def check(
         recipe=recipe,
         id=id,
         called=dict(common.parted(one, "--called", "column=name") for one in called or []),
+        new=common.listed(new),
         household=household,
         weight=weight,
         population=population,

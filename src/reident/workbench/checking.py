@@ -71,6 +71,7 @@ def check(
     population: float | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     called: Mapping[str, str] | None = None,
+    new: str | Sequence[str] = (),
     recipe: Any = None,
     register: Any = None,
     earlier: Sequence[Any] = (),
@@ -114,6 +115,9 @@ def check(
     called : mapping of str to str, optional
         What columns of the original are called in the release, where they are renamed. Others are found by names that
         differ in their letters only, or by their values; a note says so.
+    new : str or sequence of str
+        Columns of the release that the original lacks and that say nothing of what an intruder knows: measured
+        afterwards, or drawn. Others with many values refuse it where columns that are known are not in it.
     recipe : path or Recipe, optional
         Says what is not named here: the roles of columns, the CRS of places, hierarchies, limit and tolerance.
     register : path or DataFrame, optional
@@ -161,6 +165,7 @@ def check(
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
     roles["release_names"] = release_names
+    new = check_several(new, "new")
     check_text(household, "household")
     check_text(weight, "weight")
     household, weight = household or recipe.first("household"), weight or recipe.first("weight")
@@ -193,8 +198,10 @@ def check(
             )
         if not unsaid and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
-        calls = Calls(judged, roles | {"household": household}, called)
+        calls = Calls(judged, roles | {"household": household}, called, new)
         said = read_any(release, shown, calls)
+        if calls.unmet:
+            raise ParameterError(f"`new` must name columns of the release, got {sorted(map(str, calls.unmet))}")
     before = [read_any(one, shown, calls) for one in check_listed(earlier, "earlier")]
     if hierarchies is None:
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
@@ -218,7 +225,7 @@ def check(
             keys = [name for name in recipe.named("identifier") if name in who.columns and name not in others]
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     unread, unknown = _unread(known, said)
-    findings = findings + unknown
+    findings = findings + unknown + calls.findings
     share = found.share_above_limit
     stands_for = population_of(said, known, found, limit)
     receipt = "" if weight is None else survey_weights(data[weight], population)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -27,6 +28,10 @@ _LEAST = 5
 _SHARE, _LOOKED_AT = 0.5, 200
 #: Digits from which on a cut sum is told from a number or a word.
 _DIGITS = 8
+#: Letters beside the digits of a number; the share of identifiers that must stay apart when they are written plainly.
+_LETTERS, _OFTEN = 3, 0.9
+#: Signs from which on an identifier is sought inside of texts, how many lengths are, and what chance may do there.
+_LONG, _LENGTHS, _BY_CHANCE = 6, 30, 0.01
 #: Groups that a column is seen in, the association of two columns that is none of masked ones, and what chance may do.
 _GROUPS, _LARGEST, _TOGETHER, _CHANCE = 10, 20, 0.5, 1e-6
 
@@ -65,11 +70,15 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
     found = []
     for name in names:
         own = {text_of(value) for value in original[name].dropna()}
+        holding: list[Any] = []
         for other, values in shown.items():
+            if any(str(other).startswith(f"{one}, part ") for one in holding):
+                continue
             how, of = _how(own, values)
             if _new_numbers(own) and not (bare(str(other)) == bare(str(name)) and set(values) & own == set(values)):
                 how = how if _says_the_same(original, released, name, other, of) else ""
             if how:
+                holding.append(other)
                 told = f"{other!r} of the release holds the identifier {name!r} of the original, {how}"
                 where = f"column {other!r}"
                 finding = Finding("release", where, "identifier", (str(name),), len(values), f"release: {told}")
@@ -79,7 +88,10 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
 
 def _cells(table: pd.DataFrame) -> list[Any]:
     """Return the columns that may hold identifiers: no shapes, and no numbers with a fraction."""
-    return [name for name in table if table[name].dtype.kind != "f" and table[name].dtype.name != "geometry"]
+    return [
+        name for name in table
+        if table[name].dtype.name != "geometry" and (table[name].dtype.kind != "f" or not (table[name] % 1).any())
+    ]  # fmt: skip
 
 
 def _how(own: _Texts, values: list[str]) -> tuple[str, _Rewritten]:
@@ -91,7 +103,57 @@ def _how(own: _Texts, values: list[str]) -> tuple[str, _Rewritten]:
     for told, rewritten in _rewritings(own, looked_at):
         if sum(value in rewritten for value in looked_at) >= max(_LEAST, _SHARE * len(looked_at)):
             return told, rewritten
+    for told, normal in _NORMAL.items():
+        known = {form: text for text in own if (form := normal(text))}
+        rewritten = {value: known[form] for value in values if (form := normal(value)) in known}
+        of = {rewritten[value] for value in looked_at if value in rewritten}
+        if len(known) >= _OFTEN * len(own) and len(of) >= max(_LEAST, _SHARE * len(looked_at)):
+            return told, rewritten
+    inside = _inside(own, looked_at)
+    if len(set(inside.values())) >= max(_LEAST, _SHARE * len(looked_at)):
+        return "inside a text", _inside(own, values)
     return "", {}
+
+
+def _digits(text: str) -> str:
+    """Return the digits of a text of digits mainly: a number, with signs or a letter or two around them."""
+    found = re.sub(r"\D", "", re.sub(r"\.0+$", "", text))
+    return found.lstrip("0") if sum(sign.isalpha() for sign in text) <= _LETTERS else ""
+
+
+def _words(text: str) -> str:
+    return " ".join(sorted(re.findall(r"\w+", text.casefold())))
+
+
+_NORMAL: dict[str, Callable[[str], str]] = {
+    "with other signs": lambda text: bare(text),
+    "by its digits": _digits,
+    "by its words": _words,
+}
+
+
+def _inside(own: _Texts, values: list[str]) -> _Rewritten:
+    """Return which identifiers stand inside released texts: long ones, which hardly stand there by chance."""
+    known = {form: text for text in own if len(form := bare(text)) >= _LONG}
+    found: _Rewritten = {}
+    for length in sorted({len(form) for form in known}, reverse=True)[:_LENGTHS]:
+        for value in values:
+            spelt = bare(value)
+            starts = range(len(spelt) - length + 1)
+            chance = len(known) * len(starts) / 10.0**length
+            form = next((spelt[at : at + length] for at in starts if spelt[at : at + length] in known), "")
+            if form and chance < _BY_CHANCE:
+                found.setdefault(value, known[form])
+    return found
+
+
+def _spellings(own: _Texts) -> _Rewritten:
+    """Return identifiers as programs write them before they sum: in small or large letters, padded, without signs."""
+    ways: list[Callable[[str], str]] = [str, str.casefold, str.upper, lambda text: bare(text), _words, _digits]
+    spelt = {form: text for way in ways for text in own if (form := way(text))}
+    if all(text.isdecimal() for text in own):
+        spelt |= {text.lstrip("0").zfill(length): text for length in range(4, 13) for text in own}
+    return spelt
 
 
 def _new_numbers(own: _Texts) -> bool:
@@ -141,23 +203,30 @@ def _rewritings(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritte
     yield "in other letters", {form: text for text in own for form in (text.casefold(), text.upper())}
     yield "without leading zeros", {text.lstrip("0"): text for text in own}
     yield "in reverse", {text[::-1]: text for text in own}
+    if all(text.isdecimal() and len(text) < 19 for text in own):
+        yield "in hexadecimal digits", {form: text for text in own for form in _hexadecimal(int(text))}
     yield "in base64", {base64.b64encode(text.encode()).decode(): text for text in own}
     lengths = {len(value) for value in values}
     if len(lengths) == 1 and (length := lengths.pop()) >= _DIGITS:
+        spelt = _spellings(own)
         for name in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512"):
             yield (
                 f"as its {name.upper()} sum without a key, which anybody can compute",
-                _sums(name, own, length, values),
+                _sums(name, spelt, length, values),
             )
     yield from _shifted(own, values)
 
 
-def _sums(name: str, own: _Texts, length: int, values: list[str]) -> _Rewritten:
-    sums = {text: hashlib.new(name, text.encode(), usedforsecurity=False) for text in own}
+def _hexadecimal(number: int) -> list[str]:
+    return [f"{number:{form}}" for form in ("x", "X", "#x", "08x", "08X")]
+
+
+def _sums(name: str, own: _Rewritten, length: int, values: list[str]) -> _Rewritten:
+    sums = {form: hashlib.new(name, form.encode(), usedforsecurity=False) for form in own}
     if all(value.casefold().strip("0123456789abcdef") == "" for value in values):
         upper: Callable[[str], str] = str.upper if any(value != value.lower() for value in values) else str
-        return {upper(one.hexdigest()[:length]): text for text, one in sums.items()}
-    return {base64.b64encode(one.digest()).decode()[:length]: text for text, one in sums.items()}
+        return {upper(one.hexdigest()[:length]): own[form] for form, one in sums.items()}
+    return {base64.b64encode(one.digest()).decode()[:length]: own[form] for form, one in sums.items()}
 
 
 def _shifted(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritten]]:

@@ -32,6 +32,7 @@ from reident.workbench.released_places import (
     with_found_places,
     with_turned_places,
 )
+from reident.workbench.released_unjudged import unjudged
 from reident.workbench.roles import place_columns
 
 __all__ = ["Calls", "as_called", "read_any", "read_network", "read_records", "with_marks"]
@@ -177,13 +178,24 @@ def read_records(data: Any, reading: Mapping[str, Any] | None = None) -> Any:
 class Calls:
     """Calls the columns of releases as the original calls them, and keeps what was said of it."""
 
-    def __init__(self, original: Any, roles: Mapping[str, Any], called: Mapping[str, str] | None) -> None:
+    def __init__(
+        self,
+        original: Any,
+        roles: Mapping[str, Any],
+        called: Mapping[str, str] | None,
+        new: Sequence[str] = (),
+    ) -> None:
         for name in original.columns if isinstance(original, pd.DataFrame) else ():
             refuse_nested(original[name], "the original")
         self.told: list[str] = []
+        #: Columns of releases that nobody has judged.
+        self.findings: list[dict[str, Any]] = []
         #: Columns of releases that are computed from what is known, by their names.
         self.computed: dict[Any, Computed] = {}
         self._original, self._called = original, check_mapping(called, "called", optional=True)
+        self._new = set(new)
+        #: Columns said to be new that no release has had so far.
+        self.unmet = {*new}
         self._quasi, self._others = (check_several(roles[name], name) for name in ("quasi", "sensitive"))
         single = {
             name: [] if roles[name] is None else check_several([roles[name]], name) for name in ("lat", "lon", "id")
@@ -230,6 +242,7 @@ class Calls:
             return release
         for name in release.columns:
             refuse_nested(release[name], "the release")
+        self.unmet -= {*release.columns}
         said, places, found = self._with_places(release)
         said, parted = with_parts(said, self._original, self._quasi)
         names, told, left, missing = _calling(
@@ -242,7 +255,7 @@ class Calls:
         said, half = _with_half_a_place(said, places)
         for one in [*computed, *half]:
             self.computed.setdefault(one.name, one)
-        left = [name for name in left if name in release.columns and name not in self.computed]
+        left = [name for name in left if name in release.columns and name not in {*self.computed, *self._new}]
         missing = [name for name in missing if not any(name in one.sources for one in computed)]
         if places and not half and not {*places} & set(said.columns) and not hasattr(said, "to_crs"):
             missing = [*missing, places[0]]
@@ -252,6 +265,9 @@ class Calls:
         said, codes = with_decoded(said, known, [*self._quasi, *self._others])
         told += [one.told for one in [*computed, *half]]
         told += _unread(said, left, missing, "release", [*self._quasi, *self.computed], places)
+        hidden = [name for name in missing if name in {*self._quasi, *(places or ())}]
+        found_there = unjudged(said, known, left, hidden, {*names, *(one.released for one in computed)})
+        self.findings += [one.as_dict() for one in found_there if one.as_dict() not in self.findings]
         self.told += [
             line
             for line in [*found, *parted, *told, *gaps, *respelt, *dict.fromkeys(grouped.values()), *codes]

@@ -1,4 +1,4 @@
-"""Places in texts: degrees with minutes, pairs of numbers anywhere, geohashes, plus codes, squares of MGRS."""
+"""Places in texts: degrees with minutes, pairs of numbers anywhere, geohashes, plus codes, MGRS, cells of grids."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ _DECIMAL = re.compile(r"[-+]?\d{1,3}\.\d{2,}")
 _HASH = re.compile(r"^[0-9b-hjkmnp-z]{4,12}$")
 _PLUS = re.compile(r"^[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,7}$")
 _SQUARE = re.compile(r"^(\d{1,2})([C-HJ-NP-X])\s*([A-HJ-NP-Z])([A-HJ-NP-V])\s*(\d{2,10}|\d{1,5}\s+\d{1,5})$")
+#: Cells of official grids: the system, their size, north and east of the corner, in metres or in sizes of a cell.
+_CELL = re.compile(r"^(?:CRS(\d{4,5})_?)?(?:RES_?)?(\d+)(K?M)_?([NE])(\d+)_?([NE])(\d+)$")
+_EUROPE = 3035
 _SIGNS, _PLUS_SIGNS = "0123456789bcdefghjkmnpqrstuvwxyz", "23456789CFGHJMPQRVWX"
 _NOWHERE = (np.nan, np.nan)
 
@@ -57,7 +60,7 @@ def places_in(cells: pd.Series) -> Iterator[tuple[str, FloatArray, FloatArray]]:
         if not some or np.isfinite([read(text) for text in some]).all(axis=1).mean() < 0.9:
             continue
         found = np.array([read(text) for text in texts], float)
-        if read is _square:
+        if read in (_square, _cell):
             found = _in_degrees(found)
         yield told, found[:, 0], found[:, 1]
 
@@ -123,10 +126,24 @@ def _square(text: str) -> tuple[float, float, float]:
     return (32600 if south >= 0 else 32700) + int(zone), x, y + 2e6 * max(0.0, np.ceil((least - y) / 2e6))
 
 
+def _cell(text: str) -> tuple[float, float, float]:
+    """Read the cell of a grid in metres as its CRS and centre: CRS3035RES100mN2691700E4341100, 1kmN3012E4321."""
+    match = _CELL.match(text.upper())
+    if not match or match[4] == match[6]:
+        return (np.nan, np.nan, np.nan)
+    size = int(match[2]) * (1000 if match[3] == "KM" else 1)
+    corner = {match[4]: int(match[5]), match[6]: int(match[7])}
+    # Short codes leave out the zeros of the size; whole numbers of metres have seven digits.
+    zeros = 10 ** (len(str(size)) - len(str(size).rstrip("0")))
+    unit = 1 if max(corner.values()) >= 1e6 else zeros
+    return int(match[1] or _EUROPE), corner["E"] * unit + size / 2, corner["N"] * unit + size / 2
+
+
 _FORMS: dict[str, Callable[[str], Any]] = {
     "degrees, minutes and seconds": _two,
     "pairs of degrees": _pair,
     "geohashes": _geohash,
     "plus codes": _plus_code,
     "squares of MGRS": _square,
+    "cells of a grid": _cell,
 }

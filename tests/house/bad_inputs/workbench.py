@@ -107,6 +107,8 @@ BAD = [
     ('check', ParameterError, '`recipe` must be Recipe as `read_recipe` gives it, got int', dict(recipe=3)),
     ('check', ParameterError, '`names` must be a list of names, got 3', dict(names=3)),
     ('check', ParameterError, '`release_names` must name columns, got [[1]]', dict(release_names=[[1]])),
+    ('check', ParameterError, '`new` must name columns, got [[1]]', dict(new=[[1]])),
+    ('check', ParameterError, "`new` must name columns of the release, got ['nobody']", dict(new='nobody')),
     ('check', ParameterError, '`earlier` must be a list of names, got 3', dict(earlier=3)),
     ('check', ParameterError, '`population` must come with the column of weights', dict(population=3)),
     ('assess', ParameterError, "`quasi` must not name 'lat_deg': columns called lat_deg", dict(data=MANY.assign(lat_deg="x"), quasi=["age", "lat_deg"])),
