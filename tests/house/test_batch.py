@@ -83,6 +83,8 @@ def test_names_of_runs_are_safe_folders(sweep):
         ("notebook: n.ipynb\npages: 3", ParameterError, "`pages` must be true or false"),
         ("notebook: n.ipynb\nparameters: [x]", ParameterError, "`parameters` must give a value"),
         ("notebook: n.ipynb\nparameters: {x: 1}\ngrid: {x: [2]}", ParameterError, "`x` must stand either"),
+        ("notebook: n.ipynb\ngrid: {out: [a, b]}", ParameterError, "`out` must not be a parameter of a sweep"),
+        ("notebook: n.ipynb\nparameters: {out: a}", ParameterError, "`out` must not be a parameter of a sweep"),
         ("notebook: n.ipynb\nparameters: {seed: 1}\nrepetitions: 2", ParameterError, "`seed` must not be a parameter"),
     ],
 )

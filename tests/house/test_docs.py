@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import json
+import pkgutil
 import re
 import subprocess
 import sys
@@ -65,6 +66,12 @@ def test_no_page_of_the_site_points_to_a_page_that_is_not_there(pages):
         for target in targets:
             place = pages.parent / target if target.startswith("_generated") else page.parent / target
             assert place.is_file() or place.with_suffix(".md").is_file() or Path(f"{place}.md").is_file(), target
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "GUIDE.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_what_is_named_is_there(page):
+    for named in re.findall(r"`(reident(?:\.\w+)+)[`(]", page.read_text(encoding="utf-8")):
+        pkgutil.resolve_name(named)
 
 
 def test_a_lecture_is_that_of_its_notebook():

@@ -71,6 +71,8 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
         twice = sorted(set(setting) & set(fixed))
         if twice:
             raise ParameterError(f"`{twice[0]}` must stand either in `parameters` or in `grid`, got both")
+        if "out" in {*fixed, *setting}:
+            raise ParameterError("`out` must not be a parameter of a sweep: each run gets a folder of its own")
         for repetition in range(repetitions):
             parameters = {**fixed, **setting}
             if repetitions > 1:
