@@ -77,6 +77,19 @@ def test_a_k_that_is_given_may_be_as_large_as_the_network(monkeypatch):
         ks("release", ks=[78])
 
 
+def test_methods_that_are_given_are_attacked_too(monkeypatch):
+    monkeypatch.delenv("REIDENT_DATA", raising=False)
+    study = STUDIES["vanhoef2012_networks"]
+
+    def methods(sweep, **given):
+        return {one["method"] for one in study.sweeps(study.plan("smoke", **given), 1)[sweep]["grid"]} - {"original"}
+
+    pair = ["relaxed", "relaxed, links bounded"]
+    assert methods("attack", methods=pair) == methods("release", methods=pair) == set(pair)
+    assert methods("attack", methods=pair, attack_methods=["direct"]) == {"direct"}
+    assert study.plan("quick").attack_methods == study.profiles["quick"].attack_methods
+
+
 def test_files_cannot_have_more_in_common_than_they_hold():
     with pytest.raises(ParameterError, match="`n_common` must be at most the records of the smaller file"):
         STUDIES["kroll2015"].plan("smoke", n_original=40)

@@ -95,8 +95,10 @@ class Profile:
     to_all_nodes: tuple[str, ...] = ()
 
     def following(self, given: Collection[str]) -> Profile:
-        """Let each k that is given be as large as a network."""
-        return replace(self, to_all_nodes=tuple(name for name in ("ks", "attack_ks") if name in given))
+        """Let each k that is given be as large as a network, and methods that are given be attacked, too."""
+        attacked = self.methods if "methods" in given and "attack_methods" not in given else self.attack_methods
+        largest = tuple(name for name in ("ks", "attack_ks") if name in given)
+        return replace(self, attack_methods=attacked, to_all_nodes=largest)
 
 
 _QUICK = ["supergraph", "relaxed", "simultaneous", "direct", "simultaneous, literal swaps"]
