@@ -15,6 +15,7 @@ from reident.queries.pan_private import density_error_bound
 from reident.studies.comparison import PUBLIC, compare
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables import argument, histories, mechanisms, tables
+from reident.studies.vanhoef2012_tables import frames as study_frames
 from reident.studies.vanhoef2012_tables.figures import FIGURES
 from reident.studies.vanhoef2012_tables.statements import compare_with_print, composition_adds, entropy_statement
 from rows_of_figures import assert_rows_aligned
@@ -155,6 +156,21 @@ def test_the_statement_about_entropy_must_hold_over_attributes_too(sign, verdict
     row = compare([entropy_statement(domain, entropy)], claims("vanhoef2012_tables")).set_index("item")
     found = row.loc["severity rises with the entropy of the sensitive attribute"]
     assert (found["verdict"], found["got"]) == (verdict, PUBLIC)
+
+
+@pytest.mark.parametrize(("counts", "told"), [([1], "1 release"), ([7], "7 releases"), ([1, 2, 3, 5], "3 releases")])
+def test_the_map_names_the_releases_that_it_counts(counts, told):
+    intersection = pd.DataFrame(
+        {"n_releases": n, "criterion": criterion, "strength": strength, "perfect": 0.1, "utility": 0.5, "repetition": 0}
+        for n in counts
+        for criterion, strength in (("k", 2), ("k", 5), ("l", 2), ("t", 0.5), ("none", 1))
+    )
+    game = pd.DataFrame(
+        {"mechanism": "histogram", "epsilon": [0.1, 1.0], "guessed": 0.6, "utility": 0.5, "utility_nothing": 0.1,
+         "repetition": 0}
+    )  # fmt: skip
+    made = study_frames._maps({"intersection": intersection, "game": game})["ru_k_anonymity"]
+    assert set(made["attack"]) == {f"share of people disclosed by {told}"}
 
 
 def _without_effect(frames):
