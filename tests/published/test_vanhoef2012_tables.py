@@ -190,6 +190,25 @@ def test_more_and_better_cannot_be_told_where_all_are_alike(results):
         assert ledger.loc[item, "verdict"] == "cannot tell"
 
 
+@pytest.mark.slow
+def test_claims_whose_conditions_a_run_does_not_have_are_not_comparable(results):
+    frames = dict(results.frames)
+    for name in ("intersection", "entropy", "domain"):
+        frames[name] = frames[name][frames[name]["n_releases"] == 5]
+    for name in ("nodes", "hyperplane"):
+        frames[name] = frames[name].assign(epsilon=2.0)
+    ledger = compare_with_print(frames, seed=2012).set_index("item")
+    for item, needs in {
+        "severity rises with the number of releases": "two numbers of releases",
+        "severity rises with the entropy of the sensitive attribute": "two numbers of releases",
+        "5.1: k-anonymity done twice can lose all privacy": "one release and two",
+        "6.1.1: noise on the coordinates of a hyperplane makes no sense": "an epsilon up to 1",
+        "7.4.1: node privacy makes the answer meaningless": "an epsilon up to 1",
+        "7.4.1: edge privacy makes more analysis possible": "an epsilon up to 1",
+    }.items():
+        assert ledger.loc[item, ["verdict", "note"]].tolist() == ["not comparable", f"needs {needs}"]
+
+
 @pytest.fixture(scope="module")
 def results(smoke):
     return smoke("vanhoef2012_tables")[0]
