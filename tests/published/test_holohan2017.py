@@ -12,7 +12,7 @@ from reident.studies.comparison import ledger
 from reident.studies.holohan2017.cases import anonymous, case, hierarchies_of
 from reident.studies.holohan2017.figures import FIGURES
 from reident.studies.holohan2017.lists import POPULATIONS, lists_trial, plausible
-from reident.studies.holohan2017.readings import _figure_1
+from reident.studies.holohan2017.readings import _figure_1, _suppression
 from reident.tables.k_epsilon import class_noise_scales
 from rows_of_figures import assert_rows_aligned
 
@@ -127,6 +127,17 @@ def test_a_decrease_of_4_to_10_per_cent_is_one_claim(after, verdict):
     found = ledger(papers.claims("holohan2017"), _figure_1(classes))
     about = found[found["item"].str.startswith("III-A: Adult, Mondrian")]
     assert about["verdict"].tolist() == [verdict]
+
+
+def test_confidences_without_that_of_print_leave_one_claim_not_comparable():
+    noise = pd.DataFrame(
+        {"dataset": "adult", "method": method, "k": 5, "epsilon": [0.5, 1.0], "suppressed_0.99": 0.1}
+        for method in ("ola", "mondrian")
+    ).explode("epsilon")
+    classes = pd.DataFrame({"dataset": "adult", "method": ["ola", "mondrian"], "k": 5, "suppressed_share": 0.01})
+    found = ledger(papers.claims("holohan2017"), _suppression({"noise": noise, "classes": classes})).set_index("item")
+    row = found.loc["VII-C: more confidence, less further suppression, in all k and epsilon"]
+    assert (row["verdict"], row["note"]) == ("not comparable", "needs a confidence of .9")
 
 
 @pytest.mark.slow

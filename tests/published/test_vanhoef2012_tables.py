@@ -15,6 +15,7 @@ from reident.queries.pan_private import density_error_bound
 from reident.studies.comparison import PUBLIC, compare
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables import argument, histories, mechanisms, tables
+from reident.studies.vanhoef2012_tables import frames as study_frames
 from reident.studies.vanhoef2012_tables.figures import FIGURES
 from reident.studies.vanhoef2012_tables.statements import compare_with_print, composition_adds, entropy_statement
 from rows_of_figures import assert_rows_aligned
@@ -157,6 +158,21 @@ def test_the_statement_about_entropy_must_hold_over_attributes_too(sign, verdict
     assert (found["verdict"], found["got"]) == (verdict, PUBLIC)
 
 
+@pytest.mark.parametrize(("counts", "told"), [([1], "1 release"), ([7], "7 releases"), ([1, 2, 3, 5], "3 releases")])
+def test_the_map_names_the_releases_that_it_counts(counts, told):
+    intersection = pd.DataFrame(
+        {"n_releases": n, "criterion": criterion, "strength": strength, "perfect": 0.1, "utility": 0.5, "repetition": 0}
+        for n in counts
+        for criterion, strength in (("k", 2), ("k", 5), ("l", 2), ("t", 0.5), ("none", 1))
+    )
+    game = pd.DataFrame(
+        {"mechanism": "histogram", "epsilon": [0.1, 1.0], "guessed": 0.6, "utility": 0.5, "utility_nothing": 0.1,
+         "repetition": 0}
+    )  # fmt: skip
+    made = study_frames._maps({"intersection": intersection, "game": game})["ru_k_anonymity"]
+    assert set(made["attack"]) == {f"share of people disclosed by {told}"}
+
+
 def _without_effect(frames):
     """Frames in which every criterion does as well as any other, after however many releases."""
     alike = frames["intersection"].assign(perfect=0.1, partial=0.2, utility=0.5, confidence=0.3)
@@ -172,6 +188,25 @@ def test_more_and_better_cannot_be_told_where_all_are_alike(results):
         "severity rises with the number of releases",
     ):
         assert ledger.loc[item, "verdict"] == "cannot tell"
+
+
+@pytest.mark.slow
+def test_claims_whose_conditions_a_run_does_not_have_are_not_comparable(results):
+    frames = dict(results.frames)
+    for name in ("intersection", "entropy", "domain"):
+        frames[name] = frames[name][frames[name]["n_releases"] == 5]
+    for name in ("nodes", "hyperplane"):
+        frames[name] = frames[name].assign(epsilon=2.0)
+    ledger = compare_with_print(frames, seed=2012).set_index("item")
+    for item, needs in {
+        "severity rises with the number of releases": "two numbers of releases",
+        "severity rises with the entropy of the sensitive attribute": "two numbers of releases",
+        "5.1: k-anonymity done twice can lose all privacy": "one release and two",
+        "6.1.1: noise on the coordinates of a hyperplane makes no sense": "an epsilon up to 1",
+        "7.4.1: node privacy makes the answer meaningless": "an epsilon up to 1",
+        "7.4.1: edge privacy makes more analysis possible": "an epsilon up to 1",
+    }.items():
+        assert ledger.loc[item, ["verdict", "note"]].tolist() == ["not comparable", f"needs {needs}"]
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ __all__ = [
     "judge",
     "judge_again",
     "ledger",
+    "not_run",
     "stand_in",
     "within",
 ]
@@ -39,7 +40,7 @@ VERDICTS = ("agrees", "differs", "cannot tell", "not comparable", "proven wrong"
 #: The data that a claim got: the files it was made on (or none are needed), others of the same kind, drawn ones.
 OWN, PUBLIC, DRAWN = "the document's own", "public stand-in", "drawn"
 
-#: Of a small profile: no data that a claim could be judged on.
+#: Of a small profile, or of a run without a claim's conditions: no data that the claim could be judged on.
 PART = "a part of the data"
 DATA = (OWN, PUBLIC, DRAWN, PART)
 
@@ -405,6 +406,11 @@ def within(
 ) -> Reading:
     """Return the reading of a simulated number, with the interval in which print should lie, beside its print."""
     return Reading(item, reproduced, low, high, got, note, published=published)
+
+
+def not_run(item: str, needs: str) -> Reading:
+    """Return the reading of a claim whose conditions a run does not have: it is not comparable."""
+    return Reading(item, "not run", got=PART, note=f"needs {needs}")
 
 
 def stand_in(reading: Reading) -> Reading:

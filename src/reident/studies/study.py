@@ -97,13 +97,17 @@ class Study:
     def plan(self, profile: str = "quick", **parameters: Any) -> Any:
         """Return a profile with some parameters replaced; None leaves the profile's.
 
+        A profile with a method `following` says there what else follows from the parameters that are given.
+
         Raises
         ------
         ParameterError
             If there is no such profile or parameter, or a value breaks its rule.
         """
         plan = self.profiles[check_choice(profile, "profile", list(self.profiles))]
-        return dataclasses.replace(plan, **changed(plan, parameters, self.name))
+        given = changed(plan, parameters, self.name)
+        plan = dataclasses.replace(plan, **given)
+        return plan.following(given) if hasattr(plan, "following") else plan
 
     def sweeps(self, plan: Any, seed: int) -> dict[str, Sweep]:
         """Return the sweeps of a plan by name, each with its stem: the streams of its trials hash it."""

@@ -14,7 +14,8 @@ so that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from reident.base import Choice, Real, Whole
@@ -90,6 +91,14 @@ class Profile:
     attacks: Annotated[tuple[str, ...], Listed(Choice(*ATTACKS))] = ATTACKS
     swaps: Annotated[int | None, Whole(1)] = None
     n_seeds: Annotated[int | None, Whole(1, unit="people")] = None
+    #: Which of `ks` and `attack_ks` go up to all nodes of a network: those that are given; a profile's go to half.
+    to_all_nodes: tuple[str, ...] = ()
+
+    def following(self, given: Collection[str]) -> Profile:
+        """Let each k that is given be as large as a network, and methods that are given be attacked, too."""
+        attacked = self.methods if "methods" in given and "attack_methods" not in given else self.attack_methods
+        largest = tuple(name for name in ("ks", "attack_ks") if name in given)
+        return replace(self, attack_methods=attacked, to_all_nodes=largest)
 
 
 _QUICK = ["supergraph", "relaxed", "simultaneous", "direct", "simultaneous, literal swaps"]

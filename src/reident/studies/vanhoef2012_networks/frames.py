@@ -25,6 +25,12 @@ _OUTSIDE = ([10, 20], [20, 60], [4, 8])
 def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
     """Return the sweeps: anonymity, releases, passive and active attacks, links."""
     real = available(plan.real)
+    most = max(graph(name).n_nodes for name in real or plan.graphs)
+    for name in plan.to_all_nodes:
+        if min(getattr(plan, name)) > most:
+            raise ParameterError(
+                f"`{name}` must be at most the people of some network ({most}), got {getattr(plan, name)}"
+            )
     return {
         "cost": _costs(plan, real),
         **_releases(plan, real),
@@ -110,7 +116,11 @@ def _releases(plan: Profile, real: list[str]) -> dict[str, Sweep]:
     """Return one sweep of the generated graphs, or one a real graph with the runs and the interval of table 9.2."""
 
     def sweep(names: list[str], ks: list[int], repetitions: int) -> Sweep:
-        return {"grid": list(_made(plan, names, plan.methods, ks)), "trial": work.release, "repetitions": repetitions}
+        return {
+            "grid": list(_made(plan, names, plan.methods, ks, "ks")),
+            "trial": work.release,
+            "repetitions": repetitions,
+        }
 
     if not real:
         return {"release": sweep(plan.graphs, plan.ks, plan.repetitions)}
@@ -127,18 +137,21 @@ def _attacks(plan: Profile, real: list[str]) -> Sweep:
         known["attacks"] = [*plan.attacks]
     settings = [
         {**setting, "known_edges": share, **known}
-        for setting in _made(plan, real or plan.graphs, plan.attack_methods, plan.attack_ks)
+        for setting in _made(plan, real or plan.graphs, plan.attack_methods, plan.attack_ks, "attack_ks")
         for share in plan.copy_share
     ]
     return {"grid": settings, "trial": work.attacked, "repetitions": plan.attack_repetitions}
 
 
-def _made(plan: Profile, graphs: list[str], methods: list[str], ks: list[int]) -> Iterator[dict[str, Any]]:
-    """Yield the settings of the releases, and each original among them."""
+def _made(
+    plan: Profile, graphs: list[str], methods: list[str], ks: list[int], parameter: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the settings of the releases, and each original among them; `ks` are those of the parameter."""
+    share = 1 if parameter in plan.to_all_nodes else 2
     for name in graphs:
         for method in ["original", *methods]:
             for k in [1] if method == "original" else ks:
-                if k <= graph(name).n_nodes // 2:
+                if k <= graph(name).n_nodes // share:
                     swaps = {} if plan.swaps is None or method == "original" else {"swaps": plan.swaps}
                     yield {"graph": name, "method": method, "k": k, **swaps}
 
@@ -232,7 +245,7 @@ def _spectral(plan: Profile, real: list[str]) -> Sweep:
     settings = [
         {**setting, "known_edges": 0.9}
         for name in dict.fromkeys(names)
-        for setting in _made(plan, [name], methods, [k for k in plan.attack_ks if k >= 5])
+        for setting in _made(plan, [name], methods, [k for k in plan.attack_ks if k >= 5], "attack_ks")
     ]
     return {"grid": settings, "trial": work.spectral, "repetitions": max(1, plan.repetitions // 2)}
 

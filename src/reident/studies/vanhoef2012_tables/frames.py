@@ -180,7 +180,7 @@ def _maps(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         parameter="strength",
         risk="perfect",
         utility="utility",
-        attack=f"share of people disclosed by {n} releases",
+        attack=f"share of people disclosed by {n} release{'s' if n > 1 else ''}",
         analysis="1 - normalised certainty penalty of the quasi-identifiers",
     )
     anonymity["parameter"] = anonymity["method"].map({name: short for short, name in tables.CRITERIA.items()})

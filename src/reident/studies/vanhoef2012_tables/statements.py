@@ -14,7 +14,7 @@ from reident import intersection_attack, published
 from reident.base import trial_seed
 from reident.data.papers import claims
 from reident.queries.pan_private import pan_privacy_loss
-from reident.studies.comparison import PUBLIC, Reading, compare, exact, held_in_all
+from reident.studies.comparison import PUBLIC, Reading, compare, exact, held_in_all, not_run
 from reident.studies.vanhoef2012_tables.mechanisms import (
     claim_failure,
     degree_sensitivities,
@@ -130,7 +130,10 @@ def _intersections(printed: pd.Series, frames: dict[str, pd.DataFrame]) -> list[
         ),
     ]
     # What rounding leaves of two equal means is no difference.
-    told = [held_in_all(item, effects.round(12), note) for item, effects, note in counted]
+    told = [
+        held_in_all(item, effects.round(12), note) if len(effects) else not_run(item, "two numbers of releases")
+        for item, effects, note in counted
+    ]
     told += [exact(item, str(printed[item]), "yes" if holds else "no", note) for item, holds, note in rows]
     return [*told, entropy_statement(frames["domain"], frames["entropy"])]
 
@@ -141,6 +144,9 @@ def entropy_statement(domain: pd.DataFrame, entropy: pd.DataFrame) -> Reading:
     It must hold with the number of values and by every measure of severity over the attributes. The attribute that is
     drawn evenly is told, and does not count.
     """
+    item = "severity rises with the entropy of the sensitive attribute"
+    if domain["n_releases"].nunique() < 2:
+        return not_run(item, "two numbers of releases")
     added, ranks = composition_adds(domain), _ranks(entropy)
     merged = added["occupation in"].diff().min()
     note = (
@@ -150,7 +156,6 @@ def entropy_statement(domain: pd.DataFrame, entropy: pd.DataFrame) -> Reading:
         + ". Rank correlation over attributes of Adult of entropy with "
         + ", ".join(f"{measure} {value:.2f}" for measure, value in ranks.items())
     )
-    item = "severity rises with the entropy of the sensitive attribute"
     return held_in_all(item, [merged, *ranks.values()], note, PUBLIC)
 
 
