@@ -138,3 +138,12 @@ def test_identifiers_as_numbers_with_a_point_are_identifiers():
     table = people()
     release = pd.DataFrame({"k": table["nr"].astype(float), "sex": table["sex"]})
     assert len(identifiers_kept(table, release, ["nr"])) == 1
+
+
+def test_ages_are_not_the_digits_of_running_identifiers():
+    """P0000 to P0079 have the digits of any small number."""
+    rng = np.random.default_rng(3)
+    sex, age = rng.choice(["f", "m"], 80), rng.integers(20, 80, 80)
+    table = pd.DataFrame({"nr": [f"P{i:04d}" for i in range(80)], "age": age, "sex": sex})
+    release = table[["age", "sex"]].sample(frac=1, random_state=1)
+    assert not identifiers_kept(table, release, ["nr"])

@@ -75,7 +75,8 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
             if any(str(other).startswith(f"{one}, part ") for one in holding):
                 continue
             how, of = _how(own, values)
-            if _new_numbers(own) and not (bare(str(other)) == bare(str(name)) and set(values) & own == set(values)):
+            counted = own if how != _BY_DIGITS else {_digits(text) or "0" for text in own}
+            if _new_numbers(counted) and not (bare(str(other)) == bare(str(name)) and set(values) & own == set(values)):
                 how = how if _says_the_same(original, released, name, other, of) else ""
             if how:
                 holding.append(other)
@@ -125,9 +126,12 @@ def _words(text: str) -> str:
     return " ".join(sorted(re.findall(r"\w+", text.casefold())))
 
 
+#: Digits alone may be any other number, such as an age.
+_BY_DIGITS = "by its digits"
+
 _NORMAL: dict[str, Callable[[str], str]] = {
     "with other signs": lambda text: bare(text),
-    "by its digits": _digits,
+    _BY_DIGITS: _digits,
     "by its words": _words,
 }
 
@@ -200,7 +204,7 @@ def _groups(column: pd.Series) -> IntArray:
 def _rewritings(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritten]]:
     """Yield what can be done to identifiers without a key, and what comes of them."""
     yield "as it is", {text: text for text in own}
-    yield "in other letters", {form: text for text in own for form in (text.casefold(), text.upper())}
+    yield "in other letters", {spelt: text for text in own for spelt in (text.casefold(), text.upper())}
     yield "without leading zeros", {text.lstrip("0"): text for text in own}
     yield "in reverse", {text[::-1]: text for text in own}
     if all(text.isdecimal() and len(text) < 19 for text in own):
@@ -218,7 +222,7 @@ def _rewritings(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritte
 
 
 def _hexadecimal(number: int) -> list[str]:
-    return [f"{number:{form}}" for form in ("x", "X", "#x", "08x", "08X")]
+    return [f"{number:{spelt}}" for spelt in ("x", "X", "#x", "08x", "08X")]
 
 
 def _sums(name: str, own: _Rewritten, length: int, values: list[str]) -> _Rewritten:
