@@ -8,6 +8,7 @@ the libraries that the rivals pin, so that nothing of ours is imported.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,17 +22,45 @@ TIMEOUT_S = 400
 
 def ask(task, *arguments, timeout_s=TIMEOUT_S):
     """Run a task in the other interpreter; return what it told, with `seconds`, `stopped` and `note` for a `Row`."""
-    interpreter = os.environ.get("REIDENT_RIVALS")
-    if not interpreter:
-        return {"seconds": None, "stopped": "", "note": "not run: REIDENT_RIVALS is not set"}
-    command = [interpreter, "-I", __file__, task, *map(str, arguments)]
+
+    def read(done):
+        return None if done.returncode else json.loads(done.stdout.strip().splitlines()[-1])
+
+    return _run("REIDENT_RIVALS", ["-I", __file__, task, *map(str, arguments)], read, timeout_s)
+
+
+def incmaxclq(graph, timeout_s=TIMEOUT_S):
+    """Search a graph, a DIMACS file, by the authors' program of IncMaxCLQ, as `ask` runs a task: its processor time."""
+
+    def read(done):
+        # It ends with 1 where all went well, and tells smaller cliques on its way.
+        told = re.search(r"Max Clique Size: (\d+)\n.*\nProgram terminated", done.stdout)
+        return told and {"size": int(told[1])}
+
+    return _run("REIDENT_INCMAXCLQ", [str(graph)], read, timeout_s, folder=Path(graph).parent)
+
+
+def _run(variable, arguments, read, timeout_s, folder=None):
+    """Run what an environment variable names; `read` returns what the ended process told, or None if it failed."""
+    program = os.environ.get(variable)
+    if not program:
+        return {"seconds": None, "stopped": "", "note": f"not run: {variable} is not set"}
+    # A path is told from the folder that the user stands in, not from that in which the program runs.
+    program = Path(program).absolute() if Path(program).exists() else program
+    before = os.times().children_user
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
+        done = subprocess.run(
+            [program, *arguments], capture_output=True, text=True, timeout=timeout_s, cwd=folder, check=False
+        )
     except subprocess.TimeoutExpired:
         return {"seconds": float(timeout_s), "stopped": "rival", "note": f"rival stopped after {timeout_s} s"}
-    if done.returncode:
-        return {"seconds": None, "stopped": "", "note": "not run: " + done.stderr.strip().splitlines()[-1]}
-    return {"stopped": "", "note": "", **json.loads(done.stdout.strip().splitlines()[-1])}
+    except OSError as error:
+        return {"seconds": None, "stopped": "", "note": f"not run: {variable}: {error}"}
+    told = read(done)
+    if told is None:
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or [f"{variable}: ended by {done.returncode}"]
+        return {"seconds": None, "stopped": "", "note": "not run: " + lines[-1]}
+    return {"seconds": os.times().children_user - before, "stopped": "", "note": "", **told}
 
 
 def versions(names=("anjana", "anonypy", "crowds", "diffprivlib", "passagemath-mcqd", "recordlinkage")):

@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import benchmarks
-from benchmarks import Row, _house, _rivals, _rows, _run
+from benchmarks import Row, _house, _rivals, _rows, _run, graph_linkage
 from benchmarks.__main__ import main
 
 
@@ -157,6 +158,41 @@ def test_rivals_that_cannot_run_are_told(monkeypatch):
     assert told["seconds"] is None
     assert told["note"].startswith("not run: KeyError")
     assert _rivals.ask("noise", timeout_s=0.001)["stopped"] == "rival"
+
+
+def test_a_program_that_the_user_names_searches_the_same_graph(monkeypatch, tmp_path):
+    program = tmp_path / "rival"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import sys\n"
+        "lines = [line.split() for line in open(sys.argv[1])]\n"
+        "edges = {(int(u), int(v)) for _, u, v in lines[1:]}\n"
+        "assert lines[0] == ['p', 'edge', '6', str(len(edges))]\n"
+        "assert {v for edge in edges for v in edge} == set(range(1, 7))\n"
+        "open('left', 'w').close()\n"
+        "size = max(k for k in range(7) if k * (k - 1) // 2 <= len(edges))\n"
+        "print('Max Clique Size: 1', 'Clique Output: 1', 'on', sep='\\n')\n"
+        "print(f'Max Clique Size: {size}', 'Clique Output: 1 2', 'Program terminated in 0 seconds.', sep='\\n')\n"
+        "sys.exit(1)\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REIDENT_RIVALS", raising=False)
+
+    def row(graph):
+        return graph_linkage._general({"drawn": graph})[2]
+
+    monkeypatch.delenv("REIDENT_INCMAXCLQ", raising=False)
+    told = row(nx.complete_graph(6))
+    assert (told.rival, told.rival_s, told.note) == ("IncMaxCLQ", None, "not run: REIDENT_INCMAXCLQ is not set")
+    monkeypatch.setenv("REIDENT_INCMAXCLQ", "./rival")
+    assert "the rival" not in row(nx.complete_graph(6)).note
+    assert row(nx.cycle_graph(6)).note.endswith("clique of 2; the rival found 4")
+    assert not (tmp_path / "left").exists()
+    monkeypatch.setenv("REIDENT_INCMAXCLQ", str(tmp_path / "nowhere"))
+    assert "nowhere" in row(nx.complete_graph(6)).note
+    monkeypatch.setenv("REIDENT_INCMAXCLQ", sys.executable)  # which runs no such graph
+    assert row(nx.complete_graph(6)).note.startswith("not run: SyntaxError")
 
 
 def test_the_notebook_draws_a_table_that_is_there():
