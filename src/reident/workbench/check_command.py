@@ -36,6 +36,7 @@ def check(
         str, typer.Option(help="What the original's columns are called where it has no line of names, with commas.")
     ] = "",
     release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
+    person: common.Person = None,
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: common.Population = None,
@@ -71,6 +72,7 @@ def check(
         id=id,
         called=dict(common.parted(one, "--called", "column=name") for one in called or []),
         new=common.listed(new),
+        person=person,
         household=household,
         weight=weight,
         population=population,

@@ -42,7 +42,7 @@ from reident.workbench.population import population_of, told_of_groups
 from reident.workbench.recipe import Recipe, read_recipe
 from reident.workbench.released import Calls, read_any, read_network, read_records, with_marks
 from reident.workbench.released_computed import is_read
-from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
+from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights, told_of_persons
 from reident.workbench.verdict import REFUSING, Verdict
 
 __all__ = ["check"]
@@ -66,6 +66,7 @@ def check(
     release_crs: str | None = None,
     names: str | Sequence[str] = (),
     release_names: str | Sequence[str] = (),
+    person: str | None = None,
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -105,6 +106,9 @@ def check(
     names, release_names : str or sequence of str
         What the columns of the original, and of the release, are called where the file has no line of names; default of
         the original's the recipe's.
+    person : str, optional
+        The original's column that says which records are one person's, where persons have several: classes are then
+        counted in persons, and a person is at risk if one of the records is. Default the recipe's.
     household : str, optional
         The original's column of households: who finds one member finds them all, so that everybody has the risk of the
         member most at risk.
@@ -166,8 +170,10 @@ def check(
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
     roles["release_names"] = release_names
     new = check_several(new, "new")
+    check_text(person, "person")
     check_text(household, "household")
     check_text(weight, "weight")
+    person = person or recipe.first("person")
     household, weight = household or recipe.first("household"), weight or recipe.first("weight")
     if population is not None and weight is None:
         raise ParameterError(NO_WEIGHT)
@@ -198,7 +204,7 @@ def check(
             )
         if not unsaid and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
-        calls = Calls(judged, roles | {"household": household}, called, new)
+        calls = Calls(judged, roles | {"person": person, "household": household}, called, new)
         said = read_any(release, shown, calls)
         if calls.unmet:
             raise ParameterError(f"`new` must name columns of the release, got {sorted(map(str, calls.unmet))}")
@@ -207,8 +213,8 @@ def check(
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         calls.known_of(without_apostrophes(judged)), said, quasi=calls.quasi, sensitive=roles["sensitive"],
-        household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
-        register=calls.register(read_records(register)), earlier=before, told=told, **named,
+        person=person, household=household, weight=weight, population=population, hierarchies=hierarchies,
+        network=network, register=calls.register(read_records(register)), earlier=before, told=told, **named,
     )  # fmt: skip
     found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
     path = Path(release) if isinstance(release, str | Path) else None
@@ -218,11 +224,12 @@ def check(
             found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"])
             findings = [one.as_dict() for one in found_there]
         who, listed = pd.DataFrame(data), sensitive or ()
-        others = {*known.quasi, *listed, *named.values(), household, weight}
+        others = {*known.quasi, *listed, *named.values(), household, weight, person}
         if unsaid:
             keys = identifiers_of(who, others)
         else:
             keys = [name for name in recipe.named("identifier") if name in who.columns and name not in others]
+        keys += [person] if person is not None and person not in known.quasi else []
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     unread, unknown = _unread(known, said)
     findings = findings + unknown + calls.findings
@@ -244,6 +251,7 @@ def check(
             *_notes(known, said, found.attacks, path, calls.computed_from, unread),
             *([] if is_graph(original) or known.has_places else _unasked_places(data)),
             *calls.told,
+            *([] if is_graph(original) else told_of_persons(pd.DataFrame(data), person)),
             *told_of_groups(known, found, stands_for, limit, receipt),
         ],
         seed=seed,
@@ -323,7 +331,7 @@ def _notes(
     if missing:
         told.append(f"Not in the release, so no evidence: {', '.join(map(str, missing))}.")
     sampled = attacks[
-        attacks["n"].notna() & (attacks["n"] < int(knowledge.present.sum())) & (attacks["what"] != "link")
+        attacks["n"].notna() & (attacks["n"] < knowledge.who[knowledge.present].nunique()) & (attacks["what"] != "link")
     ]
     if len(sampled):
         named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())

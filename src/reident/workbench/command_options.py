@@ -18,6 +18,7 @@ Quasi = Annotated[
 ]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
+Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
 Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
 Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]

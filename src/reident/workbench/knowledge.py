@@ -13,6 +13,7 @@ import pandas as pd
 
 from reident.base import ParameterError, RNGLike, check_integer, check_real, check_rng
 from reident.methods.outcome import Knowledge
+from reident.methods.persons import in_persons
 from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import agreement
 from reident.workbench.panel import knowledge_of, panel, read_release
@@ -177,17 +178,21 @@ _Step = tuple[float, Sequence[str], str]
 def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> _Value:
     """Return the risks of an intruder by what is known, each computed once."""
     compared, kept = knowledge.compared(release), set(knowledge.kept(release))
-    persons = np.flatnonzero(knowledge.present)
     made: dict[frozenset[str], dict[str, float]] = {}
 
     def joined(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known and name in kept]
-        found = agreement(compared, used, release.table, len(knowledge.known))
+        said, own, both = release, knowledge, compared
+        if knowledge.persons is not None:  # whose records are one in these columns need not be one in others
+            said, own = in_persons(release, replace(knowledge, known=knowledge.known[used], quasi=used))
+            both = own.compared(said)
+        found, persons = agreement(both, used, said.table, len(own.known)), np.flatnonzero(own.present)
         counts = found.counts()[persons]
         sure = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
-        right = sure if knowledge.truth is None else sure * found.holds(persons, knowledge.truth[persons])
+        right = sure if own.truth is None else sure * found.holds(persons, own.truth[persons])
+        sure, right = (pd.Series(one).groupby(own.who[persons], sort=False).max() for one in (sure, right))
         above = float((sure > limit + 1e-12).mean())
-        return {"risk": float(right.mean()), "share_above_limit": above, "worst": float(sure.max(initial=0.0))}
+        return {"risk": float(right.mean()), "share_above_limit": above, "worst": float(sure.max())}
 
     def placed(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known]

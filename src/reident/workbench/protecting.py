@@ -290,7 +290,7 @@ def _refuse_identifiers(frame: Any, others: list[str], recipe: Recipe | None, *,
         role, reason = proposed[name]
         if recipe is not None and name in recipe.columns:
             role, reason = recipe.columns[name].get("role", role), "by the recipe"
-        if role in ("identifier", "free text"):
+        if role in ("identifier", "person", "free text"):
             raise ParameterError(
                 f"`keep` must not name {name!r}, which tells who a record is ({role}: {reason}); "
                 "`keep_identifiers` releases it all the same"

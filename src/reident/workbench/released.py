@@ -200,7 +200,7 @@ class Calls:
         single = {
             name: [] if roles[name] is None else check_several([roles[name]], name) for name in ("lat", "lon", "id")
         }
-        self._others += [*single["id"], *filter(None, [roles.get("household")])]
+        self._others += [*single["id"], *filter(None, [roles.get("household"), roles.get("person")])]
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)

@@ -22,7 +22,9 @@ __all__ = [
     "doubtful_places",
     "place_columns",
     "propose",
+    "repeated_ids",
     "survey_weights",
+    "told_of_persons",
 ]
 
 #: What a column can be, and what that means for a release.
@@ -32,6 +34,7 @@ ROLES = {
     "sensitive": "must not become known: what an intruder wants to learn",
     "place": "where the record is: masked",
     "weight": "how many persons of the population a record stands for",
+    "person": "records with the same value are one person's: persons are counted, and it is never released",
     "household": "records with the same value live together",
     "node": "one end of a relation: two such columns are a network",
     "free text": "may name anybody: never released",
@@ -48,6 +51,12 @@ NO_WEIGHT = (
     "command line --role COLUMN=weight of reident open"
 )
 _WORDS = {
+    "person": (  # where the name has no other word and its values repeat
+        "id ids uuid guid ssn svnr mrn key pseudonym hash nr nummer number record person personid persnr pid patient "
+        "patientid patientnr patientennummer patnr patid pat subject subjectid participant respondent proband "
+        "versicherter versichertennummer kvnr customer customerid kunde kundennr client clientid member memberid case "
+        "caseid fall fallnr fallnummer"
+    ),
     "household": "household haushalt hh hhid hhnr haushaltsnummer haushaltsnr family familie famid",
     "weight": "wgt wt fnlwgt afnlwgt pweight hochrechnung hochrechnungsfaktor gewichtung sampling pond ponderation",
     "identifier": (
@@ -78,6 +87,8 @@ _NORTH = {"north", "northing", "northings", "nordwert", "hochwert", "hoch", "utm
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 #: Values of which so large a share occurs once tell who a record is.
 _NEARLY_ALL = 0.98
+#: The fewest persons that a column may tell apart, and the most records that each may have on average.
+_FEWEST_PERSONS, _MOST_A_PERSON = 8, 100
 
 
 #: Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``.
@@ -166,7 +177,7 @@ def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
 def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> dict[Any, tuple[str, str]]:
     """Return a role and a reason for each column."""
     found = {}
-    ends = _relations(table, types)
+    ends, person = _relations(table, types), repeated_ids(table)[:1]
     for name in table.columns:
         if ends is not None:
             found[name] = (
@@ -176,6 +187,9 @@ def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns 
             found[name] = ("place", str(places["reason"]))
         elif types[name] == "geometry":
             found[name] = ("place", "the geometry of the file")
+        elif name in person:
+            many = table[name].notna().sum() / table[name].nunique()
+            found[name] = ("person", f"the name, and {many:.1f} records a value: whose they are")
         else:
             found[name] = _role(name, table[name].dropna(), types[name], len(table))
     return found
@@ -203,6 +217,32 @@ def _relations(table: pd.DataFrame, types: Mapping[Any, str]) -> tuple[str, str]
     if (once < 1 or loops) and (named is None or alike < 0.5 or once < _ONCE or loops > _LOOPS):
         return None
     return ends if alike >= (0.5 if named is None else 0.1) and (named is not None or len(table) >= 20) else None
+
+
+def repeated_ids(table: pd.DataFrame) -> list[Any]:
+    """Return the columns that by name and values say which records are one person's, that of most persons first."""
+    found = {}
+    for name in table.columns:
+        told, known = words(name), table[name].dropna()
+        if not told or not told <= _VOCABULARY["person"] or known.dtype.kind not in "iuOT":
+            continue
+        n = known.nunique()
+        if n >= _FEWEST_PERSONS and n < _NEARLY_ALL * len(known) and len(known) < _MOST_A_PERSON * n:
+            found[name] = n
+    return sorted(found, key=lambda name: -found[name])
+
+
+def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
+    """Say what is counted where persons have several records, or may have."""
+    if person is not None:
+        n = table[person].nunique() + int(table[person].isna().sum())
+        told = f"{len(table)} records of {n} persons by {person}: classes and risks are counted in persons"
+        return [f"{told}, each at risk if one of the records is."] if n < len(table) else []
+    return [
+        f"Records are counted, not persons: {name} has {table[name].nunique()} values in {len(table)} records. If it "
+        f"says which records are one person's, --person {name} of check, in a recipe the role person, counts persons."
+        for name in repeated_ids(table)[:1]
+    ]
 
 
 def says_identifier(name: Any) -> bool:
