@@ -131,6 +131,43 @@ def test_without_an_id_it_says_what_cannot_be_told(files):
     assert joins[0] == joins[1]
 
 
+def test_what_is_believed_is_called_confidence_and_what_was_right_success(tmp_path):
+    """Each column of numbers is exchanged among persons: who takes the nearest record is sure, and wrong."""
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"nr": [f"P{i:03d}" for i in range(300)]})
+    table["income"], table["age"] = rng.permutation(300) * 100, rng.permutation(300)
+    table["ill"] = rng.choice(["flu", "gout"], 300)
+    moved = table.assign(income=table["income"].to_numpy()[rng.permutation(300)])
+    table.to_csv(tmp_path / "original.csv", index=False)
+    moved.sample(frac=1, random_state=1).to_csv(tmp_path / "moved.csv", index=False)
+    said = ["--against", tmp_path / "original.csv", "--quasi", "income,age", "--sensitive", "ill"]
+    words = {}
+    for known in ([], ["--id", "nr"]):
+        text = run(tmp_path / "moved.csv", *said, *known, "--out", tmp_path / "verdict").stdout
+        told = json.loads((tmp_path / "verdict" / "verdict.json").read_text("utf-8"))
+        rows = {one["name"]: one for one in told["attacks"]}
+        words[bool(known)] = {name: row["measure"] for name, row in rows.items()}
+        nearest = rows["nearest_record"]
+        assert f"{nearest['risk']:.1%} {nearest['measure']} (" in text
+        assert re.search(rf"by \w+ \([\d.]+% {rows['exact_join']['measure']}\)", told["verdict"])
+        assert re.search(rf"knowing \w+: .* {rows['exact_join']['measure']} by joining", text)
+        if not known:
+            believed = nearest["risk"]
+    assert {"exact_join", "nearest_record", "record_assignment"} <= set(words[False])
+    assert {words[False][name] for name in ("exact_join", "class_risk", "nearest_record")} == {"confidence"}
+    assert words[False]["homogeneity"] == "success"  # the values are in the original
+    assert set(words[True].values()) == {"success"}
+    # What is called success is how often the nearest record is the person's.
+    right = nearest["risk"]
+    gaps = sum(
+        abs(table[name].to_numpy()[:, None] - moved[name].to_numpy()) / np.ptp(table[name])
+        for name in ("income", "age")
+    )
+    naive = np.mean([(row == row.min())[i] / (row == row.min()).sum() for i, row in enumerate(gaps)])
+    assert right == pytest.approx(naive, abs=1e-6)
+    assert believed > right + 0.1
+
+
 def test_tolerance_lets_some_persons_lie_above():
     table = pd.DataFrame({"age": [30] * 98 + [50, 51], "sex": "f"})
     strict = rd.check(table, table, quasi=["age", "sex"], attacks=["exact_join"])

@@ -108,7 +108,7 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         {
             "claim": release.table.index[rows].astype(object),
             "confidence": 1 / size[rows],
-            "right": 1 / size[rows],
+            "right": np.nan if persons is None else 1 / size[rows],
             "base": 1 / len(size),
             "present": True,
         },

@@ -311,10 +311,11 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     -------
     tuple of dict and DataFrame
         ``risk`` (mean share of right claims over the persons in the file; of confidence where nobody can tell right
-        from wrong) with ``low`` and ``high``, ``baseline``, ``control`` (the same for releases without the person, or
-        for persons who are not in the file; NaN without either), ``residual`` (against the control, else the baseline),
-        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence
-        could be kept), ``verdict`` ("above the limit", "within the limit", "not told apart from guessing").
+        from wrong), ``measure``, which of the two it is ("success", "confidence"), with ``low`` and ``high``,
+        ``baseline``, ``control`` (the same for releases without the person, or for persons who are not in the file; NaN
+        without either), ``residual`` (against the control, else the baseline), ``confidence`` (mean), ``worst``,
+        ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence could be kept), ``verdict``
+        ("above the limit", "within the limit", "not told apart from guessing").
     """
     inside, outside = (outcome.claims[outcome.claims["present"].to_numpy(bool) == own] for own in (True, False))
     n = len(inside)
@@ -338,6 +339,7 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     persons = pd.DataFrame({"risk": risks, "top": top, "above": over}, index=inside.index)
     return {
         "risk": rate.value,
+        "measure": "success" if told else "confidence",
         "low": rate.low,
         "high": rate.high,
         "baseline": baseline,

@@ -86,7 +86,8 @@ def check(
     print(found.sentence)
     ran = found.attacks["reason"] == ""
     for _, row in found.attacks[ran].iterrows():
-        between = f"{row['risk']:.1%} ({row['low']:.1%} to {row['high']:.1%}), guessing {row['baseline']:.1%}"
+        between = f"{row['risk']:.1%} {row['measure']} ({row['low']:.1%} to {row['high']:.1%})"
+        between += f", guessing {row['baseline']:.1%}"
         above = f"{row['share_above_limit']:.1%} of {row['n']} above {found.limit:.0%}"
         print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
     for reason, rows in found.attacks[~ran].groupby("reason", sort=False):
@@ -94,7 +95,7 @@ def check(
     if found.knowledge is not None:
         for _, row in found.knowledge.worst.iterrows():
             share = f"{row['share_above_limit']:.1%} of persons above {found.limit:.0%}"
-            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} success by joining")
+            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} {found.knowledge.measure} by joining")
     for one in found.findings:
         print(f"  audit: {one['sentence']}")
     for note in found.notes:

@@ -37,7 +37,7 @@ class KnowledgePrice:
     Attributes
     ----------
     subsets : DataFrame
-        One row a subset: ``known`` (columns, separated by commas), ``size``, ``risk`` (mean success),
+        One row a subset: ``known`` (columns, separated by commas), ``size``, ``risk`` (mean `measure`),
         ``share_above_limit``, ``worst`` (the largest risk of a person). Sorted by size, then by risk, highest first.
     columns : DataFrame
         One row a column: ``column``, ``share_above_limit`` and ``risk``: what knowing it adds to either, the mean over
@@ -46,12 +46,15 @@ class KnowledgePrice:
         The tolerable risk of a person.
     exact : bool
         Whether the contributions are over all orders, and not over some that were drawn.
+    measure : {"success", "confidence"}
+        What `risk` is: the share of right claims, or where nobody can tell these from wrong ones the mean confidence.
     """
 
     subsets: pd.DataFrame
     columns: pd.DataFrame
     limit: float
     exact: bool
+    measure: str = "success"
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -162,7 +165,8 @@ def price(
         shared = _shapley(names, value, steps) / n_orders
     columns = shared.reset_index(names="column")
     columns = columns.sort_values(["share_above_limit", "risk"], ascending=False, kind="stable", ignore_index=True)
-    return KnowledgePrice(subsets, columns, limit, every)
+    measure = "success" if knowledge.truth is not None else "confidence"
+    return KnowledgePrice(subsets, columns, limit, every, measure)
 
 
 def _size(n_names: int) -> int:

@@ -37,7 +37,7 @@ __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "placed_
 #: The columns of a panel.
 COLUMNS = [
     *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),
-    *("n_above", "n", "verdict", "calibrated", "complete", "assumption", "reason"),
+    *("n_above", "n", "verdict", "measure", "calibrated", "complete", "assumption", "reason"),
 ]
 
 
@@ -109,7 +109,7 @@ def panel(
                 concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
                 most = max(most, float(np.nan_to_num(told["share_above_limit"])) * concerned)
         except NotApplicable as why:
-            row |= {"verdict": "not run", "reason": str(why)}
+            row |= {"verdict": "not run", "measure": "", "reason": str(why)}
         rows.append(row)
         shared = _together(persons, households)
         share = max(most, float(shared["above"].mean()) if len(shared) else 0.0)
@@ -236,7 +236,8 @@ def attack_panel(
     Returns
     -------
     DataFrame
-        One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the file, with
+        One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the file, or
+        where nobody can tell right claims from wrong ones the mean confidence (``measure`` says which), with
         ``low`` and ``high`` (Wilson, 95 %); ``baseline`` (guessing without the release), ``control`` (persons who are
         not in the file, NaN without any), ``residual``; ``worst``, the largest risk of a person; ``share_above_limit``,
         ``n_above``, ``n``; ``verdict`` ("above the limit", "within the limit", "not told apart from guessing", "not

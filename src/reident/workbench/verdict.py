@@ -21,7 +21,7 @@ __all__ = ["REFUSING", "Verdict"]
 REFUSING = ("hidden value", "true place", "identifier", "unread column", "further table")
 #: What the verdict says of each attack that was run.
 _TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
-_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "calibrated", "assumption")
+_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "measure", "calibrated", "assumption")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Verdict:
             first = above.sort_values("share_above_limit", ascending=False, kind="stable").iloc[0]
             told.append(
                 f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
-                f"{first['name']} ({first['risk']:.1%} success)"
+                f"{first['name']} ({first['risk']:.1%} {first['measure']})"
             )
         if hidden:
             told.append(f"the file holds {len(hidden)} hidden value(s) of the original or more")
