@@ -168,6 +168,20 @@ def test_what_is_believed_is_called_confidence_and_what_was_right_success(tmp_pa
     assert believed > right + 0.1
 
 
+def test_a_file_in_the_originals_order_is_refused(files, tmp_path):
+    table = people()
+    table.to_csv(tmp_path / "original.csv", index=False)
+    said = ["--against", tmp_path / "original.csv", "--quasi", "sex,town", "--limit", "1"]
+    table[["sex"]].to_csv(tmp_path / "same.csv", index=False)
+    refused = run(tmp_path / "same.csv", *said)
+    assert refused.exit_code == 3
+    assert "the rows stand in the original's order, shuffle them" in refused.stdout.splitlines()[0]
+    table[["sex"]].sample(frac=1, random_state=1).to_csv(tmp_path / "other.csv", index=False)
+    assert run(tmp_path / "other.csv", *said).exit_code == 0
+    table[["sex"]].sort_values("sex").to_csv(tmp_path / "sorted.csv", index=False)
+    assert run(tmp_path / "sorted.csv", *said).exit_code == 0
+
+
 def test_tolerance_lets_some_persons_lie_above():
     table = pd.DataFrame({"age": [30] * 98 + [50, 51], "sex": "f"})
     strict = rd.check(table, table, quasi=["age", "sex"], attacks=["exact_join"])
