@@ -182,6 +182,23 @@ def test_a_file_in_the_originals_order_is_refused(files, tmp_path):
     assert run(tmp_path / "sorted.csv", *said).exit_code == 0
 
 
+def test_columns_that_are_released_as_they_are_and_named_by_nobody_are_told():
+    table = people().assign(job=lambda t: t["age"] % 7, one="x", pay=lambda t: t["age"] * 1.5)
+    rng = np.random.default_rng(0)
+    shown = table.drop(columns="nr").assign(pay=table["pay"] + rng.normal(size=400))
+    told = {}
+    every = ["sex", "age", "town", "job"]
+    for name, said in (("none", {}), ("ill", {"sensitive": "ill"}), ("all", {"sensitive": "ill", "quasi": every})):
+        notes = rd.check(shown, table, **{"quasi": "sex", "attacks": ["exact_join"], **said}).notes
+        told[name] = [note for note in notes if note.startswith("Released as they are")]
+    assert "no attack uses them: age, town, ill, job. Who" in told["none"][0]
+    assert "no attack uses them: age, town, job. Who" in told["ill"][0]
+    assert told["all"] == []
+    # The note is no lie: these columns find persons.
+    by_all = rd.check(shown, table, quasi=every, attacks=["exact_join"])
+    assert by_all.share_above_limit > rd.check(shown, table, quasi="sex", attacks=["exact_join"]).share_above_limit
+
+
 def test_tolerance_lets_some_persons_lie_above():
     table = pd.DataFrame({"age": [30] * 98 + [50, 51], "sex": "f"})
     strict = rd.check(table, table, quasi=["age", "sex"], attacks=["exact_join"])

@@ -29,6 +29,7 @@ from reident.methods.release import Release
 from reident.networks.graph import Network, as_network, by_name
 from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
+from reident.tables.labels import texts_of
 from reident.workbench.audit import audit_bytes
 from reident.workbench.cell_audit import Finding
 from reident.workbench.files import read_like, without_apostrophes
@@ -51,6 +52,8 @@ __all__ = ["check"]
 _FEW = 0.02
 #: The same from which on the column was not judged.
 _MOST = 0.5
+#: The share of a column's cells that must be values of the original for the column to be released as it is.
+_KEPT = 0.99
 
 
 def check(
@@ -223,7 +226,7 @@ def check(
             released = read_like(path, data, names=release_names) if release_names else None
             found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"])
             findings = [one.as_dict() for one in found_there]
-        who, listed = pd.DataFrame(data), sensitive or ()
+        who, listed = pd.DataFrame(data), roles["sensitive"] or ()
         others = {*known.quasi, *listed, *named.values(), household, weight, person}
         if unsaid:
             keys = identifiers_of(who, others)
@@ -250,6 +253,7 @@ def check(
         notes=[
             *_notes(known, said, found.attacks, path, calls.computed_from, unread),
             *([] if is_graph(original) or known.has_places else _unasked_places(data)),
+            *([] if is_graph(original) else _unnamed(who, said.table, {*others, *keys, *new, *recipe.keep})),
             *calls.told,
             *([] if is_graph(original) else told_of_persons(pd.DataFrame(data), person)),
             *told_of_groups(known, found, stands_for, limit, receipt),
@@ -344,6 +348,24 @@ def _notes(
     if path is None and release.network is None:
         told.append("The release was given as a table: no bytes were audited.")
     return told
+
+
+def _unnamed(original: pd.DataFrame, released: pd.DataFrame, named: Collection[Any]) -> list[str]:
+    """Name the columns that are released as they are, and of which nobody says that others know them or must not."""
+    shared = [name for name in original.columns if name in released.columns and name not in named]
+    shared = [name for name in shared if original[name].dtype.name != "geometry"]
+    exact = []
+    for name in shared:
+        own, shown = texts_of(original[name]).dropna().unique(), texts_of(released[name]).dropna()
+        if len(own) > 1 and len(shown) and shown.isin(own).mean() > _KEPT:
+            exact.append(str(name))
+    if not exact:
+        return []
+    return [
+        f"Released as they are and named neither as quasi-identifiers nor as sensitive, so no attack uses them: "
+        f"{', '.join(exact)}. Who knows one finds more: --quasi names what others may know, --sensitive what they must "
+        "not learn."
+    ]
 
 
 def _unread(knowledge: Knowledge, release: Release) -> tuple[list[str], list[dict[str, Any]]]:
