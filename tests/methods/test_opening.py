@@ -1,9 +1,11 @@
 """Any file is opened as it is: what was written in any dialect comes back the same, or a receipt says what changed."""
 
+import datetime as dt
 import gzip
 
 import geopandas as gpd
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -385,3 +387,44 @@ def test_records_of_words_and_of_sheets_are_no_names_either(tmp_path):
         with pytest.raises(DataError, match="looks like a record"):
             rd.open_file(tmp_path / f"words.{kind}")
         assert len(rd.open_file(tmp_path / f"words.{kind}", names=["sex", "town", "n"]).data) == 50
+
+
+def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Nr", "PLZ", "Kasse", "Betrag"])
+    for i, plz in enumerate([1067, 1069, 99817, 80331, 4109] * 6):
+        sheet.append([i, plz, 7, 10 * i])
+        sheet.cell(i + 2, 2).number_format = "00000"
+        sheet.cell(i + 2, 3).number_format = "[$-407]000"
+        sheet.cell(i + 2, 4).number_format = "0.00"
+    book.save(tmp_path / "a.xlsx")
+    found = rd.open_file(tmp_path / "a.xlsx")
+    assert found.data["PLZ"].tolist()[:5] == ["01067", "01069", "99817", "80331", "04109"]
+    assert found.data["Kasse"].unique().tolist() == ["007"]
+    assert found.data["Betrag"].tolist() == [10 * i for i in range(30)]
+    assert found.columns.set_index("column")["type"].to_dict() == {
+        "Nr": "integer", "PLZ": "text", "Kasse": "text", "Betrag": "integer",
+    }  # fmt: skip
+    assert any(line.startswith("60 numbers of a format such as 00000") for line in found.receipts)
+
+
+@pytest.mark.parametrize("words", ["unbekannt", "n.b.", "12.03.1950", "um 1950"])
+def test_dates_of_a_sheet_with_a_few_words_among_them(tmp_path, words):
+    days = [dt.datetime(1972, 11, 27), dt.datetime(1950, 1, 2), dt.datetime(1984, 5, 6)] * 10
+    table = pd.DataFrame({"Geburt": [*days, words, words], "age": range(32)})
+    table.to_excel(tmp_path / "a.xlsx", index=False)
+    found = rd.open_file(tmp_path / "a.xlsx", missing=["n.b."])
+    row = found.columns.set_index("column").loc["Geburt"]
+    if words == "um 1950":  # no day, and no word for none: nothing is lost, and nothing added
+        assert row["type"] == "text"
+        assert found.data["Geburt"].tolist()[:2] == ["1972-11-27", "1950-01-02"]
+        assert found.data["Geburt"].tolist()[-1] == "um 1950"
+        return
+    assert row["type"] == "date"
+    assert found.data["Geburt"].tolist()[:2] == [pd.Timestamp(1972, 11, 27), pd.Timestamp(1950, 1, 2)]
+    assert row["missing"] == (0 if words == "12.03.1950" else 2)
+    if words == "12.03.1950":
+        assert found.data["Geburt"].iloc[-1] == pd.Timestamp(1950, 3, 12)
+    else:
+        assert f"Geburt: {words!r} read as missing (2 records)" in found.receipts

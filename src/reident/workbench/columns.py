@@ -357,8 +357,11 @@ def _codes_among(values: pd.Series) -> list[str]:
     return [f"{code} may mean missing ({counts[code]} records)" for code in found]
 
 
-def type_values(column: pd.Series, *, text: bool = False) -> Typed:
-    """Type a column that its file has typed already: plain values, no categories that no record has."""
+def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str] | None = None) -> Typed:
+    """Type a column that its file has typed already: plain values, no categories that no record has.
+
+    Cells of several kinds are read as texts are, with the same words for `missing`; dates are so written first.
+    """
     name = column.name
     receipts: list[str] = []
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -369,8 +372,8 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
         )
     if column.dtype == object and not text:
         kinds = {type(value) for value in column.dropna()}
-        if str in kinds and kinds & {int, float, Decimal}:
-            return type_text(column.map(lambda cell: "" if is_gap(cell) else _cell_text(cell)), ".")
+        if str in kinds and kinds - {str}:
+            return type_text(_as_texts(column), ".", missing=missing)
         column = _plain_objects(column, kinds)
     if text and not isinstance(column.dtype, pd.StringDtype):
         return Typed(
@@ -387,6 +390,22 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
     if pd.api.types.is_numeric_dtype(column):
         return Typed(column, "number", receipts, _codes_among(column))
     return Typed(column, "text", receipts) if text else _texts_or_dates(column, receipts)
+
+
+def _as_texts(column: pd.Series) -> pd.Series:
+    """Return cells of several kinds as texts; days that somebody typed as texts are written as the others are."""
+    texts = column.map(lambda cell: "" if is_gap(cell) else _cell_text(cell))
+    days = column.map(lambda cell: isinstance(cell, dt.date) and not is_gap(cell)).astype(bool)
+    if not days.any():
+        return texts
+    if any(len(text) > len("1999-12-31") for text in texts[days]):  # moments: all of them are written as such
+        texts = texts.mask(days, column.map(str))
+    typed = [cell.strip() for cell in texts[~days].unique()]
+    read = _as_dates(typed, {"", *_AMONG_NUMBERS, *_NO_DAY})
+    if read is None:
+        return texts
+    known = {cell: _cell_text(day) for cell, day in zip(typed, read[0], strict=True) if not is_gap(day)}
+    return texts.map(lambda cell: known.get(cell.strip(), cell))
 
 
 def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = False) -> Typed:
@@ -411,6 +430,14 @@ def _digits_among(name: Any, cells: Sequence[Any]) -> list[str]:
     return ["numbers that the file says are texts stay text: written as numbers they would be such"]
 
 
+def _cell_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return str(value.date())  # a day, as it was typed
+    return str(value)
+
+
 def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
     known = column.dropna()
     if kinds and kinds <= {int, float, Decimal}:
@@ -426,7 +453,3 @@ def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
 def is_gap(cell: Any) -> bool:
     """Whether a cell says nothing, in whatever type its column has: None, NaN, NaT or NA."""
     return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
-
-
-def _cell_text(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

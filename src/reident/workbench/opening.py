@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -280,7 +282,7 @@ def _below(cells: pd.DataFrame) -> list[str]:
 
 def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -> Typed:
     """Type a column of a file that has types; text that `missing` names, and cells of Excel, may still be numbers."""
-    typed = type_values(column, text=text)
+    typed = type_values(column, text=text, missing=missing)
     if missing and typed.type in ("integer", "number", "text"):
         cells = typed.cells.astype(str)
         absent = cells.isin(set(missing)) & typed.cells.notna()
@@ -320,13 +322,41 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
     sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
     chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
-    cells = sheets[chosen]
+    cells, shown = _with_zeros(path, chosen, sheets[chosen])
     rows = [[None if _blank(cell) else cell for cell in row] for row in cells.itertuples(index=False)]
     rows = [row for row in rows if any(cell is not None for cell in row)]
     empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
     rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
     table, told = table_of_rows(rows, path.name, None, names)
-    return table, {"sheet": chosen, "parts": list(sizes)}, told, notes
+    return table, {"sheet": chosen, "parts": list(sizes)}, [*told, *shown], notes
+
+
+#: The format of numbers that are shown with so many digits, such as 00000 of postcodes.
+_ZEROS = re.compile(r"(?:\[\$[^\]]*\])?(0{2,})")
+
+
+def _with_zeros(path: Path, sheet: str, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return cells as a sheet shows them where a format gives numbers leading zeros: they are codes."""
+    if not zipfile.is_zipfile(path):
+        return cells, []
+    with zipfile.ZipFile(path) as parts:
+        styles = parts.read("xl/styles.xml").decode("utf-8", "replace") if "xl/styles.xml" in parts.namelist() else ""
+    if not re.search(rf'formatCode="{_ZEROS.pattern}"', styles):
+        return cells, []
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    book[sheet].reset_dimensions()
+    made, n = cells.to_numpy(object).copy(), 0
+    for i, row in enumerate(book[sheet].rows):
+        for j, cell in enumerate(row):
+            form = isinstance(cell.value, int | float) and _ZEROS.fullmatch(str(cell.number_format))
+            if form and cell.value == int(cell.value) >= 0:
+                made[i, j] = f"{int(cell.value):0{len(form.group(1))}d}"
+                n += 1
+    book.close()
+    told = f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"
+    return pd.DataFrame(made, columns=cells.columns), [told] if n else []
 
 
 def _blank(cell: Any) -> bool:
