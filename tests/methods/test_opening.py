@@ -12,7 +12,7 @@ import pytest
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
-from reident.workbench.columns import decimals_of, type_values
+from reident.workbench.columns import decimals_of, type_text, type_values
 from reident.workbench.opening import describe
 from reident.workbench.recipe import read_recipe, recipe_of
 
@@ -428,3 +428,41 @@ def test_dates_of_a_sheet_with_a_few_words_among_them(tmp_path, words):
         assert found.data["Geburt"].iloc[-1] == pd.Timestamp(1950, 3, 12)
     else:
         assert f"Geburt: {words!r} read as missing (2 records)" in found.receipts
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("identifiant_ménage", "household"), ("gospodarstwo", "household"), ("pondération", "weight"),
+        ("waga", "weight"),
+        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("dochód", "sensitive"),
+        ("płeć", "quasi-identifier"),
+        ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("année_naissance", "quasi-identifier"),
+        ("numéro_téléphone", "identifier"), ("prostate", "other"), ("estate", "other"), ("outcome_diag", "sensitive"),
+    ],
+)  # fmt: skip
+def test_roles_are_proposed_in_several_languages(name, role):
+    rng = np.random.default_rng(0)
+    values = {
+        "household": np.arange(200) // 3, "weight": rng.uniform(200, 900, 200), "identifier": np.arange(200) + 10**9
+    }.get(role, rng.normal(7, 2, 200))  # fmt: skip
+    found = describe(pd.DataFrame({name: values, "x1": rng.normal(size=200)}), {})
+    assert found.columns.set_index("column")["role"][name] == role
+
+
+@pytest.mark.parametrize("ends", [("Von", "An"), ("od", "do"), ("van", "naar"), ("de", "à")])
+def test_relations_are_found_by_names_in_several_languages(ends):
+    rng = np.random.default_rng(0)
+    pairs = pd.DataFrame(rng.integers(0, 60, (300, 2)), columns=list(ends)).drop_duplicates()
+    pairs = pairs[pairs[ends[0]] < pairs[ends[1]]].assign(since=2001)
+    roles = describe(pairs, {}).columns.set_index("column")["role"]
+    assert roles[list(ends)].tolist() == ["node", "node"]
+
+
+def test_an_age_that_is_open_at_one_end_is_read_in_several_languages():
+    for word in ("65 lat i więcej", "65+", "65 und mehr", "65 ans et plus", "65 años y más", "≥ 65", "65 of ouder"):
+        cells = pd.Series([*map(str, range(20, 65)), word], name="wiek", dtype=object)
+        typed = type_text(cells, ".")
+        assert typed.type == "integer"
+        assert typed.cells.tolist()[-1] == 65
+        assert typed.receipts == [f"{word!r} read as the number 65 (1 records)"]

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "type_values", "words"]
+from reident.tables.labels import interval_of
+from reident.workbench.vocabulary import MEANING, words
+
+__all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "type_values"]
 
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 _NO_ANSWER = {
@@ -36,13 +39,6 @@ _NUMBER = {
     ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d+)?"),
     ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d+)?([eE][+-]?\d+)?"),
 }
-_OPEN_ENDED = re.compile(r"(?:[<>≤≥]=?\s*)?([+-]?\d+)\s*\+?|(\d+) (?:und mehr|and over|or more|plus)")
-#: Words of names that mean a code: digits that are no quantity, to be kept as they are written.
-_CODE_WORDS = {
-    "plz", "postleitzahl", "zip", "zipcode", "postcode", "postal", "ags", "nuts", "gemeinde", "gemeindekennziffer",
-    "kreis", "kennziffer", "code", "key", "schluessel", "schlüssel", "nr", "nummer", "id", "telefon", "phone", "tel",
-    "icd", "ops", "isco", "nace", "fips", "siren", "insee", "cap", "iban", "konto",
-}  # fmt: skip
 #: A day as one whole number; that many different ones are no chance.
 _WHOLE_DAY, _FEW_DAYS = re.compile(r"(1[89]|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"), 3
 _DAYS = (18000101, 20991231)
@@ -87,18 +83,6 @@ class Typed:
     type: str
     receipts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-def words(name: Any) -> set[str]:
-    """Return the words of a column's name, in small letters: "Fall-Nr" and "fallNr" have fall and nr.
-
-    Examples
-    --------
-    >>> sorted(words("fallNr_2020"))
-    ['2020', 'fall', 'nr']
-    """
-    parted = re.sub(r"([a-zäöüß])([A-ZÄÖÜ])", r"\1 \2", str(name))
-    return {word.lower() for word in re.findall(r"[^\W\d_]+|\d+", parted)}
 
 
 def decimals_of(values: pd.Series, most: int = 12) -> int | None:
@@ -229,14 +213,14 @@ def _as_numbers(
     whole = bool(_matches(regular, _INTEGER).all())
     if _matches(regular, _LEADING_ZERO).any():
         return None  # a code
-    if whole and (words(name) & _CODE_WORDS or max(map(len, regular)) > 18):
+    if whole and (words(name) & MEANING["code"] or max(map(len, regular)) > 18):
         return None
     plain = dict(zip(regular, _plain(regular, decimal), strict=True))
     receipts: list[str] = []
     for cell in sorted(odd):
-        found = _OPEN_ENDED.fullmatch(cell)
-        if found:
-            plain[cell] = found.group(1) or found.group(2)
+        ends = [end for end in (interval_of(cell) or ())[:2] if np.isfinite(end)]
+        if len(ends) == 1 and float(ends[0]).is_integer():  # an interval that is open at one end
+            plain[cell] = str(int(ends[0]))
             n = _count(cells, counts, {cell})
             receipts.append(f"{cell!r} read as the number {plain[cell]} ({n} records)")
         elif guess:

@@ -12,7 +12,7 @@ import pandas as pd
 from reident.base import DataError, check_real
 from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
-from reident.workbench.columns import words
+from reident.workbench.vocabulary import MEANING, meant, words
 
 __all__ = [
     "NO_WEIGHT",
@@ -50,40 +50,6 @@ NO_WEIGHT = (
     "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
     "command line --role COLUMN=weight of reident open"
 )
-_WORDS = {
-    "person": (  # where the name has no other word and its values repeat
-        "id ids uuid guid ssn svnr mrn key pseudonym hash nr nummer number record person personid persnr pid patient "
-        "patientid patientnr patientennummer patnr patid pat subject subjectid participant respondent proband "
-        "versicherter versichertennummer kvnr customer customerid kunde kundennr client clientid member memberid case "
-        "caseid fall fallnr fallnummer"
-    ),
-    "household": "household haushalt hh hhid hhnr haushaltsnummer haushaltsnr family familie famid",
-    "weight": "wgt wt fnlwgt afnlwgt pweight hochrechnung hochrechnungsfaktor gewichtung sampling pond ponderation",
-    "identifier": (
-        "id ids nr nummer number uuid guid ssn svnr kvnr mrn passport name names vorname nachname surname lastname "
-        "firstname forename email mail phone telefon tel mobile handy fax iban konto account address adresse anschrift "
-        "street strasse straße hausnummer fallnummer fallnr patientnr patientid patient url ip record key"
-    ),
-    "sensitive": (
-        "diagnose diagnosis diag icd disease illness krankheit ill condition income einkommen lohn gehalt salary wage "
-        "earnings pay revenue umsatz vermögen wealth religion konfession party partei vote hiv drug medication "
-        "medikament befund result outcome debt schulden crime delikt sexuality orientation"
-    ),
-    "quasi-identifier": (
-        "sex gender geschlecht age alter birth geburt geboren born dob geburtsdatum geburtsjahr birthday year jahr plz "
-        "postleitzahl zip zipcode postcode postal ort town city stadt gemeinde kreis region state land county country "
-        "staat district bezirk nation nationality staatsangehörigkeit herkunft race ethnicity ethnie marital "
-        "familienstand civil education bildung schulabschluss abschluss degree school schule job beruf occupation "
-        "profession employer arbeitgeber workclass industry branche height groesse größe weight gewicht children "
-        "kinder religionszugehörigkeit language sprache date datum aufnahmedatum entlassdatum admission "
-        "hospital klinik ward"
-    ),
-}
-_VOCABULARY = {role: set(listed.split()) for role, listed in _WORDS.items()}
-_LAT = {"lat", "latitude", "breite", "breitengrad", "geobreite", "latitud", "lat_deg", "ylat"}
-_LON = {"lon", "lng", "long", "longitude", "länge", "laenge", "längengrad", "laengengrad", "geolänge", "longitud"}
-_EAST = {"east", "easting", "eastings", "ostwert", "rechtswert", "rechts", "utme", "xutm", "x", "utmx", "e"}
-_NORTH = {"north", "northing", "northings", "nordwert", "hochwert", "hoch", "utmn", "yutm", "y", "utmy", "n"}
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 #: Values of which so large a share occurs once tell who a record is.
 _NEARLY_ALL = 0.98
@@ -102,11 +68,11 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
     must be told.
     """
     numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
-    for lat, lon in _pairs(numeric, _LAT, _LON):
+    for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -90, 90) and _within(table[lon], -180, 360):
             reason = "degrees of latitude and longitude by name and range"
             return PlaceColumns(lat=lat, lon=lon, crs=crs or "EPSG:4326", reason=reason)
-    for north, east in _pairs(numeric, _NORTH, _EAST):
+    for north, east in _pairs(numeric, MEANING["north"], MEANING["east"]):
         if _within(table[north], 0, 1e7) and _within(table[east], -1e7, 6e7) and table[north].abs().max() > 1000:
             found = crs or _german_crs(table[east], table[north])
             reason = "metres east and north by name and range" + ("" if found else ": name a CRS, such as EPSG:25832")
@@ -142,7 +108,7 @@ def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: Place
     return told
 
 
-def _pairs(names: list[Any], first: set[str], second: set[str]) -> list[tuple[Any, Any]]:
+def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> list[tuple[Any, Any]]:
     """Return the pairs of columns of which one is named by each vocabulary, and which share all other words."""
     return [
         (one, two)
@@ -152,7 +118,7 @@ def _pairs(names: list[Any], first: set[str], second: set[str]) -> list[tuple[An
     ]
 
 
-def _stem(name: Any, vocabulary: set[str]) -> frozenset[str]:
+def _stem(name: Any, vocabulary: frozenset[str]) -> frozenset[str]:
     return frozenset(words(name) - vocabulary)
 
 
@@ -224,7 +190,7 @@ def repeated_ids(table: pd.DataFrame) -> list[Any]:
     found = {}
     for name in table.columns:
         told, known = words(name), table[name].dropna()
-        if not told or not told <= _VOCABULARY["person"] or known.dtype.kind not in "iuOT":
+        if not told or not told <= MEANING["person"] or known.dtype.kind not in "iuOT":
             continue
         n = known.nunique()
         if n >= _FEWEST_PERSONS and n < _NEARLY_ALL * len(known) and len(known) < _MOST_A_PERSON * n:
@@ -247,7 +213,7 @@ def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
 
 def says_identifier(name: Any) -> bool:
     """Whether a column's name says that it tells who a record is."""
-    return bool(words(name) & _VOCABULARY["identifier"])
+    return bool(meant(name, "identifier"))
 
 
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
@@ -263,17 +229,17 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
             return "identifier", "addresses of e-mail"
         if texts.str.len().mean() > 40 and texts.head(200).str.contains(" ").mean() > 0.5 and share > 0.2:
             return "free text", f"long texts, {texts.str.len().mean():.0f} letters on average"
-    if told & _VOCABULARY["household"] and share < 0.98 and len(known) / len(counts) < 20:
+    if told & MEANING["household"] and share < 0.98 and len(known) / len(counts) < 20:
         return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
     if _is_weight(told, known, kind):
         return "weight", "the name, and positive numbers with a mean of 1 or more"
-    named = sorted(told & _VOCABULARY["sensitive"])
+    named = meant(name, "sensitive")
     if named:
         return "sensitive", f"the name says {named[0]}"
-    named = sorted(told & _VOCABULARY["identifier"])
+    named = meant(name, "identifier")
     if named and share > 0.5:
         return "identifier", f"the name says {named[0]}, and {share:.0%} of the values are distinct"
-    named = sorted(told & _VOCABULARY["quasi-identifier"])
+    named = meant(name, "quasi-identifier")
     if named:
         return "quasi-identifier", f"the name says {named[0]}"
     if kind == "date":
@@ -298,12 +264,12 @@ def _is_numbered(known: pd.Series, kind: str) -> bool:
 
 def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
     """Tell a survey's weight, not negative and 1 or more on average, from a body's by name and range."""
-    if kind not in ("integer", "number") or not told & (_VOCABULARY["weight"] | {"weight", "gewicht", "weights"}):
+    if kind not in ("integer", "number") or not told & (MEANING["weight"] | MEANING["weight of a survey or a body"]):
         return False
-    if told & {"kg", "body", "körper", "koerper", "lb", "lbs", "g"}:
+    if told & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"}:
         return False
     numbers = known.to_numpy(np.float64)
-    plain = not told & _VOCABULARY["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
+    plain = not told & MEANING["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
     body = plain and 2 < np.median(numbers) < 150
     return bool((numbers >= 0).all() and numbers.mean() > 0.9 and not body)
 
