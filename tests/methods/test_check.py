@@ -414,3 +414,61 @@ def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
     found = rd.check(path, tmp_path / "o.csv", **options)
     assert not found.passed
     assert "'Daten', 'Roh', of which one was judged" in found.sentence
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "gpkg"])
+def test_the_sheet_that_is_meant_and_those_without_records_can_be_named(tmp_path, kind):
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
+    shown = table[["sex"]].sample(frac=1, random_state=0, ignore_index=True)
+    legend = pd.DataFrame({"variable": ["sex", "age"], "meaning": ["of the person", "years"]})
+    longer = pd.DataFrame({"remark": [f"remark {i} of the office" for i in range(900)]})
+    table.to_csv(tmp_path / "o.csv", index=False)
+    path = tmp_path / f"r.{kind}"
+    if kind == "xlsx":
+        with pd.ExcelWriter(path) as book:
+            for name, one in (("Daten", shown), ("Legende", legend), ("Anmerkungen", longer)):
+                one.to_excel(book, sheet_name=name, index=False)
+    else:
+        points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
+        gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
+        with sqlite3.connect(path) as connection:
+            legend.to_sql("Legende", connection, index=False)
+            longer.to_sql("Anmerkungen", connection, index=False)
+        connection.close()
+    said = [path, "--against", tmp_path / "o.csv", "--quasi", "sex"]
+    refused = run(*said, "--release-table", "Daten")
+    assert refused.exit_code == 3
+    # The error's own sentence names the options.
+    for option in re.findall(r"\((--[a-z-]+)\)", refused.stdout.splitlines()[0]):
+        assert option in ("--release-table", "--aside")
+    known = ["--release-table", "Daten", "--aside", "Legende,Anmerkungen"]
+    assert run(*said, *known).exit_code == 0
+    assert run(*said, *known[:3], "Legende").exit_code == 3
+    assert isinstance(run(*said, *known[:3], "Legend").exception, ParameterError)
+    # What has the names of records is no legend, whatever it is called, and values that no cell has are found in it.
+    if kind == "xlsx":
+        with pd.ExcelWriter(path, mode="a", if_sheet_exists="replace") as book:
+            table.to_excel(book, sheet_name="Legende", index=False)
+    else:
+        with sqlite3.connect(path) as connection:
+            table.to_sql("Legende", connection, index=False, if_exists="replace")
+        connection.close()
+    found = run(*said, *known)
+    assert found.exit_code == 3
+    assert "'Legende': has names of the original's columns" in found.stdout
+
+
+def test_the_sheet_of_the_original_can_be_named(tmp_path):
+    table = people()
+    with pd.ExcelWriter(tmp_path / "o.xlsx") as book:
+        table.to_excel(book, sheet_name="2020", index=False)
+        table.assign(age=table["age"] + 1, town="x" + table["town"]).to_excel(book, sheet_name="2021", index=False)
+    shown = table[["sex", "age"]].sample(frac=1, random_state=1)
+    shown.to_csv(tmp_path / "r.csv", index=False)
+    said = {"quasi": ["sex", "age"], "attacks": ["exact_join"]}
+    meant = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2020", **said)
+    other = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2021", **said)
+    sizes = table.groupby(["sex", "age"])["nr"].transform("size")
+    assert meant.attacks["risk"].iloc[0] == pytest.approx((1 / sizes).mean())
+    assert other.attacks["risk"].iloc[0] < meant.attacks["risk"].iloc[0]

@@ -36,6 +36,13 @@ def check(
         str, typer.Option(help="What the original's columns are called where it has no line of names, with commas.")
     ] = "",
     release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
+    table: Annotated[
+        str | None, typer.Option(help="The original's sheet or layer; default: the one with most in it.")
+    ] = None,
+    release_table: Annotated[str | None, typer.Option(help="The same of the release.")] = None,
+    aside: Annotated[
+        str, typer.Option(help="Sheets or layers of the release that hold no records, with commas: a legend.")
+    ] = "",
     person: common.Person = None,
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
@@ -68,6 +75,9 @@ def check(
         release_crs=release_crs,
         names=common.listed(names),
         release_names=common.listed(release_names),
+        table=table,
+        release_table=release_table,
+        aside=common.listed(aside),
         recipe=recipe,
         id=id,
         called=dict(common.parted(one, "--called", "column=name") for one in called or []),

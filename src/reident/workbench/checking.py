@@ -32,7 +32,7 @@ from reident.places.points import check_crs
 from reident.tables.labels import texts_of
 from reident.workbench.audit import audit_bytes
 from reident.workbench.cell_audit import Finding
-from reident.workbench.files import read_like, without_apostrophes
+from reident.workbench.files import part_of, read_like, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import priced
@@ -69,6 +69,9 @@ def check(
     release_crs: str | None = None,
     names: str | Sequence[str] = (),
     release_names: str | Sequence[str] = (),
+    table: str | None = None,
+    release_table: str | None = None,
+    aside: str | Sequence[str] = (),
     person: str | None = None,
     household: str | None = None,
     weight: str | None = None,
@@ -109,6 +112,11 @@ def check(
     names, release_names : str or sequence of str
         What the columns of the original, and of the release, are called where the file has no line of names; default of
         the original's the recipe's.
+    table, release_table : str, optional
+        The sheet or layer of the original, and of the release, that holds the records; default the recipe's, else the
+        one with most in it.
+    aside : str or sequence of str
+        Sheets or layers of the release that hold no records, such as a legend or `layer_styles`.
     person : str, optional
         The original's column that says which records are one person's, where persons have several: classes are then
         counted in persons, and a person is at risk if one of the records is. Default the recipe's.
@@ -171,7 +179,9 @@ def check(
     names, release_names = check_several(names, "names"), check_several(release_names, "release_names")
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
-    roles["release_names"] = release_names
+    check_text(table, "table")
+    check_text(release_table, "release_table")
+    roles |= {"release_names": release_names, "release_table": release_table}
     new = check_several(new, "new")
     check_text(person, "person")
     check_text(household, "household")
@@ -200,7 +210,7 @@ def check(
         findings = _names_kept(said, network)
         told = bool(findings)
     else:
-        judged = data = check_table(read_records(original, _reading(recipe, original, crs, names)), "original")
+        judged = data = check_table(read_records(original, _reading(recipe, original, crs, names, table)), "original")
         if crs is not None and lat is None and not hasattr(data, "to_crs") and recipe.places is None:
             raise ParameterError(
                 f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone"
@@ -219,13 +229,15 @@ def check(
         person=person, household=household, weight=weight, population=population, hierarchies=hierarchies,
         network=network, register=calls.register(read_records(register)), earlier=before, told=told, **named,
     )  # fmt: skip
-    found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
-    path = Path(release) if isinstance(release, str | Path) else None
+    attacks, path = check_attacks(attacks), Path(release) if isinstance(release, str | Path) else None
+    if path is not None and not is_graph(original):
+        released = None
+        if path.is_file() and (release_names or release_table):
+            released = read_like(path, data, names=release_names, table=release_table)
+        found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"], aside=aside)
+        findings = [one.as_dict() for one in found_there]
+    found = panel(said, known, limit=limit, names=attacks, seed=seed)
     if not is_graph(original):
-        if path is not None:
-            released = read_like(path, data, names=release_names) if release_names else None
-            found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"])
-            findings = [one.as_dict() for one in found_there]
         who, listed = pd.DataFrame(data), roles["sensitive"] or ()
         others = {*known.quasi, *listed, *named.values(), household, weight, person}
         if unsaid:
@@ -268,10 +280,13 @@ def check(
     return verdict
 
 
-def _reading(recipe: Recipe, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
-    """Return how the original's file is read: as the recipe and `names` say, a geographic one without a CRS by it."""
+def _reading(
+    recipe: Recipe, original: Any, crs: str | None, names: str | Sequence[str], table: str | None
+) -> Mapping[str, Any]:
+    """Return how the original's file is read: as the recipe and what is named say, one without a CRS by it."""
     geographic = isinstance(original, str | Path) and Path(original).suffix.lower() in GEOGRAPHIC
     told = {"crs": crs} if geographic and crs is not None else {}
+    told |= part_of(Path(original), table) if isinstance(original, str | Path) else {}
     return {**recipe.reading, **told, **({"names": names} if names else {})}
 
 

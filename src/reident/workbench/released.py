@@ -205,7 +205,7 @@ class Calls:
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
         self._known = {*self._quasi, *self._others}
-        self._names = roles.get("release_names") or ()
+        self._names, self._table = roles.get("release_names") or (), roles.get("release_table")
         self._crs = roles.get("release_crs") or roles.get("crs")
         self._box: Box | None = None
         if self._places is not None and isinstance(original, pd.DataFrame):
@@ -234,7 +234,7 @@ class Calls:
 
     def read(self, path: Path) -> Any:
         """Read a table with its columns so called, as text where the original's are."""
-        return self(without_apostrophes(read_like(path, self._original, self._crs, self._names)))
+        return self(without_apostrophes(read_like(path, self._original, self._crs, self._names, self._table)))
 
     def __call__(self, release: Any) -> Any:
         """Return a table with its columns so called; anything else as it is."""
