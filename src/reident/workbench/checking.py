@@ -181,6 +181,7 @@ def check(
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
     check_text(table, "table")
     check_text(release_table, "release_table")
+    aside = check_several(aside, "aside")
     roles |= {"release_names": release_names, "release_table": release_table}
     new = check_several(new, "new")
     check_text(person, "person")
