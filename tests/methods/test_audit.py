@@ -467,6 +467,15 @@ def test_shuffled_orders_are_rarely_called_ordered():
     assert not any(_order("x", before, before.iloc[rng.permutation(100)].reset_index(drop=True)) for _ in range(200))
 
 
+def test_a_column_whose_name_is_none_is_read_as_any_other(tmp_path):
+    words = [f"word{i}" for i in range(40)]
+    table = pd.DataFrame({"b": words, "a": range(40)})
+    table.columns = pd.Index([None, "a"], dtype=object)
+    table[["a"]].assign(b=words).sample(frac=1, random_state=1).to_csv(tmp_path / "r.csv", index=False)
+    shown = table.sample(frac=1, random_state=1)
+    assert audit(tmp_path / "r.csv", table, shown) == []
+
+
 def test_without_a_table_the_file_itself_is_read(tmp_path, original, released):
     _write(released, tmp_path / "r", ".csv")
     assert rd.audit_bytes(tmp_path / "r", original, lat="lat", lon="lon") == []

@@ -466,3 +466,15 @@ def test_an_age_that_is_open_at_one_end_is_read_in_several_languages():
         assert typed.type == "integer"
         assert typed.cells.tolist()[-1] == 65
         assert typed.receipts == [f"{word!r} read as the number 65 (1 records)"]
+
+
+def test_equal_records_and_distinct_places_are_told(tmp_path):
+    table = pd.DataFrame({"nr": [1, 2, 3, 3, 4, 4, 4], "age": [30, 31, 32, 32, 33, 33, 34]})
+    told = "2 record(s) are equal to an earlier one in every column"
+    assert any(note.startswith(told) for note in describe(table, {}).notes)
+    assert not any("equal to an earlier one" in note for note in describe(table.assign(i=range(7)), {}).notes)
+    places = gpd.points_from_xy([8, 9, 9, 9, 8, 7, 8], [50] * 7, crs="EPSG:4326")
+    gpd.GeoDataFrame(table, geometry=places).to_file(tmp_path / "a.gpkg")
+    found = rd.open_file(tmp_path / "a.gpkg")
+    assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
+    assert any(note.startswith("1 record(s) are equal") for note in found.notes)

@@ -209,7 +209,7 @@ class _Secrets:
         numbers: list[FloatArray] = list(coordinates_of(released).values())
         for name in table.columns:
             column = table[name].dropna()
-            if name == _geometry(released):
+            if name in _geometry(released):
                 continue
             if is_numeric(column):
                 numbers.append(column.to_numpy(np.float64))
@@ -317,8 +317,8 @@ def _forms(value: Any) -> set[str]:
     return {str(value)} if str(value) else set()
 
 
-def _geometry(table: Any) -> Any:
-    return table.geometry.name if hasattr(table, "to_crs") else None
+def _geometry(table: Any) -> list[Any]:
+    return [table.geometry.name] if hasattr(table, "to_crs") else []
 
 
 def _neutral(released: Any, file: Path) -> list[Part]:

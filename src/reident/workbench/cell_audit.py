@@ -226,7 +226,7 @@ def _order(file: str, before: pd.DataFrame, after: pd.DataFrame) -> list[Finding
 
     Rows that are sorted by what they say themselves tell nothing by that; those that are tied there may.
     """
-    after = after[[name for name in after.columns if after[name].dtype.name != "geometry"]]
+    after = after.loc[:, [kind.name != "geometry" for kind in after.dtypes]]
     common = [name for name in after.columns if name in before.columns]
     few = slice(None, None, max(1, len(after) // _ROWS))  # every second or third row tells the order as well
     tied = _tied(after)[few]

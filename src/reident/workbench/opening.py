@@ -9,12 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
+from reident.tables.classes import class_ids
+from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, is_gap, type_text, type_values
 from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
 
@@ -230,6 +233,7 @@ def describe(
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
     look += doubtful_places(pd.DataFrame(data), types, places)
+    look += _twins(pd.DataFrame(data))
     roles = propose(pd.DataFrame(data), types, places)
     columns = pd.DataFrame(
         [
@@ -239,7 +243,7 @@ def describe(
                 "role": roles[name][0],
                 "reason": roles[name][1],
                 "missing": int(data[name].isna().sum()),
-                "distinct": 0 if name == geometry else int(data[name].nunique()),
+                "distinct": int((data[name].to_wkb() if name == geometry else data[name]).nunique()),
             }
             for name in data.columns
         ]
@@ -262,6 +266,13 @@ def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
             words |= {name: first.strip()} if alone else {}
     shown = ", ".join(f"{word!r} in {name}" for name, word in words.items())
     return [f"the first record has {shown}: if it is a line of units, take it out of the file"] if words else []
+
+
+def _twins(table: pd.DataFrame) -> list[str]:
+    """Tell of records that are equal in every column."""
+    codes = [pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table.columns]
+    n = len(table) - class_ids(codes)[1]
+    return [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
 
 
 def _below(cells: pd.DataFrame) -> list[str]:
