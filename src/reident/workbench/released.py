@@ -16,7 +16,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.marks import SIDES, Relations, read_relations
 from reident.places.points import degrees_of
 from reident.tables.classes import refuse_nested
-from reident.tables.labels import LabelReader, text_of
+from reident.tables.labels import LabelReader, text_of, texts_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.opening import open_file
@@ -266,7 +266,11 @@ class Calls:
         told += [one.told for one in [*computed, *half]]
         told += _unread(said, left, missing, "release", [*self._quasi, *self.computed], places)
         hidden = [name for name in missing if name in {*self._quasi, *(places or ())}]
-        found_there = unjudged(said, known, left, hidden, {*names, *(one.released for one in computed)})
+        coarser = [
+            name for name in self._quasi if name in said.columns and name in known.columns
+            and texts_of(said[name]).nunique() < known[name].nunique()
+        ]  # fmt: skip
+        found_there = unjudged(said, known, left, hidden, {*names, *(one.released for one in computed)}, coarser)
         self.findings += [one.as_dict() for one in found_there if one.as_dict() not in self.findings]
         self.told += [
             line

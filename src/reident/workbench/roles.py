@@ -216,6 +216,12 @@ def says_identifier(name: Any) -> bool:
     return bool(meant(name, "identifier"))
 
 
+def says_name(name: Any) -> bool:
+    """Whether a column's name says that it holds names of persons: "Nachname", "last name"."""
+    told = words(name)
+    return bool(told & MEANING["name of a person"]) or ("name" in told and bool(told & {"last", "first", "family"}))
+
+
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
     if not len(known):
         return "other", "no record has a value"
@@ -233,6 +239,8 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
         return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
     if _is_weight(told, known, kind):
         return "weight", "the name, and positive numbers with a mean of 1 or more"
+    if says_name(name) and kind == "text":
+        return "identifier", "the name of a person"
     named = meant(name, "sensitive")
     if named:
         return "sensitive", f"the name says {named[0]}"

@@ -64,6 +64,16 @@ _TABLE: dict[str, dict[str, str]] = {
         "pl": "identyfikator imię nazwisko numer ulica pesel",
         "sv": "namn efternamn förnamn adress gata personnummer",
     },
+    "name of a person": {  # whose values tell who somebody is, however often they occur
+        "en": "surname surnames lastname firstname forename familyname",
+        "de": "vorname nachname familienname zuname",
+        "fr": "prénom patronyme",
+        "es": "apellido apellidos",
+        "it": "cognome",
+        "nl": "achternaam voornaam",
+        "pl": "nazwisko imię",
+        "sv": "efternamn förnamn",
+    },
     "sensitive": {
         "en": "diagnosis diag icd disease illness ill condition income salary wage earnings pay revenue wealth "
         "religion party vote hiv drug medication result outcome debt crime sexuality orientation",
