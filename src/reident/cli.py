@@ -16,7 +16,7 @@ import typer
 import reident
 from reident.base import MEMORY, read_size
 from reident.sweep._machine import processors
-from reident.workbench.command_options import resumable
+from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
 
 # Everything heavy is imported inside the commands, so that --help answers at once.
@@ -253,10 +253,11 @@ def main(run: Callable[..., Any] = app) -> None:
     """Run the command line: 0 if all went well, 1 if a notebook failed, 2 for a wrong call or input, 130 for Ctrl-C."""
     from reident.base import DataError, ParameterError, TrialError
 
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
     warnings.showwarning = _warned
     try:
-        run()
+        _ended(run)
     except (DataError, ParameterError, TrialError) as error:
         _say(f"reident: {error}")
         sys.exit(2)
@@ -283,8 +284,14 @@ def _warned(message: Any, category: type[Warning], *where: Any, **_: Any) -> Non
     _say(f"reident: {message}" if category is UserWarning else warnings.formatwarning(message, category, *where[:2]))
 
 
-def _as_interrupt(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal handler)
-    raise KeyboardInterrupt
+def _ended(run: Callable[..., Any]) -> None:
+    """Run, an error that an interruption became being one."""
+    try:
+        run()
+    except Exception as error:
+        if was_interrupted(error):
+            raise KeyboardInterrupt from error
+        raise
 
 
 if __name__ == "__main__":

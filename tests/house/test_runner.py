@@ -173,6 +173,20 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert run_notebooks([NotebookRun("bad", mended)], out, progress=False)[0]["status"] == "ok"
 
 
+def test_a_record_that_cannot_be_read_stands_for_nothing(tmp_path, notebook, monkeypatch):
+    spec = runner._specs([NotebookRun("a", notebook)], tmp_path)[0]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / RECORD).write_text(json.dumps({"key": spec["key"], "status": "ok"}))
+    known = {"force": False, "retry_failed": True}
+    assert runner._known(tmp_path, spec, **known) is not None
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert runner._known(tmp_path, spec, **known) is None
+
+
 @pytest.mark.parametrize("step", ["complete, not published", "replaced, not removed", "exchanged, not removed"])
 def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     out = tmp_path / "out"

@@ -131,6 +131,74 @@ def test_without_an_id_it_says_what_cannot_be_told(files):
     assert joins[0] == joins[1]
 
 
+def test_what_is_believed_is_called_confidence_and_what_was_right_success(tmp_path):
+    """Each column of numbers is exchanged among persons: who takes the nearest record is sure, and wrong."""
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"nr": [f"P{i:03d}" for i in range(300)]})
+    table["income"], table["age"] = rng.permutation(300) * 100, rng.permutation(300)
+    table["ill"] = rng.choice(["flu", "gout"], 300)
+    moved = table.assign(income=table["income"].to_numpy()[rng.permutation(300)])
+    table.to_csv(tmp_path / "original.csv", index=False)
+    moved.sample(frac=1, random_state=1).to_csv(tmp_path / "moved.csv", index=False)
+    said = ["--against", tmp_path / "original.csv", "--quasi", "income,age", "--sensitive", "ill"]
+    words = {}
+    for known in ([], ["--id", "nr"]):
+        text = run(tmp_path / "moved.csv", *said, *known, "--out", tmp_path / "verdict").stdout
+        told = json.loads((tmp_path / "verdict" / "verdict.json").read_text("utf-8"))
+        rows = {one["name"]: one for one in told["attacks"]}
+        words[bool(known)] = {name: row["measure"] for name, row in rows.items()}
+        nearest = rows["nearest_record"]
+        assert f"{nearest['risk']:.1%} {nearest['measure']} (" in text
+        assert re.search(rf"by \w+ \([\d.]+% {rows['exact_join']['measure']}\)", told["verdict"])
+        assert re.search(rf"knowing \w+: .* {rows['exact_join']['measure']} by joining", text)
+        if not known:
+            believed = nearest["risk"]
+    assert {"exact_join", "nearest_record", "record_assignment"} <= set(words[False])
+    assert {words[False][name] for name in ("exact_join", "class_risk", "nearest_record")} == {"confidence"}
+    assert words[False]["homogeneity"] == "success"  # the values are in the original
+    assert set(words[True].values()) == {"success"}
+    # What is called success is how often the nearest record is the person's.
+    right = nearest["risk"]
+    gaps = sum(
+        abs(table[name].to_numpy()[:, None] - moved[name].to_numpy()) / np.ptp(table[name])
+        for name in ("income", "age")
+    )
+    naive = np.mean([(row == row.min())[i] / (row == row.min()).sum() for i, row in enumerate(gaps)])
+    assert right == pytest.approx(naive, abs=1e-6)
+    assert believed > right + 0.1
+
+
+def test_a_file_in_the_originals_order_is_refused(files, tmp_path):
+    table = people()
+    table.to_csv(tmp_path / "original.csv", index=False)
+    said = ["--against", tmp_path / "original.csv", "--quasi", "sex,town", "--limit", "1"]
+    table[["sex"]].to_csv(tmp_path / "same.csv", index=False)
+    refused = run(tmp_path / "same.csv", *said)
+    assert refused.exit_code == 3
+    assert "the rows stand in the original's order, shuffle them" in refused.stdout.splitlines()[0]
+    table[["sex"]].sample(frac=1, random_state=1).to_csv(tmp_path / "other.csv", index=False)
+    assert run(tmp_path / "other.csv", *said).exit_code == 0
+    table[["sex"]].sort_values("sex").to_csv(tmp_path / "sorted.csv", index=False)
+    assert run(tmp_path / "sorted.csv", *said).exit_code == 0
+
+
+def test_columns_that_are_released_as_they_are_and_named_by_nobody_are_told():
+    table = people().assign(job=lambda t: t["age"] % 7, one="x", pay=lambda t: t["age"] * 1.5)
+    rng = np.random.default_rng(0)
+    shown = table.drop(columns="nr").assign(pay=table["pay"] + rng.normal(size=400))
+    told = {}
+    every = ["sex", "age", "town", "job"]
+    for name, said in (("none", {}), ("ill", {"sensitive": "ill"}), ("all", {"sensitive": "ill", "quasi": every})):
+        notes = rd.check(shown, table, **{"quasi": "sex", "attacks": ["exact_join"], **said}).notes
+        told[name] = [note for note in notes if note.startswith("Released as they are")]
+    assert "no attack uses them: age, town, ill, job. Who" in told["none"][0]
+    assert "no attack uses them: age, town, job. Who" in told["ill"][0]
+    assert told["all"] == []
+    # The note is no lie: these columns find persons.
+    by_all = rd.check(shown, table, quasi=every, attacks=["exact_join"])
+    assert by_all.share_above_limit > rd.check(shown, table, quasi="sex", attacks=["exact_join"]).share_above_limit
+
+
 def test_tolerance_lets_some_persons_lie_above():
     table = pd.DataFrame({"age": [30] * 98 + [50, 51], "sex": "f"})
     strict = rd.check(table, table, quasi=["age", "sex"], attacks=["exact_join"])
@@ -346,3 +414,61 @@ def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
     found = rd.check(path, tmp_path / "o.csv", **options)
     assert not found.passed
     assert "'Daten', 'Roh', of which one was judged" in found.sentence
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "gpkg"])
+def test_the_sheet_that_is_meant_and_those_without_records_can_be_named(tmp_path, kind):
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
+    shown = table[["sex"]].sample(frac=1, random_state=0, ignore_index=True)
+    legend = pd.DataFrame({"variable": ["sex", "age"], "meaning": ["of the person", "years"]})
+    longer = pd.DataFrame({"remark": [f"remark {i} of the office" for i in range(900)]})
+    table.to_csv(tmp_path / "o.csv", index=False)
+    path = tmp_path / f"r.{kind}"
+    if kind == "xlsx":
+        with pd.ExcelWriter(path) as book:
+            for name, one in (("Daten", shown), ("Legende", legend), ("Anmerkungen", longer)):
+                one.to_excel(book, sheet_name=name, index=False)
+    else:
+        points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
+        gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
+        with sqlite3.connect(path) as connection:
+            legend.to_sql("Legende", connection, index=False)
+            longer.to_sql("Anmerkungen", connection, index=False)
+        connection.close()
+    said = [path, "--against", tmp_path / "o.csv", "--quasi", "sex"]
+    refused = run(*said, "--release-table", "Daten")
+    assert refused.exit_code == 3
+    # The error's own sentence names the options.
+    for option in re.findall(r"\((--[a-z-]+)\)", refused.stdout.splitlines()[0]):
+        assert option in ("--release-table", "--aside")
+    known = ["--release-table", "Daten", "--aside", "Legende,Anmerkungen"]
+    assert run(*said, *known).exit_code == 0
+    assert run(*said, *known[:3], "Legende").exit_code == 3
+    assert isinstance(run(*said, *known[:3], "Legend").exception, ParameterError)
+    # What has the names of records is no legend, whatever it is called, and values that no cell has are found in it.
+    if kind == "xlsx":
+        with pd.ExcelWriter(path, mode="a", if_sheet_exists="replace") as book:
+            table.to_excel(book, sheet_name="Legende", index=False)
+    else:
+        with sqlite3.connect(path) as connection:
+            table.to_sql("Legende", connection, index=False, if_exists="replace")
+        connection.close()
+    found = run(*said, *known)
+    assert found.exit_code == 3
+    assert "'Legende': has names of the original's columns" in found.stdout
+
+
+def test_the_sheet_of_the_original_can_be_named(tmp_path):
+    table = people()
+    with pd.ExcelWriter(tmp_path / "o.xlsx") as book:
+        table.to_excel(book, sheet_name="2020", index=False)
+        table.assign(age=table["age"] + 1, town="x" + table["town"]).to_excel(book, sheet_name="2021", index=False)
+    shown = table[["sex", "age"]].sample(frac=1, random_state=1)
+    shown.to_csv(tmp_path / "r.csv", index=False)
+    said = {"quasi": ["sex", "age"], "attacks": ["exact_join"]}
+    meant = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2020", **said)
+    other = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2021", **said)
+    sizes = table.groupby(["sex", "age"])["nr"].transform("size")
+    assert meant.attacks["risk"].iloc[0] == pytest.approx((1 / sizes).mean())
+    assert other.attacks["risk"].iloc[0] < meant.attacks["risk"].iloc[0]

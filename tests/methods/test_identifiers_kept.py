@@ -147,3 +147,71 @@ def test_ages_are_not_the_digits_of_running_identifiers():
     table = pd.DataFrame({"nr": [f"P{i:04d}" for i in range(80)], "age": age, "sex": sex})
     release = table[["age", "sex"]].sample(frac=1, random_state=1)
     assert not identifiers_kept(table, release, ["nr"])
+
+
+def patients(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "sex": rng.choice(list("fm"), n), "age": rng.integers(18, 90, n),
+            "plz": rng.choice([f"{plz:05d}" for plz in range(1067, 1107)], n, p=np.arange(1, 41) / 820),
+            "ill": rng.choice(["flu", "gout"], n),
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Nachname", "surname", "last_name", "apellidos", "Familienname"])
+def test_surnames_are_identifiers_however_often_they_occur(name, tmp_path):
+    rng = np.random.default_rng(1)
+    table = patients().assign(**{name: [f"Familie{i}" for i in rng.integers(0, 90, 600)]})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    assert recipe_of(rd.open_file(tmp_path / "people.csv")).named("identifier") == [name]
+    found = rd.check(table[["sex", name]].sample(frac=1, random_state=1), table, quasi="sex", attacks=["exact_join"])
+    assert not found.passed
+    assert f"'{name}' of the release holds the identifier '{name}'" in found.sentence
+    assert rd.check(table[["sex"]], table, quasi="sex", attacks=["exact_join"]).passed
+
+
+def test_short_identifiers_inside_texts_refuse_a_release():
+    rng = np.random.default_rng(2)
+    table = patients(300).assign(nr=[f"{i:05d}" for i in rng.choice(100_000, 300, replace=False)])
+    shown = table[["sex"]].assign(note=[f"see letter {nr} of the ward" for nr in table["nr"]])
+    said = {"quasi": "sex", "attacks": ["exact_join"], "new": "note"}
+    found = rd.check(shown.sample(frac=1, random_state=1), table, **said)
+    assert "'note' of the release holds the identifier 'nr' of the original, inside a text" in found.sentence
+    others = [f"see letter {i:05d} of the ward" for i in rng.choice(100_000, 300, replace=False)]
+    days = pd.to_datetime("1950-01-01") + pd.to_timedelta(rng.integers(0, 20_000, 300), "D")
+    for harmless in (others, [f"seen on {day:%d.%m.%Y} again" for day in days]):
+        assert rd.check(shown.assign(note=harmless), table, **said).passed
+
+
+@pytest.mark.parametrize("first", [1, 1001, 700_000])
+@pytest.mark.parametrize("shift", [-250, 3, 5000])
+def test_dense_identifiers_that_were_moved_refuse_a_release_and_new_numbers_pass(first, shift):
+    rng = np.random.default_rng(3)
+    table = patients().assign(pat_nr=first + rng.permutation(600))
+    said = {"quasi": ["sex"], "attacks": ["exact_join"], "new": "nr", "limit": 1}
+    moved = table["pat_nr"] + shift
+    shown = table[["sex", "plz", "age"]].assign(nr=moved - min(0, moved.min()))
+    found = rd.check(shown.sample(frac=1, random_state=1), table, **said)
+    assert "'nr' of the release holds the identifier 'pat_nr' of the original" in found.sentence
+    if first == 1:
+        assert "moved by one number" in found.sentence
+    assert "'plz' of the release" not in found.sentence  # 01067 is no 1067
+    for begins in (1, 20_000):
+        assert rd.check(shown.assign(nr=begins + rng.permutation(600)), table, **said).passed
+
+
+def test_a_key_beside_a_coarser_form_of_what_it_is_made_of_refuses_a_release():
+    table = patients()
+    coarse = table[["sex"]].assign(plz=[f"{plz[:3]}**" for plz in table["plz"]])
+    key = [hmac.new(b"secret", plz.encode(), "sha256").hexdigest()[:10] for plz in table["plz"]]
+    said = {"quasi": ["sex", "plz"], "attacks": ["exact_join"], "limit": 1}
+    assert rd.check(coarse, table, **said).passed
+    found = rd.check(coarse.assign(region_key=key).sample(frac=1, random_state=1), table, **said)
+    assert not found.passed
+    assert "region_key: nobody has judged" in found.findings[0]["sentence"]
+    assert "says of plz" in found.findings[0]["sentence"]
+    rng = np.random.default_rng(4)
+    for other in (rng.integers(0, 40, 600), rng.normal(size=600), rng.integers(0, 7, 600), np.arange(600)):
+        assert rd.check(coarse.assign(score=other), table, **said).passed

@@ -1,16 +1,18 @@
 """Any file is opened as it is: what was written in any dialect comes back the same, or a receipt says what changed."""
 
+import datetime as dt
 import gzip
 
 import geopandas as gpd
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
-from reident.workbench.columns import decimals_of, type_values
+from reident.workbench.columns import decimals_of, type_text, type_values
 from reident.workbench.opening import describe
 from reident.workbench.recipe import read_recipe, recipe_of
 
@@ -385,3 +387,94 @@ def test_records_of_words_and_of_sheets_are_no_names_either(tmp_path):
         with pytest.raises(DataError, match="looks like a record"):
             rd.open_file(tmp_path / f"words.{kind}")
         assert len(rd.open_file(tmp_path / f"words.{kind}", names=["sex", "town", "n"]).data) == 50
+
+
+def test_a_sheet_keeps_the_zeros_that_its_format_shows(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Nr", "PLZ", "Kasse", "Betrag"])
+    for i, plz in enumerate([1067, 1069, 99817, 80331, 4109] * 6):
+        sheet.append([i, plz, 7, 10 * i])
+        sheet.cell(i + 2, 2).number_format = "00000"
+        sheet.cell(i + 2, 3).number_format = "[$-407]000"
+        sheet.cell(i + 2, 4).number_format = "0.00"
+    book.save(tmp_path / "a.xlsx")
+    found = rd.open_file(tmp_path / "a.xlsx")
+    assert found.data["PLZ"].tolist()[:5] == ["01067", "01069", "99817", "80331", "04109"]
+    assert found.data["Kasse"].unique().tolist() == ["007"]
+    assert found.data["Betrag"].tolist() == [10 * i for i in range(30)]
+    assert found.columns.set_index("column")["type"].to_dict() == {
+        "Nr": "integer", "PLZ": "text", "Kasse": "text", "Betrag": "integer",
+    }  # fmt: skip
+    assert any(line.startswith("60 numbers of a format such as 00000") for line in found.receipts)
+
+
+@pytest.mark.parametrize("words", ["unbekannt", "n.b.", "12.03.1950", "um 1950"])
+def test_dates_of_a_sheet_with_a_few_words_among_them(tmp_path, words):
+    days = [dt.datetime(1972, 11, 27), dt.datetime(1950, 1, 2), dt.datetime(1984, 5, 6)] * 10
+    table = pd.DataFrame({"Geburt": [*days, words, words], "age": range(32)})
+    table.to_excel(tmp_path / "a.xlsx", index=False)
+    found = rd.open_file(tmp_path / "a.xlsx", missing=["n.b."])
+    row = found.columns.set_index("column").loc["Geburt"]
+    if words == "um 1950":  # no day, and no word for none: nothing is lost, and nothing added
+        assert row["type"] == "text"
+        assert found.data["Geburt"].tolist()[:2] == ["1972-11-27", "1950-01-02"]
+        assert found.data["Geburt"].tolist()[-1] == "um 1950"
+        return
+    assert row["type"] == "date"
+    assert found.data["Geburt"].tolist()[:2] == [pd.Timestamp(1972, 11, 27), pd.Timestamp(1950, 1, 2)]
+    assert row["missing"] == (0 if words == "12.03.1950" else 2)
+    if words == "12.03.1950":
+        assert found.data["Geburt"].iloc[-1] == pd.Timestamp(1950, 3, 12)
+    else:
+        assert f"Geburt: {words!r} read as missing (2 records)" in found.receipts
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("identifiant_ménage", "household"), ("gospodarstwo", "household"), ("pondération", "weight"),
+        ("waga", "weight"),
+        ("Hauptdiagnose", "sensitive"), ("Nettoeinkommen", "sensitive"), ("dochód", "sensitive"),
+        ("płeć", "quasi-identifier"),
+        ("groesse", "quasi-identifier"), ("Größe", "quasi-identifier"), ("année_naissance", "quasi-identifier"),
+        ("numéro_téléphone", "identifier"), ("prostate", "other"), ("estate", "other"), ("outcome_diag", "sensitive"),
+    ],
+)  # fmt: skip
+def test_roles_are_proposed_in_several_languages(name, role):
+    rng = np.random.default_rng(0)
+    values = {
+        "household": np.arange(200) // 3, "weight": rng.uniform(200, 900, 200), "identifier": np.arange(200) + 10**9
+    }.get(role, rng.normal(7, 2, 200))  # fmt: skip
+    found = describe(pd.DataFrame({name: values, "x1": rng.normal(size=200)}), {})
+    assert found.columns.set_index("column")["role"][name] == role
+
+
+@pytest.mark.parametrize("ends", [("Von", "An"), ("od", "do"), ("van", "naar"), ("de", "à")])
+def test_relations_are_found_by_names_in_several_languages(ends):
+    rng = np.random.default_rng(0)
+    pairs = pd.DataFrame(rng.integers(0, 60, (300, 2)), columns=list(ends)).drop_duplicates()
+    pairs = pairs[pairs[ends[0]] < pairs[ends[1]]].assign(since=2001)
+    roles = describe(pairs, {}).columns.set_index("column")["role"]
+    assert roles[list(ends)].tolist() == ["node", "node"]
+
+
+def test_an_age_that_is_open_at_one_end_is_read_in_several_languages():
+    for word in ("65 lat i więcej", "65+", "65 und mehr", "65 ans et plus", "65 años y más", "≥ 65", "65 of ouder"):
+        cells = pd.Series([*map(str, range(20, 65)), word], name="wiek", dtype=object)
+        typed = type_text(cells, ".")
+        assert typed.type == "integer"
+        assert typed.cells.tolist()[-1] == 65
+        assert typed.receipts == [f"{word!r} read as the number 65 (1 records)"]
+
+
+def test_equal_records_and_distinct_places_are_told(tmp_path):
+    table = pd.DataFrame({"nr": [1, 2, 3, 3, 4, 4, 4], "age": [30, 31, 32, 32, 33, 33, 34]})
+    told = "2 record(s) are equal to an earlier one in every column"
+    assert any(note.startswith(told) for note in describe(table, {}).notes)
+    assert not any("equal to an earlier one" in note for note in describe(table.assign(i=range(7)), {}).notes)
+    places = gpd.points_from_xy([8, 9, 9, 9, 8, 7, 8], [50] * 7, crs="EPSG:4326")
+    gpd.GeoDataFrame(table, geometry=places).to_file(tmp_path / "a.gpkg")
+    found = rd.open_file(tmp_path / "a.gpkg")
+    assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
+    assert any(note.startswith("1 record(s) are equal") for note in found.notes)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import geopandas as gpd
@@ -11,8 +12,10 @@ import pytest
 import shapely
 
 import reident as rd
+from commands import call
 from reident.base import DataError, ParameterError
 from reident.workbench.files import read_file
+from reident.workbench.recipe import recipe_of
 
 pytestmark = pytest.mark.whole
 
@@ -235,3 +238,33 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "release.csv"]
     assert "a CSV file, not .gpkg" in (out / "manifest.json").read_text()
     assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"]).passed
+
+
+def test_a_column_that_is_named_and_absent_is_refused_beside_a_recipe(people, tmp_path):
+    recipe = recipe_of(rd.open_file(_csv(people, tmp_path)))
+    recipe = replace(recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}, "columns": ["age"]}])
+    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `data`, got \['absent'\]"):
+        rd.protect(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])
+    released = read_file(rd.protect(people, tmp_path / "r", recipe=recipe, quasi="age") / "release.csv")
+    assert "age" in released
+    assert "sex" not in released
+
+
+def _csv(table, folder):
+    table.to_csv(folder / "people.csv", index=False)
+    return folder / "people.csv"
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_that_k_of_1_protects_nobody_is_said(people, tmp_path, k):
+    path = _csv(people, tmp_path)
+    made = call(
+        tmp_path, "protect", path, "--method", "mondrian", "--set", f"k={k}", "--quasi", "sex,age", "--out", "r"
+    )
+    assert made.returncode == 0, made.stderr
+    manifest = json.loads((tmp_path / "r" / "manifest.json").read_text("utf-8"))
+    assert f"guaranteed: {manifest['guarantee']}" in made.stdout
+    smallest = read_file(tmp_path / "r" / "release.csv").groupby(["sex", "age"]).size().min()
+    hides_nobody = "with k = 1 a record may be alone, which hides nobody" in made.stdout
+    assert hides_nobody == (k == 1)
+    assert smallest == 1 if k == 1 else smallest >= k

@@ -9,6 +9,7 @@ import pandas as pd
 
 from reident.base import (
     FloatArray,
+    IntArray,
     ParameterError,
     RNGLike,
     afford,
@@ -156,8 +157,23 @@ class OverlappingFiles(NamedTuple):
     truth: pd.DataFrame
 
 
+def drawn_together(whose: pd.Series | None, n: int, rng: np.random.Generator) -> IntArray:
+    """Return rows in random order, those of one value one after another; a missing value is nobody else's."""
+    if whose is None:
+        return rng.permutation(n)
+    codes = pd.factorize(whose)[0]
+    codes = np.where(codes < 0, n + np.arange(n), codes)
+    return np.lexsort((rng.random(n), rng.permutation(2 * n)[codes]))
+
+
 def overlapping_files(
-    persons: pd.DataFrame, *, n_original: int, n_known: int, n_common: int, rng: RNGLike = None
+    persons: pd.DataFrame,
+    *,
+    n_original: int,
+    n_known: int,
+    n_common: int,
+    together: pd.Series | None = None,
+    rng: RNGLike = None,
 ) -> OverlappingFiles:
     """Split a population into the file to be released and the file that the intruder knows.
 
@@ -167,6 +183,9 @@ def overlapping_files(
         At least ``n_original + n_known - n_common`` rows; drawn from without replacement.
     n_original, n_known, n_common : int
         Records in each file, and in both.
+    together : Series, optional
+        A value a row: rows of one value are drawn one after another, so that hardly one is in another file than the
+        others.
     rng : Generator, int or None
         Source of randomness for the choice and for the order of either file.
 
@@ -197,7 +216,7 @@ def overlapping_files(
             f"({len(persons)}), got {needed}"
         )
     rng = check_rng(rng)
-    drawn = rng.permutation(len(persons))[:needed]
+    drawn = drawn_together(together, len(persons), rng)[:needed]
     in_original = rng.permutation(drawn[:n_original])
     in_known = rng.permutation(np.concatenate([drawn[:n_common], drawn[n_original:]]))
     original = persons.iloc[in_original].set_axis(pd.Index([f"r{i}" for i in range(n_original)], name="release"))

@@ -10,6 +10,7 @@ import numpy as np
 from reident.base import ParameterError, check_listed, trial_seed
 from reident.methods.catalogue import entries, find
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome
+from reident.methods.persons import in_persons, once_each
 from reident.methods.release import Release
 
 __all__ = ["attack_names", "check_attacks", "run_attack"]
@@ -40,7 +41,7 @@ def run_attack(
     seed: int = 0,
     rng: np.random.Generator | None = None,
 ) -> Outcome:
-    """Run an attack by its name.
+    """Run an attack by its name; where persons have several records, persons are counted.
 
     Raises
     ------
@@ -61,5 +62,9 @@ def run_attack(
         arguments[public] = said.give(knowledge.public[public])
     if rng is None:
         rng = np.random.default_rng(trial_seed(seed, "attack", {"name": name}, None))
+    if entry.data in ("table", "places"):
+        release, knowledge = in_persons(
+            release, knowledge, value=entry.needs == "sensitive", place=entry.data == "places"
+        )
     found: Outcome = entry.function(release, knowledge, rng=rng, **arguments)
-    return found
+    return once_each(found, knowledge)

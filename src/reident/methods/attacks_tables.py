@@ -93,6 +93,10 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
     """
     del rng
     columns = needs_kept(release, knowledge)
+    if knowledge.truth is None and knowledge.persons is not None:
+        raise NotApplicable(
+            "whose each released record is cannot be told without true pairs: exact_join counts persons"
+        )
     ids, n = class_ids([knowledge.compared(release)[column].theirs for column in columns])
     size = np.bincount(ids, minlength=n)[ids]
     if knowledge.truth is None:
@@ -104,7 +108,7 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         {
             "claim": release.table.index[rows].astype(object),
             "confidence": 1 / size[rows],
-            "right": 1 / size[rows],
+            "right": np.nan if persons is None else 1 / size[rows],
             "base": 1 / len(size),
             "present": True,
         },
@@ -149,7 +153,7 @@ def register_join(release: Release, knowledge: Knowledge, *, rng: np.random.Gene
         index=release.table.index[rows],
     )  # fmt: skip
     said = f"the intruder has a register of {len(knowledge.register)} persons with {_listed(named)}"
-    return Outcome(claims, "identity", said, proven=True)
+    return Outcome(claims, "identity", said, proven=True, of_records=True)
 
 
 def nearest_record(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

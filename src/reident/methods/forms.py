@@ -304,6 +304,8 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
     """Return what a method with these options guarantees, in a sentence."""
     if not entry.guarantee:
         return "none: the risk depends on what an intruder knows"
+    if options.get("k") == 1 and not (options.get("ell") or options.get("t")):
+        return "none: with k = 1 a record may be alone, which hides nobody"
     return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)
 
 

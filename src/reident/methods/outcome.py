@@ -70,6 +70,9 @@ class Knowledge:
         The household of each person; missing for who lives alone.
     weights : Series or None
         How many persons of the population each person stands for.
+    persons : Series or None
+        Whose each record is, by the labels of `known` and of the release; None where each is a person's. Then a row of
+        `known` is a record, and attacks count persons (`reident.methods.persons`).
     hierarchies : mapping
         How categories are generalised, column -> Hierarchy.
     network : Network or None
@@ -109,6 +112,7 @@ class Knowledge:
     further: Mapping[str, pd.Series] = field(default_factory=dict)
     households: pd.Series | None = None
     weights: pd.Series | None = None
+    persons: pd.Series | None = None
 
     @property
     def has_places(self) -> bool:
@@ -119,6 +123,18 @@ class Knowledge:
     def present(self) -> BoolArray:
         """Who is in the release; everybody where nobody can tell."""
         return np.ones(len(self.known), dtype=bool) if self.truth is None else self.truth >= 0
+
+    @property
+    def who(self) -> pd.Index:
+        """Whose each row of `known` is: its label, or where persons have several records the person."""
+        return self.who_of(self.known.index)
+
+    def who_of(self, labels: pd.Index) -> pd.Index:
+        """Return whose some records are; one of whom nobody knows is somebody else's than all others."""
+        if self.persons is None:
+            return labels
+        own = self.persons.reindex(labels).to_numpy(object)
+        return pd.Index(np.where(pd.isna(own), labels.to_numpy(object), own), dtype=object)
 
     def pairs(self) -> tuple[IntArray | None, IntArray | None]:
         """Return the rows of the true pairs, (known, release); None twice where nobody can tell."""
@@ -136,6 +152,7 @@ class Knowledge:
             secrets=None if self.secrets is None else self.secrets.iloc[persons],
             further={name: column.iloc[persons] for name, column in self.further.items()},
             households=None if self.households is None else self.households.iloc[persons],
+            weights=None if self.weights is None else self.weights.iloc[persons],
             network=None,
         )
 
@@ -211,6 +228,8 @@ class Outcome:
         how often claims were right.
     complete : bool
         Whether every search ended by itself.
+    of_records : bool
+        Whether the claims are indexed by the labels of the release, since they are about its records.
     """
 
     claims: pd.DataFrame
@@ -218,6 +237,7 @@ class Outcome:
     assumption: str
     proven: bool = False
     complete: bool = True
+    of_records: bool = False
 
     @property
     def links(self) -> pd.DataFrame:
@@ -291,10 +311,11 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     -------
     tuple of dict and DataFrame
         ``risk`` (mean share of right claims over the persons in the file; of confidence where nobody can tell right
-        from wrong) with ``low`` and ``high``, ``baseline``, ``control`` (the same for releases without the person, or
-        for persons who are not in the file; NaN without either), ``residual`` (against the control, else the baseline),
-        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence
-        could be kept), ``verdict`` ("above the limit", "within the limit", "not told apart from guessing").
+        from wrong), ``measure``, which of the two it is ("success", "confidence"), with ``low`` and ``high``,
+        ``baseline``, ``control`` (the same for releases without the person, or for persons who are not in the file; NaN
+        without either), ``residual`` (against the control, else the baseline), ``confidence`` (mean), ``worst``,
+        ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence could be kept), ``verdict``
+        ("above the limit", "within the limit", "not told apart from guessing").
     """
     inside, outside = (outcome.claims[outcome.claims["present"].to_numpy(bool) == own] for own in (True, False))
     n = len(inside)
@@ -318,6 +339,7 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     persons = pd.DataFrame({"risk": risks, "top": top, "above": over}, index=inside.index)
     return {
         "risk": rate.value,
+        "measure": "success" if told else "confidence",
         "low": rate.low,
         "high": rate.high,
         "baseline": baseline,

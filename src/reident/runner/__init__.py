@@ -212,8 +212,8 @@ def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) 
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         stands = record["key"] == spec["key"] and (record["status"] == "ok" or not retry_failed)
-    except (ValueError, KeyError, TypeError):
-        return None  # a damaged record stands for nothing
+    except (ValueError, KeyError, TypeError, OSError):
+        return None  # a record that is damaged or cannot be read stands for nothing
     return record if stands else None
 
 

@@ -21,28 +21,56 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
 _RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+#: A code whose last signs are not told: 0xxxx.
+_DIGITS_GONE = re.compile(r"([A-Za-z]{0,3}\d+)([xX#?]+)")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
 _ONE_SIDED = re.compile(rf"^\s*(<=|>=|<|>|≤|≥)\s*({_NUMBER})\s*$")
 
-#: Intervals in words, English and German, with a unit behind them: its ends, and whether these are inside.
+#: Intervals in words, with a unit behind them: its ends, and whether these are inside. In English, German, French,
+#: Spanish, Italian, Dutch, Polish and Swedish.
 _COUNT = r"(?:[1-9]\d{0,2}(?:[., ]\d{3})+|\d+(?:[.,]\d+)?)"
 _UNIT = r"\s*(?:[^\W\d_]{1,10}\.?|[€$£%])?"
-_OVER, _FROM = (
-    r"(?:over|above|more than|older than|über|mehr als|älter als|>)",
-    r"(?:from|at least|ab|mindestens|von|≥|>=)",
-)
-_UNDER = r"(?:under|below|less than|younger than|unter|weniger als|jünger als|<)"
-_UP_TO = r"(?:up to|at most|bis zu|bis|höchstens|≤|<=)"
-_MORE = r"(?:\+|plus|(?:and|or|und|oder|u\.)\s*(?:more|over|older|above|mehr|älter|darüber|höher|ä\.))"
-_FEWER = r"(?:and|or|und|oder)\s*(?:less|fewer|under|younger|below|weniger|jünger|darunter)"
-_TO = r"(?:-|–|—|\.\.|to|bis|until)"
+
+
+def _one_of(*said: str) -> str:
+    return "(?:" + "|".join(re.escape(one.strip()) for listed in said for one in listed.split(",")) + ")"
+
+
+_OVER = _one_of(
+    "over, above, more than, older than, >", "über, mehr als, älter als", "plus de", "más de", "più di, oltre",
+    "meer dan, ouder dan, boven", "powyżej, ponad, więcej niż", "över, mer än, äldre än",
+)  # fmt: skip
+_FROM = _one_of(
+    "from, at least, ≥, >=", "ab, mindestens, von", "à partir de, au moins, de", "desde, al menos, a partir de",
+    "da, almeno", "vanaf, van, minstens", "od, co najmniej", "från, minst",
+)  # fmt: skip
+_UNDER = _one_of(
+    "under, below, less than, younger than, <", "unter, weniger als, jünger als", "moins de", "menos de", "meno di",
+    "minder dan, jonger dan, onder", "poniżej, mniej niż", "mindre än, yngre än",
+)  # fmt: skip
+_UP_TO = _one_of(
+    "up to, at most, ≤, <=", "bis zu, bis, höchstens", "jusqu'à, jusqu’à, au plus", "hasta", "fino a",
+    "tot en met, tot", "do, najwyżej", "till, högst",
+)  # fmt: skip
+_AND = _one_of("and, or", "und, oder, u.", "et, ou", "y, o", "e", "en, of", "i, lub, oraz", "och, eller")
+_GREATER = _one_of(
+    "more, over, older, above", "mehr, älter, darüber, höher, ä.", "plus, davantage", "más, mayores, mayor",
+    "più, oltre", "meer, ouder, hoger", "więcej, powyżej, starsi, starsze, starszy", "mer, äldre, över",
+)  # fmt: skip
+_SMALLER = _one_of(
+    "less, fewer, under, younger, below", "weniger, jünger, darunter", "moins", "menos, menores", "meno",
+    "minder, jonger", "mniej, młodsi, młodsze, młodszy", "mindre, yngre",
+)  # fmt: skip
+_MORE, _FEWER = rf"(?:\+|plus|{_AND}\s*{_GREATER})", rf"{_AND}\s*{_SMALLER}"
+_TO = _one_of("-, –, —, .., to, until", "bis", "à, a", "al", "tot", "do", "till")
+_BETWEEN = _one_of("between", "zwischen", "entre", "tra, fra", "tussen", "między", "mellan")
 _WORDED: list[tuple[re.Pattern[str], bool, bool]] = [
     (re.compile(rf"^\s*{pattern}\s*$", re.IGNORECASE), with_low, with_high)
     for pattern, with_low, with_high in (
         (rf"(?:{_FROM}\s*)?(?P<low>{_COUNT}){_UNIT}\s*{_TO}?\s*{_UNDER}\s*(?P<high>{_COUNT}){_UNIT}", True, False),
         (rf"(?:{_FROM}\s*)?(?P<low>{_COUNT})\s*{_TO}\s*(?P<high>{_COUNT}){_UNIT}", True, True),
         (rf"{_OVER}\s*(?P<low>{_COUNT}){_UNIT}\s*(?:{_TO}|{_UP_TO})\s*(?P<high>{_COUNT}){_UNIT}", False, True),
-        (rf"(?:between|zwischen)\s*(?P<low>{_COUNT})\s*(?:and|und)\s*(?P<high>{_COUNT}){_UNIT}", True, True),
+        (rf"{_BETWEEN}\s*(?P<low>{_COUNT})\s*(?:{_AND}|a)\s*(?P<high>{_COUNT}){_UNIT}", True, True),
         (rf"{_UNDER}\s*(?P<high>{_COUNT}){_UNIT}", False, False),
         (rf"{_UP_TO}\s*(?P<high>{_COUNT}){_UNIT}|(?P<most>{_COUNT}){_UNIT}\s*{_FEWER}", False, True),
         (rf"{_OVER}\s*(?P<low>{_COUNT}){_UNIT}", False, False),
@@ -106,9 +134,9 @@ class LabelReader:
     A label covers a value if it equals it (as text, 39 and "39" alike), stands on a higher level of the value's
     hierarchy, is an interval ("[20, 30)", "20-29", "< 30", "20 bis unter 30 Jahre", "70+", a pandas Interval) that
     contains it, a set ("{a, b}", or a Python set) that lists it, a long set shortened to its ends in the order of the
-    text ("{a, ..., k}"), a mask ("130**": the same text but for the stars, or a beginning of it, "3*"), a year, quarter
-    or month of a date ("2021", "2021-Q1", "2021-03", "03.2021"), or "*", which covers everything. A missing label
-    covers everything, and a missing value is covered by every label: nothing is known of it.
+    text ("{a, ..., k}"), a mask ("130**", "130xx": the same text but for the stars, or a beginning of it, "3*"), a
+    year, quarter or month of a date ("2021", "2021-Q1", "2021-03", "03.2021"), or "*", which covers everything. A
+    missing label covers everything, and a missing value is covered by every label: nothing is known of it.
 
     Parameters
     ----------
@@ -209,6 +237,9 @@ def _test(label: Any) -> Callable[[str], bool] | None:
     if label.startswith("{") and label.endswith("}"):
         named = {part.strip() for part in label[1:-1].split(",")} | {label[1:-1].strip()}
         return lambda text: text in named
+    if (masked := _DIGITS_GONE.fullmatch(label)) is not None:
+        shown, n = masked.group(1), len(label)
+        return lambda text: text.startswith(shown) and len(text) == n
     if "*" in label:
         beginning = label.rstrip("*")
         pattern = re.compile("".join("." if sign == "*" else re.escape(sign) for sign in label) + r"\Z")

@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, check_choice, check_columns, check_listed, check_real
+from reident.data.simulate import drawn_together
 from reident.rumap import ORIGINAL
 from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
-from reident.workbench.making import MISSING
+from reident.workbench.making import MISSING, Roles
 from reident.workbench.map_plan import Plan
 from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.preparing import MOST_RECORDS, prepare
-from reident.workbench.profiling import DataProfile
+from reident.workbench.profiling import DataProfile, alone_persons
 from reident.workbench.recipe import Recipe
 from reident.workbench.searching import DRAWS, MOST_JUDGED, PLACE, Search, search_release
 
@@ -155,6 +156,7 @@ def assess(
     chain: Sequence[Mapping[str, Any]] = (),
     hierarchies: Mapping[str, Any] | None = None,
     missing: str = "label",
+    person: str | None = None,
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -197,6 +199,8 @@ def assess(
         candidates, instead of the releases of the maps.
     hierarchies, missing, household, keep
         As for `protect`: they are part of the release that is advised.
+    person : str, optional
+        The column that says which records are one person's: persons are counted. See `check`.
     weight : str, optional
         The column of survey weights, for how many persons a record stands, and
     population : float, optional
@@ -225,7 +229,7 @@ def assess(
     slots = slots_of_chain(chain)
     made = prepare(
         data, quasi=quasi, lat=lat, lon=lon, sensitive=sensitive, epsilon_quasi=epsilon_quasi, network=network,
-        limit=limit, methods=methods, hierarchies=hierarchies, household=household, weight=weight,
+        limit=limit, methods=methods, hierarchies=hierarchies, person=person, household=household, weight=weight,
         population=population, n_known=n_known, overlap=overlap, public=public, seed=seed,
     )  # fmt: skip
     for step in chain:
@@ -239,10 +243,11 @@ def assess(
     for kind, planned in made.plans.items():
         maps[kind] = planned.frame(planned.run(folder=folder, progress=progress, **running))
     complete, roles, limit = pd.DataFrame(made.complete), made.roles, made.limit
-    _agree(made.profile, maps, complete, roles.quasi)
+    _agree(maps, complete, roles)
     searched = None
     if {"table", "places"} & set(made.plans):
-        drawn = np.random.default_rng(seed).permutation(len(made.data))[:MOST_RECORDS]
+        whose = None if person is None else made.data[person]
+        drawn = drawn_together(whose, len(made.data), np.random.default_rng(seed))[:MOST_RECORDS]
         searched = search_release(
             made.data.iloc[np.sort(drawn)], slots or slots_of(made.plans, made.data, roles, limit, needed), roles,
             others=list(dict.fromkeys([*aside, *roles.secret])),
@@ -264,16 +269,17 @@ def assess(
     )  # fmt: skip
 
 
-def _agree(told: DataProfile, maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, quasi: list[str]) -> None:
+def _agree(maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, roles: Roles) -> None:
     """Stop where the map contradicts the data: who is alone with what the intruder knows is above every limit."""
+    quasi = roles.quasi
     if "table" not in maps or not quasi:
         return
-    size = complete.groupby([complete[column].astype(str) for column in quasi]).transform("size")
-    alone = float((size == 1).mean())
+    of_persons = alone_persons(complete, quasi, roles.person)
+    alone, n = float(of_persons.mean()), len(of_persons)
     frame = maps["table"]
     above = float(frame.loc[frame["method"] == ORIGINAL, "above"].max())
-    if above < alone - 0.05 - 3 * (alone * (1 - alone) / told.n_complete) ** 0.5:
+    if above < alone - 0.05 - 3 * (alone * (1 - alone) / n) ** 0.5:
         raise DataError(
-            f"the map contradicts the data: {alone:.0%} of the records are alone with their {', '.join(quasi)}, and "
+            f"the map contradicts the data: {alone:.0%} of the persons are alone with their {', '.join(quasi)}, and "
             f"the attacks on the data as they are put {above:.0%} of persons above the limit: no report is written"
         )

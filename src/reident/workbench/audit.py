@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, check_columns, check_path, check_table, check_text, is_numeric, scratch
+from reident.base import (
+    DataError,
+    FloatArray,
+    check_choice,
+    check_columns,
+    check_path,
+    check_several,
+    check_table,
+    check_text,
+    is_numeric,
+    scratch,
+)
 from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of, tables_of
@@ -38,6 +49,7 @@ def audit_bytes(
     unchanged: Sequence[str] = (),
     lat: str | None = None,
     lon: str | None = None,
+    aside: Sequence[str] = (),
 ) -> list[Finding]:
     """Search every place in the files of a release for values of the original that no released cell holds.
 
@@ -63,6 +75,9 @@ def audit_bytes(
         Columns that are released as they are, on purpose.
     lat, lon : str, optional
         The columns with places in both tables; default ``lat_deg`` and ``lon_deg``, or the geometry.
+    aside : sequence of str
+        Further sheets or layers that hold no records, such as a legend: they are searched, and are no finding unless
+        a line of them has two names of the original's columns, as a table of records has.
 
     Returns
     -------
@@ -90,6 +105,7 @@ def audit_bytes(
     check_text(lat, "lat")
     check_text(lon, "lon")
     check_columns(original, unchanged, "unchanged", table_name="original", min_columns=0)
+    aside = check_several(aside, "aside")
     files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
     main = next((one for one in files if one.name.startswith("release.")), files[0] if files else None)
     if main is None:
@@ -99,7 +115,7 @@ def audit_bytes(
     check_table(released, "released", min_records=0)
     secrets = _Secrets(original)
     shown = secrets.in_cells(released)
-    found = _further_tables(main)
+    found = _further_tables(main, aside, {str(name) for name in original.columns})
     for file in files:
         # The words that a container of this kind has of its own are no secrets, nor are the columns' names.
         base = shown | secrets.found_in(_neutral(released, file), _SHORT) if file == main else shown
@@ -117,12 +133,20 @@ def audit_bytes(
     return found + cell_findings(main.name, original, released, list(unchanged), lat, lon)
 
 
-def _further_tables(file: Path) -> list[Finding]:
+def _further_tables(file: Path, aside: Sequence[str], columns: Set[str]) -> list[Finding]:
     """Find sheets or layers beside the one that is read: nobody judges their rows."""
-    names = tables_of(file)
+    tables = tables_of(file)
+    for name in aside:
+        check_choice(name, "aside", tuple(tables))
+    records = [name for name in aside if any(len(columns & line) > 1 for line in tables[name]())]
+    names = [name for name in tables if name not in aside or name in records]
     if len(names) < 2:
         return []
     told = f"it holds {len(names)} tables, {', '.join(map(repr, names))}, of which one was judged: leave the others out"
+    told += ", or say which is meant (--release-table) and which hold no records (--aside)"
+    told += (
+        f"; {', '.join(map(repr, records))}: has names of the original's columns, as records have" if records else ""
+    )
     return [Finding(file.name, "tables", "further table", (), len(names) - 1, f"{file.name}: {told}")]
 
 
@@ -185,7 +209,7 @@ class _Secrets:
         numbers: list[FloatArray] = list(coordinates_of(released).values())
         for name in table.columns:
             column = table[name].dropna()
-            if name == _geometry(released):
+            if name in _geometry(released):
                 continue
             if is_numeric(column):
                 numbers.append(column.to_numpy(np.float64))
@@ -293,8 +317,8 @@ def _forms(value: Any) -> set[str]:
     return {str(value)} if str(value) else set()
 
 
-def _geometry(table: Any) -> Any:
-    return table.geometry.name if hasattr(table, "to_crs") else None
+def _geometry(table: Any) -> list[Any]:
+    return [table.geometry.name] if hasattr(table, "to_crs") else []
 
 
 def _neutral(released: Any, file: Path) -> list[Part]:

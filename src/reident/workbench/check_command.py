@@ -36,6 +36,14 @@ def check(
         str, typer.Option(help="What the original's columns are called where it has no line of names, with commas.")
     ] = "",
     release_names: Annotated[str, typer.Option(help="The same of the release.")] = "",
+    table: Annotated[
+        str | None, typer.Option(help="The original's sheet or layer; default: the one with most in it.")
+    ] = None,
+    release_table: Annotated[str | None, typer.Option(help="The same of the release.")] = None,
+    aside: Annotated[
+        str, typer.Option(help="Sheets or layers of the release that hold no records, with commas: a legend.")
+    ] = "",
+    person: common.Person = None,
     household: Annotated[str | None, typer.Option(help="Column of households: one found, all found.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
     population: common.Population = None,
@@ -67,10 +75,14 @@ def check(
         release_crs=release_crs,
         names=common.listed(names),
         release_names=common.listed(release_names),
+        table=table,
+        release_table=release_table,
+        aside=common.listed(aside),
         recipe=recipe,
         id=id,
         called=dict(common.parted(one, "--called", "column=name") for one in called or []),
         new=common.listed(new),
+        person=person,
         household=household,
         weight=weight,
         population=population,
@@ -84,7 +96,8 @@ def check(
     print(found.sentence)
     ran = found.attacks["reason"] == ""
     for _, row in found.attacks[ran].iterrows():
-        between = f"{row['risk']:.1%} ({row['low']:.1%} to {row['high']:.1%}), guessing {row['baseline']:.1%}"
+        between = f"{row['risk']:.1%} {row['measure']} ({row['low']:.1%} to {row['high']:.1%})"
+        between += f", guessing {row['baseline']:.1%}"
         above = f"{row['share_above_limit']:.1%} of {row['n']} above {found.limit:.0%}"
         print(f"  {row['name']:<22} {row['verdict']}: {between}, {above}")
     for reason, rows in found.attacks[~ran].groupby("reason", sort=False):
@@ -92,7 +105,7 @@ def check(
     if found.knowledge is not None:
         for _, row in found.knowledge.worst.iterrows():
             share = f"{row['share_above_limit']:.1%} of persons above {found.limit:.0%}"
-            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} success by joining")
+            print(f"  knowing {row['known']}: {share}, {row['risk']:.1%} {found.knowledge.measure} by joining")
     for one in found.findings:
         print(f"  audit: {one['sentence']}")
     for note in found.notes:

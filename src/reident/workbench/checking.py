@@ -29,9 +29,10 @@ from reident.methods.release import Release
 from reident.networks.graph import Network, as_network, by_name
 from reident.networks.marks import Relations, relations_of
 from reident.places.points import check_crs
+from reident.tables.labels import texts_of
 from reident.workbench.audit import audit_bytes
 from reident.workbench.cell_audit import Finding
-from reident.workbench.files import read_like, without_apostrophes
+from reident.workbench.files import part_of, read_like, without_apostrophes
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import priced
@@ -42,7 +43,7 @@ from reident.workbench.population import population_of, told_of_groups
 from reident.workbench.recipe import Recipe, read_recipe
 from reident.workbench.released import Calls, read_any, read_network, read_records, with_marks
 from reident.workbench.released_computed import is_read
-from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights
+from reident.workbench.roles import NO_WEIGHT, place_columns, survey_weights, told_of_persons
 from reident.workbench.verdict import REFUSING, Verdict
 
 __all__ = ["check"]
@@ -51,6 +52,8 @@ __all__ = ["check"]
 _FEW = 0.02
 #: The same from which on the column was not judged.
 _MOST = 0.5
+#: The share of a column's cells that must be values of the original for the column to be released as it is.
+_KEPT = 0.99
 
 
 def check(
@@ -66,6 +69,10 @@ def check(
     release_crs: str | None = None,
     names: str | Sequence[str] = (),
     release_names: str | Sequence[str] = (),
+    table: str | None = None,
+    release_table: str | None = None,
+    aside: str | Sequence[str] = (),
+    person: str | None = None,
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -105,6 +112,14 @@ def check(
     names, release_names : str or sequence of str
         What the columns of the original, and of the release, are called where the file has no line of names; default of
         the original's the recipe's.
+    table, release_table : str, optional
+        The sheet or layer of the original, and of the release, that holds the records; default the recipe's, else the
+        one with most in it.
+    aside : str or sequence of str
+        Sheets or layers of the release that hold no records, such as a legend or `layer_styles`.
+    person : str, optional
+        The original's column that says which records are one person's, where persons have several: classes are then
+        counted in persons, and a person is at risk if one of the records is. Default the recipe's.
     household : str, optional
         The original's column of households: who finds one member finds them all, so that everybody has the risk of the
         member most at risk.
@@ -164,10 +179,15 @@ def check(
     names, release_names = check_several(names, "names"), check_several(release_names, "release_names")
     roles = _roles(recipe, quasi, sensitive, lat, lon, id)
     roles |= {"crs": check_crs(crs, "crs") or roles["crs"], "release_crs": check_crs(release_crs, "release_crs")}
-    roles["release_names"] = release_names
+    check_text(table, "table")
+    check_text(release_table, "release_table")
+    aside = check_several(aside, "aside")
+    roles |= {"release_names": release_names, "release_table": release_table}
     new = check_several(new, "new")
+    check_text(person, "person")
     check_text(household, "household")
     check_text(weight, "weight")
+    person = person or recipe.first("person")
     household, weight = household or recipe.first("household"), weight or recipe.first("weight")
     if population is not None and weight is None:
         raise ParameterError(NO_WEIGHT)
@@ -191,14 +211,14 @@ def check(
         findings = _names_kept(said, network)
         told = bool(findings)
     else:
-        judged = data = check_table(read_records(original, _reading(recipe, original, crs, names)), "original")
+        judged = data = check_table(read_records(original, _reading(recipe, original, crs, names, table)), "original")
         if crs is not None and lat is None and not hasattr(data, "to_crs") and recipe.places is None:
             raise ParameterError(
                 f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone"
             )
         if not unsaid and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
-        calls = Calls(judged, roles | {"household": household}, called, new)
+        calls = Calls(judged, roles | {"person": person, "household": household}, called, new)
         said = read_any(release, shown, calls)
         if calls.unmet:
             raise ParameterError(f"`new` must name columns of the release, got {sorted(map(str, calls.unmet))}")
@@ -207,22 +227,25 @@ def check(
         hierarchies = hierarchies_of(recipe.hierarchies(), pd.DataFrame(data))
     known = knowledge_of(
         calls.known_of(without_apostrophes(judged)), said, quasi=calls.quasi, sensitive=roles["sensitive"],
-        household=household, weight=weight, population=population, hierarchies=hierarchies, network=network,
-        register=calls.register(read_records(register)), earlier=before, told=told, **named,
+        person=person, household=household, weight=weight, population=population, hierarchies=hierarchies,
+        network=network, register=calls.register(read_records(register)), earlier=before, told=told, **named,
     )  # fmt: skip
-    found = panel(said, known, limit=limit, names=check_attacks(attacks), seed=seed)
-    path = Path(release) if isinstance(release, str | Path) else None
+    attacks, path = check_attacks(attacks), Path(release) if isinstance(release, str | Path) else None
+    if path is not None and not is_graph(original):
+        released = None
+        if path.is_file() and (release_names or release_table):
+            released = read_like(path, data, names=release_names, table=release_table)
+        found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"], aside=aside)
+        findings = [one.as_dict() for one in found_there]
+    found = panel(said, known, limit=limit, names=attacks, seed=seed)
     if not is_graph(original):
-        if path is not None:
-            released = read_like(path, data, names=release_names) if release_names else None
-            found_there = audit_bytes(path, data, released, lat=named["lat"], lon=named["lon"])
-            findings = [one.as_dict() for one in found_there]
-        who, listed = pd.DataFrame(data), sensitive or ()
-        others = {*known.quasi, *listed, *named.values(), household, weight}
+        who, listed = pd.DataFrame(data), roles["sensitive"] or ()
+        others = {*known.quasi, *listed, *named.values(), household, weight, person}
         if unsaid:
             keys = identifiers_of(who, others)
         else:
             keys = [name for name in recipe.named("identifier") if name in who.columns and name not in others]
+        keys += [person] if person is not None and person not in known.quasi else []
         findings = findings + identifiers_kept(who, pd.DataFrame(said.table), keys)
     unread, unknown = _unread(known, said)
     findings = findings + unknown + calls.findings
@@ -243,7 +266,9 @@ def check(
         notes=[
             *_notes(known, said, found.attacks, path, calls.computed_from, unread),
             *([] if is_graph(original) or known.has_places else _unasked_places(data)),
+            *([] if is_graph(original) else _unnamed(who, said.table, {*others, *keys, *new, *recipe.keep})),
             *calls.told,
+            *([] if is_graph(original) else told_of_persons(pd.DataFrame(data), person)),
             *told_of_groups(known, found, stands_for, limit, receipt),
         ],
         seed=seed,
@@ -256,10 +281,13 @@ def check(
     return verdict
 
 
-def _reading(recipe: Recipe, original: Any, crs: str | None, names: str | Sequence[str]) -> Mapping[str, Any]:
-    """Return how the original's file is read: as the recipe and `names` say, a geographic one without a CRS by it."""
+def _reading(
+    recipe: Recipe, original: Any, crs: str | None, names: str | Sequence[str], table: str | None
+) -> Mapping[str, Any]:
+    """Return how the original's file is read: as the recipe and what is named say, one without a CRS by it."""
     geographic = isinstance(original, str | Path) and Path(original).suffix.lower() in GEOGRAPHIC
     told = {"crs": crs} if geographic and crs is not None else {}
+    told |= part_of(Path(original), table) if isinstance(original, str | Path) else {}
     return {**recipe.reading, **told, **({"names": names} if names else {})}
 
 
@@ -323,7 +351,7 @@ def _notes(
     if missing:
         told.append(f"Not in the release, so no evidence: {', '.join(map(str, missing))}.")
     sampled = attacks[
-        attacks["n"].notna() & (attacks["n"] < int(knowledge.present.sum())) & (attacks["what"] != "link")
+        attacks["n"].notna() & (attacks["n"] < knowledge.who[knowledge.present].nunique()) & (attacks["what"] != "link")
     ]
     if len(sampled):
         named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
@@ -336,6 +364,24 @@ def _notes(
     if path is None and release.network is None:
         told.append("The release was given as a table: no bytes were audited.")
     return told
+
+
+def _unnamed(original: pd.DataFrame, released: pd.DataFrame, named: Collection[Any]) -> list[str]:
+    """Name the columns that are released as they are, and of which nobody says that others know them or must not."""
+    shared = [name for name in original.columns if name in released.columns and name not in named]
+    shared = [name for name in shared if original[name].dtype.name != "geometry"]
+    exact = []
+    for name in shared:
+        own, shown = texts_of(original[name]).dropna().unique(), texts_of(released[name]).dropna()
+        if len(own) > 1 and len(shown) and shown.isin(own).mean() > _KEPT:
+            exact.append(str(name))
+    if not exact:
+        return []
+    return [
+        f"Released as they are and named neither as quasi-identifiers nor as sensitive, so no attack uses them: "
+        f"{', '.join(exact)}. Who knows one finds more: --quasi names what others may know, --sensitive what they must "
+        "not learn."
+    ]
 
 
 def _unread(knowledge: Knowledge, release: Release) -> tuple[list[str], list[dict[str, Any]]]:

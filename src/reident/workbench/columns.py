@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "type_values", "words"]
+from reident.tables.labels import interval_of
+from reident.workbench.vocabulary import MEANING, words
+
+__all__ = ["Typed", "decimals_of", "file_decimal", "round_up", "type_text", "type_values"]
 
 #: Cells that mean "missing" wherever they stand, and those that do so among numbers.
 _NO_ANSWER = {
@@ -36,13 +39,6 @@ _NUMBER = {
     ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d+)?([eE][+-]?\d+)?"),
     ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d+)?([eE][+-]?\d+)?"),
 }
-_OPEN_ENDED = re.compile(r"(?:[<>≤≥]=?\s*)?([+-]?\d+)\s*\+?|(\d+) (?:und mehr|and over|or more|plus)")
-#: Words of names that mean a code: digits that are no quantity, to be kept as they are written.
-_CODE_WORDS = {
-    "plz", "postleitzahl", "zip", "zipcode", "postcode", "postal", "ags", "nuts", "gemeinde", "gemeindekennziffer",
-    "kreis", "kennziffer", "code", "key", "schluessel", "schlüssel", "nr", "nummer", "id", "telefon", "phone", "tel",
-    "icd", "ops", "isco", "nace", "fips", "siren", "insee", "cap", "iban", "konto",
-}  # fmt: skip
 #: A day as one whole number; that many different ones are no chance.
 _WHOLE_DAY, _FEW_DAYS = re.compile(r"(1[89]|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"), 3
 _DAYS = (18000101, 20991231)
@@ -87,18 +83,6 @@ class Typed:
     type: str
     receipts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-
-def words(name: Any) -> set[str]:
-    """Return the words of a column's name, in small letters: "Fall-Nr" and "fallNr" have fall and nr.
-
-    Examples
-    --------
-    >>> sorted(words("fallNr_2020"))
-    ['2020', 'fall', 'nr']
-    """
-    parted = re.sub(r"([a-zäöüß])([A-ZÄÖÜ])", r"\1 \2", str(name))
-    return {word.lower() for word in re.findall(r"[^\W\d_]+|\d+", parted)}
 
 
 def decimals_of(values: pd.Series, most: int = 12) -> int | None:
@@ -229,14 +213,14 @@ def _as_numbers(
     whole = bool(_matches(regular, _INTEGER).all())
     if _matches(regular, _LEADING_ZERO).any():
         return None  # a code
-    if whole and (words(name) & _CODE_WORDS or max(map(len, regular)) > 18):
+    if whole and (words(name) & MEANING["code"] or max(map(len, regular)) > 18):
         return None
     plain = dict(zip(regular, _plain(regular, decimal), strict=True))
     receipts: list[str] = []
     for cell in sorted(odd):
-        found = _OPEN_ENDED.fullmatch(cell)
-        if found:
-            plain[cell] = found.group(1) or found.group(2)
+        ends = [end for end in (interval_of(cell) or ())[:2] if np.isfinite(end)]
+        if len(ends) == 1 and float(ends[0]).is_integer():  # an interval that is open at one end
+            plain[cell] = str(int(ends[0]))
             n = _count(cells, counts, {cell})
             receipts.append(f"{cell!r} read as the number {plain[cell]} ({n} records)")
         elif guess:
@@ -357,8 +341,11 @@ def _codes_among(values: pd.Series) -> list[str]:
     return [f"{code} may mean missing ({counts[code]} records)" for code in found]
 
 
-def type_values(column: pd.Series, *, text: bool = False) -> Typed:
-    """Type a column that its file has typed already: plain values, no categories that no record has."""
+def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str] | None = None) -> Typed:
+    """Type a column that its file has typed already: plain values, no categories that no record has.
+
+    Cells of several kinds are read as texts are, with the same words for `missing`; dates are so written first.
+    """
     name = column.name
     receipts: list[str] = []
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -369,8 +356,8 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
         )
     if column.dtype == object and not text:
         kinds = {type(value) for value in column.dropna()}
-        if str in kinds and kinds & {int, float, Decimal}:
-            return type_text(column.map(lambda cell: "" if is_gap(cell) else _cell_text(cell)), ".")
+        if str in kinds and kinds - {str}:
+            return type_text(_as_texts(column), ".", missing=missing)
         column = _plain_objects(column, kinds)
     if text and not isinstance(column.dtype, pd.StringDtype):
         return Typed(
@@ -387,6 +374,22 @@ def type_values(column: pd.Series, *, text: bool = False) -> Typed:
     if pd.api.types.is_numeric_dtype(column):
         return Typed(column, "number", receipts, _codes_among(column))
     return Typed(column, "text", receipts) if text else _texts_or_dates(column, receipts)
+
+
+def _as_texts(column: pd.Series) -> pd.Series:
+    """Return cells of several kinds as texts; days that somebody typed as texts are written as the others are."""
+    texts = column.map(lambda cell: "" if is_gap(cell) else _cell_text(cell))
+    days = column.map(lambda cell: isinstance(cell, dt.date) and not is_gap(cell)).astype(bool)
+    if not days.any():
+        return texts
+    if any(len(text) > len("1999-12-31") for text in texts[days]):  # moments: all of them are written as such
+        texts = texts.mask(days, column.map(str))
+    typed = [cell.strip() for cell in texts[~days].unique()]
+    read = _as_dates(typed, {"", *_AMONG_NUMBERS, *_NO_DAY})
+    if read is None:
+        return texts
+    known = {cell: _cell_text(day) for cell, day in zip(typed, read[0], strict=True) if not is_gap(day)}
+    return texts.map(lambda cell: known.get(cell.strip(), cell))
 
 
 def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = False) -> Typed:
@@ -411,6 +414,14 @@ def _digits_among(name: Any, cells: Sequence[Any]) -> list[str]:
     return ["numbers that the file says are texts stay text: written as numbers they would be such"]
 
 
+def _cell_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return str(value.date())  # a day, as it was typed
+    return str(value)
+
+
 def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
     known = column.dropna()
     if kinds and kinds <= {int, float, Decimal}:
@@ -426,7 +437,3 @@ def _plain_objects(column: pd.Series, kinds: set[type]) -> pd.Series:
 def is_gap(cell: Any) -> bool:
     """Whether a cell says nothing, in whatever type its column has: None, NaN, NaT or NA."""
     return cell is None or (pd.api.types.is_scalar(cell) and bool(pd.isna(cell)))
-
-
-def _cell_text(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

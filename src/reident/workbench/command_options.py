@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ Quasi = Annotated[
 ]
 Lat = Annotated[str | None, typer.Option(help="Column of latitudes, decimal degrees.")]
 Lon = Annotated[str | None, typer.Option(help="Column of longitudes, decimal degrees.")]
+Person = Annotated[str | None, typer.Option(help="Column that says which records are one person's.")]
 Sensitive = Annotated[str, typer.Option(help="Columns whose value must not become known, separated by commas.")]
 Area = Annotated[Path | None, typer.Option(help="Polygon file, public: where an embedding draws reference places.")]
 Candidates = Annotated[Path | None, typer.Option(help="File of public places to swap with.")]
@@ -107,12 +109,29 @@ def with_population(recipe: Any, population: float | None) -> Any:
     return replace(recipe, population=population)
 
 
+#: Whether somebody asked this process to stop.
+_ASKED = Event()
+
+
+def stop(number: int, frame: Any) -> None:  # noqa: ARG001 (a signal handler)
+    """Interrupt, and remember it: inside of compiled code the exception comes back as another one."""
+    _ASKED.set()
+    raise KeyboardInterrupt
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Tell whether an error is an interruption, or came after one."""
+    return isinstance(error, KeyboardInterrupt) or (_ASKED.is_set() and isinstance(error, Exception))
+
+
 @contextmanager
 def resumable(out: Path) -> Iterator[None]:
     """End work that keeps what had finished in a folder, when it is interrupted, with a sentence that says so."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        if not was_interrupted(error):
+            raise
         told = f"interrupted: what had finished is in {out}, and the same command goes on from there"
         print(told, file=sys.stderr, flush=True)
         raise typer.Exit(130) from None

@@ -8,8 +8,9 @@ import re
 import sqlite3
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -74,22 +75,33 @@ def parts_of(path: Path) -> Iterator[Part]:
         yield Part("bytes as wide characters", text=raw.decode("utf-16-le", errors="ignore"))
 
 
-def tables_of(path: Path) -> list[str]:
-    """Return the sheets of an Excel file, hidden ones too, or the tables of a GeoPackage, in which anything stands."""
+def tables_of(path: Path) -> dict[str, Callable[[], Iterator[set[str]]]]:
+    """Return the sheets of an Excel file, hidden ones too, or the tables of a GeoPackage, in which anything stands.
+
+    With each what yields the texts of its lines, the names of columns among them.
+    """
     if path.suffix.lower() in (".xlsx", ".xlsm", ".xls"):
         with pd.ExcelFile(path) as book:
             names = [str(name) for name in book.sheet_names]
             sheets = pd.read_excel(book, sheet_name=None, header=None) if len(names) > 1 else {}
-            return [name for name in names if name not in sheets or sheets[name].notna().any(axis=None)]
+        filled = [name for name in names if name not in sheets or sheets[name].notna().any(axis=None)]
+        return {name: partial(_lines, sheets.get(name, pd.DataFrame())) for name in filled}
     if path.suffix.lower() != ".gpkg":
-        return []
+        return {}
     with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True) as connection:
         names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
         names = [name for name in names if not name.lower().startswith(_OWN_TABLES)]
         quoted = {name: name.replace('"', '""') for name in names}
-        filled = [name for name in names if connection.execute(f'select 1 from "{quoted[name]}" limit 1').fetchone()]
+        first = {name: connection.execute(f'select * from "{quoted[name]}" limit 1') for name in names}
+        heads = {name: pd.DataFrame([[column[0] for column in one.description]]) for name, one in first.items()}
+        filled = [name for name, one in first.items() if one.fetchone()]
     connection.close()
-    return filled
+    return {name: partial(_lines, heads[name]) for name in filled}
+
+
+def _lines(table: pd.DataFrame) -> Iterator[set[str]]:
+    for row in table.itertuples(index=False):
+        yield {str(cell).strip() for cell in row}
 
 
 def _readable(raw: bytes) -> str:

@@ -25,9 +25,17 @@ def read_file(path: str | Path) -> Any:
     return open_file(path).data
 
 
-def read_like(path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = ()) -> Any:
+def part_of(path: Path, table: str | None) -> dict[str, Any]:
+    """Return the option of `open_file` that names a sheet or a layer of a file."""
+    return {} if table is None else {"layer" if path.suffix.lower() in GEOGRAPHIC else "sheet": table}
+
+
+def read_like(
+    path: Path, original: Any, crs: str | None = None, names: str | Sequence[str] = (), table: str | None = None
+) -> Any:
     """Read a release: a column that is text in the original stays text, though its cells might be numbers."""
     told: dict[str, Any] = {"names": names, "crs": crs if path.suffix.lower() in GEOGRAPHIC else None}
+    told |= part_of(path, table)
     found, before = open_file(path, **told), getattr(original, "columns", ())
     texts = [name for name in found.data.columns if name in before and _is_text(original[name])]
     texts = [name for name in texts if not _is_text(found.data[name])]

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from reident.tables.labels import text_of, texts_of
 from reident.workbench.cell_audit import Finding
 from reident.workbench.released_codes import bare
 from reident.workbench.rewriting import plain_cells
-from reident.workbench.roles import says_identifier
+from reident.workbench.roles import says_identifier, says_name
 
 __all__ = ["identifiers_kept", "identifiers_of"]
 
@@ -31,7 +32,7 @@ _DIGITS = 8
 #: Letters beside the digits of a number; the share of identifiers that must stay apart when they are written plainly.
 _LETTERS, _OFTEN = 3, 0.9
 #: Signs from which on an identifier is sought inside of texts, how many lengths are, and what chance may do there.
-_LONG, _LENGTHS, _BY_CHANCE = 6, 30, 0.01
+_LONG, _LENGTHS, _BY_CHANCE = 4, 30, 0.1
 #: Groups that a column is seen in, the association of two columns that is none of masked ones, and what chance may do.
 _GROUPS, _LARGEST, _TOGETHER, _CHANCE = 10, 20, 0.5, 1e-6
 
@@ -43,14 +44,17 @@ _Rewritten = dict[str, str]
 def identifiers_of(original: pd.DataFrame, known: Collection[Any]) -> list[Any]:
     """Return the columns that tell who a record is, beside those that are `known` to have another role.
 
-    Nearly all their values are distinct, and they are texts, or whole numbers whose name says so.
+    Nearly all their values are distinct, and they are texts, or whole numbers whose name says so; names of persons are
+    identifiers, however often they occur.
     """
     found = []
     for name in _cells(original):
         column = original[name].dropna()
-        if name in known or len(column) < _LEAST or column.nunique() < _DISTINCT * len(column):
+        if name in known or len(column) < _LEAST:
             continue
         text = isinstance(column.dtype, pd.StringDtype) or column.map(type).eq(str).all()
+        if column.nunique() < (_LEAST if text and says_name(name) else _DISTINCT * len(column)):
+            continue
         if text or (column.dtype.kind in "iu" and says_identifier(name)):
             found.append(name)
     return found
@@ -76,8 +80,10 @@ def identifiers_kept(original: pd.DataFrame, released: pd.DataFrame, names: Coll
                 continue
             how, of = _how(own, values)
             counted = own if how != _BY_DIGITS else {_digits(text) or "0" for text in own}
-            if _new_numbers(counted) and not (bare(str(other)) == bare(str(name)) and set(values) & own == set(values)):
+            doubtful = _new_numbers(counted) or (how == _BY_DIGITS and _dense(counted))  # postcodes are digits, too
+            if doubtful and not (bare(str(other)) == bare(str(name)) and set(values) & own == set(values)):
                 how = how if _says_the_same(original, released, name, other, of) else ""
+            how = how or _moved(own, values, partial(_says_the_same, original, released, name, other))
             if how:
                 holding.append(other)
                 told = f"{other!r} of the release holds the identifier {name!r} of the original, {how}"
@@ -166,6 +172,12 @@ def _new_numbers(own: _Texts) -> bool:
     return len(numbers) == len(own) and max(numbers, default=0) <= 2 * len(numbers)
 
 
+def _dense(own: _Texts) -> bool:
+    """Whether identifiers are numbers without large gaps."""
+    numbers = [int(text) for text in own if text.isdecimal() and len(text) < 19]
+    return len(numbers) == len(own) >= _LEAST and max(numbers) - min(numbers) < 10 * len(numbers)
+
+
 def _says_the_same(original: pd.DataFrame, released: pd.DataFrame, name: Any, other: Any, of: _Rewritten) -> bool:
     """Whether released numbers, joined to the identifiers, have beside them what the original has, masked or not.
 
@@ -231,6 +243,16 @@ def _sums(name: str, own: _Rewritten, length: int, values: list[str]) -> _Rewrit
         upper: Callable[[str], str] = str.upper if any(value != value.lower() for value in values) else str
         return {upper(one.hexdigest()[:length]): own[form] for form, one in sums.items()}
     return {base64.b64encode(one.digest()).decode()[:length]: own[form] for form, one in sums.items()}
+
+
+def _moved(own: _Texts, values: list[str], same: Callable[[_Rewritten], bool]) -> str:
+    """Return how dense numbers were moved where the other columns say so; no gap tells by how much."""
+    if not values or not _dense(own) or not all(text.isdecimal() and len(text) < 19 for text in values):
+        return ""
+    numbers, shown = ([int(text) for text in texts] for texts in (own, values))
+    shifts = {min(shown) - min(numbers), max(shown) - max(numbers)} - {0}
+    moved = ({str(number + shift): str(number) for number in numbers} for shift in sorted(shifts))
+    return "moved by one number" if any(same(of) for of in moved) else ""
 
 
 def _shifted(own: _Texts, values: list[str]) -> Iterator[tuple[str, _Rewritten]]:

@@ -103,7 +103,7 @@ class Bench:
         """Return a hash of all that a verdict depends on beside the chain: code, data, roles and rule."""
         told = [
             _code.IMPORTED_DIGEST, sorted(_code.versions().items()), self.roles.quasi, self.roles.epsilon_quasi,
-            self.roles.secret, self.roles.household,
+            self.roles.secret, self.roles.household, self.roles.person,
             self.others, self.limit, self.tolerate, self.missing,
             self.draws, self.seed, sorted(self.always),
             {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
@@ -237,8 +237,8 @@ class Bench:
         roles = self.roles
         return knowledge_of(
             self.data, released, quasi=roles.known, sensitive=roles.secret,
-            household=roles.household, weight=roles.weight, hierarchies=roles.hierarchies, told=told,
-            population=None if roles.population is None else roles.population / self.scale,
+            person=roles.person, household=roles.household, weight=roles.weight, hierarchies=roles.hierarchies,
+            told=told, population=None if roles.population is None else roles.population / self.scale,
         )  # fmt: skip
 
     def groups(self, released: Release, judged: Panel) -> list[str]:
@@ -248,7 +248,7 @@ class Bench:
             known = replace(known, weights=known.weights * self.scale)
         receipt = "" if self.roles.weight is None else self.roles.weights_receipt
         stands_for = population_of(released, known, judged, self.limit)
-        return told_of_groups(known, judged, stands_for, self.limit, receipt)
+        return [*self.roles.persons_told, *told_of_groups(known, judged, stands_for, self.limit, receipt)]
 
     def plain(self) -> pd.DataFrame:
         """Return the records with their places in two columns."""
@@ -271,7 +271,9 @@ class Bench:
         names = self.roles.known
         if not (self.places or names):
             return None
-        known = knowledge_of(self.data, released, quasi=names, hierarchies=self.roles.hierarchies, told=True)
+        known = knowledge_of(
+            self.data, released, quasi=names, person=self.roles.person, hierarchies=self.roles.hierarchies, told=True
+        )
         return priced(released, known, limit=self.limit, rng=self.seed)
 
 

@@ -64,6 +64,8 @@ class Roles:
     weight: str | None = None
     population: float | None = None
     weights_receipt: str = ""
+    person: str | None = None
+    persons_told: Sequence[str] = ()
 
     @property
     def known(self) -> list[str]:

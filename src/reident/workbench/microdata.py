@@ -72,6 +72,8 @@ class Microdata:
         The projected CRS that places came in, as text; empty for degrees.
     network : Network or None
         Relations between the records; node i is the record of row i of `table`.
+    persons : Series or None
+        Whose each record of `table` is, where persons have several; all of a person's are drawn together.
     """
 
     kind: str
@@ -85,6 +87,7 @@ class Microdata:
     public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     crs: str = ""
     network: Any = None
+    persons: pd.Series | None = None
 
     def digest(self) -> str:
         """Return a name for the data that their content gives."""
@@ -103,6 +106,7 @@ class Microdata:
         for table in (
             None if self.network is not None else self.table,
             self.known,
+            None if self.persons is None else self.persons.astype(str).to_frame(),
             *(self.public[one] for one in sorted(self.public)),
         ):
             if table is not None:
@@ -151,6 +155,7 @@ def microdata(
     known: Any = None,
     epsilon_quasi: str | Sequence[str] = (),
     public: Mapping[str, Any] | None = None,
+    person: str | None = None,
 ) -> Microdata:
     """Read the roles of a table's columns, and complete what is not said.
 
@@ -175,6 +180,8 @@ def microdata(
     public : mapping of str to object, optional
         What methods need beside the data and is public: "candidates" of a swap, the "area" of an embedding. A method
         whose input is lacking is left out; the data never stand in for it.
+    person : str, optional
+        The column that says which records are one person's.
 
     Raises
     ------
@@ -227,6 +234,7 @@ def microdata(
     return Microdata(
         kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees, other, noisy, given,
         _projected(data) if kind == "places" else "",
+        persons=None if person is None or table[person].is_unique else table[person],
     )  # fmt: skip
 
 
@@ -389,19 +397,30 @@ class Drawn:
         ``release`` and ``known``: who is who.
     network : Network or None
         The relations between the known persons, by their rows.
+    persons : Series or None
+        Whose each record of either file is, by its id.
     """
 
     data: Microdata
     known: pd.DataFrame
     truth: pd.DataFrame
     network: Any = None
+    persons: pd.Series | None = None
+
+
+#: A column that is there only while files are drawn.
+_WHOSE = "\0whose"
 
 
 def draw_files(data: Microdata, intruder: Intruder, rng: np.random.Generator) -> Drawn:
     """Draw what is released and what the intruder knows."""
     if data.network is None:
-        original, known, truth = _tables(data, intruder, rng)
-        return Drawn(replace(data, table=original), known, truth)
+        whose = None if data.persons is None else data.table.assign(**{_WHOSE: data.persons})
+        original, known, truth = _tables(data if whose is None else replace(data, table=whose), intruder, rng)
+        if whose is None:
+            return Drawn(replace(data, table=original), known, truth)
+        persons = pd.concat([original.pop(_WHOSE), known.pop(_WHOSE)])
+        return Drawn(replace(data, table=original, persons=persons), known, truth, persons=persons)
     rows = replace(data, table=pd.DataFrame({"row": np.arange(len(data.table))}), known=None, sensitive=None)
     original, known, truth = _tables(rows, intruder, rng)
     relations = _among(data.network, original["row"].to_numpy(), list(original.index))
@@ -423,7 +442,12 @@ def _tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     if data.known is None:
         files = overlapping_files(
-            data.table, n_original=intruder.n_released, n_known=intruder.n_known, n_common=intruder.n_common, rng=rng
+            data.table,
+            together=data.persons,
+            n_original=intruder.n_released,
+            n_known=intruder.n_known,
+            n_common=intruder.n_common,
+            rng=rng,
         )
         seen = files.known.drop(columns=[data.sensitive]) if data.sensitive else files.known
         return files.original, seen, files.truth

@@ -18,7 +18,8 @@ __all__ = ["draw_columns", "draw_places"]
 _MOST = 15
 _COLOURS = {
     "identifier": "#8a1c00", "free text": "#8a1c00", "quasi-identifier": "#b36b00", "sensitive": "#6a3d9a",
-    "place": "#1f6f4a", "weight": "#4a5568", "household": "#4a5568", "node": "#1f6f4a", "other": "#8a8f98",
+    "place": "#1f6f4a", "weight": "#4a5568", "person": "#8a1c00",
+    "household": "#4a5568", "node": "#1f6f4a", "other": "#8a8f98",
 }  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def _draw_values(ax: Axes, known: pd.Series, row: Any) -> None:
     gaps = f", {row.missing} missing" if row.missing else ""
     ax.set_title(f"{_short(row.column)} ({row.role})\n{row.distinct} values{gaps}", fontsize=8, color=colour)
     ax.tick_params(labelsize=7)
-    if row.role in ("identifier", "free text", "node") or not len(known):
+    if row.role in ("identifier", "person", "free text", "node") or not len(known):
         told = "not drawn:\nit tells who is who" if len(known) else "empty"
         ax.text(0.5, 0.5, told, ha="center", va="center", fontsize=8, transform=ax.transAxes, color="#555555")
         ax.set_xticks([])

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
+from reident.tables.classes import class_ids
+from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, is_gap, type_text, type_values
 from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
 
@@ -228,6 +233,7 @@ def describe(
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
     look += doubtful_places(pd.DataFrame(data), types, places)
+    look += _twins(pd.DataFrame(data))
     roles = propose(pd.DataFrame(data), types, places)
     columns = pd.DataFrame(
         [
@@ -237,7 +243,7 @@ def describe(
                 "role": roles[name][0],
                 "reason": roles[name][1],
                 "missing": int(data[name].isna().sum()),
-                "distinct": 0 if name == geometry else int(data[name].nunique()),
+                "distinct": int((data[name].to_wkb() if name == geometry else data[name]).nunique()),
             }
             for name in data.columns
         ]
@@ -262,6 +268,13 @@ def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
     return [f"the first record has {shown}: if it is a line of units, take it out of the file"] if words else []
 
 
+def _twins(table: pd.DataFrame) -> list[str]:
+    """Tell of records that are equal in every column."""
+    codes = [pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table.columns]
+    n = len(table) - class_ids(codes)[1]
+    return [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
+
+
 def _below(cells: pd.DataFrame) -> list[str]:
     """Tell of the last records that look like a sum or a remark below a table, and like no person."""
     found: list[str] = []
@@ -280,7 +293,7 @@ def _below(cells: pd.DataFrame) -> list[str]:
 
 def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -> Typed:
     """Type a column of a file that has types; text that `missing` names, and cells of Excel, may still be numbers."""
-    typed = type_values(column, text=text)
+    typed = type_values(column, text=text, missing=missing)
     if missing and typed.type in ("integer", "number", "text"):
         cells = typed.cells.astype(str)
         absent = cells.isin(set(missing)) & typed.cells.notna()
@@ -320,13 +333,41 @@ def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) ->
     sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
     sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
     chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
-    cells = sheets[chosen]
+    cells, shown = _with_zeros(path, chosen, sheets[chosen])
     rows = [[None if _blank(cell) else cell for cell in row] for row in cells.itertuples(index=False)]
     rows = [row for row in rows if any(cell is not None for cell in row)]
     empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
     rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
     table, told = table_of_rows(rows, path.name, None, names)
-    return table, {"sheet": chosen, "parts": list(sizes)}, told, notes
+    return table, {"sheet": chosen, "parts": list(sizes)}, [*told, *shown], notes
+
+
+#: The format of numbers that are shown with so many digits, such as 00000 of postcodes.
+_ZEROS = re.compile(r"(?:\[\$[^\]]*\])?(0{2,})")
+
+
+def _with_zeros(path: Path, sheet: str, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return cells as a sheet shows them where a format gives numbers leading zeros: they are codes."""
+    if not zipfile.is_zipfile(path):
+        return cells, []
+    with zipfile.ZipFile(path) as parts:
+        styles = parts.read("xl/styles.xml").decode("utf-8", "replace") if "xl/styles.xml" in parts.namelist() else ""
+    if not re.search(rf'formatCode="{_ZEROS.pattern}"', styles):
+        return cells, []
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    book[sheet].reset_dimensions()
+    made, n = cells.to_numpy(object).copy(), 0
+    for i, row in enumerate(book[sheet].rows):
+        for j, cell in enumerate(row):
+            form = isinstance(cell.value, int | float) and _ZEROS.fullmatch(str(cell.number_format))
+            if form and cell.value == int(cell.value) >= 0:
+                made[i, j] = f"{int(cell.value):0{len(form.group(1))}d}"
+                n += 1
+    book.close()
+    told = f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"
+    return pd.DataFrame(made, columns=cells.columns), [told] if n else []
 
 
 def _blank(cell: Any) -> bool:

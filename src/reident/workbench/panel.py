@@ -37,7 +37,7 @@ __all__ = ["COLUMNS", "Panel", "attack_panel", "knowledge_of", "panel", "placed_
 #: The columns of a panel.
 COLUMNS = [
     *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),
-    *("n_above", "n", "verdict", "calibrated", "complete", "assumption", "reason"),
+    *("n_above", "n", "verdict", "measure", "calibrated", "complete", "assumption", "reason"),
 ]
 
 
@@ -50,9 +50,10 @@ class Panel:
     attacks : DataFrame
         One row an attack, as `attack_panel` returns them.
     persons : DataFrame
-        One row a person in the file: ``risk``, the largest over the attacks; ``attack``, the one that sets it;
-        ``above``, whether some attack puts the person above the limit. Claims about relations count for nobody. Where
-        households are known, who finds one member finds them all: everybody has the risk of the member most at risk.
+        One row a person in the file, by the label of the person's first record: ``risk``, the largest over the attacks;
+        ``attack``, the one that sets it; ``above``, whether some attack puts the person above the limit. Claims about
+        relations count for nobody. Where households are known, who finds one member finds them all: everybody has the
+        risk of the member most at risk.
     share_above_limit : float
         The share of persons above the limit: of all, or where an attack is run on a sample of those whom it concerns,
         what that makes of all, if it is more.
@@ -87,8 +88,9 @@ def panel(
     release, knowledge = _shuffled(release, knowledge, seed)
     placed = _placed(release, knowledge)
     rows = []
-    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.known.index[knowledge.present])
+    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
     shared, most, share = persons, 0.0, 0.0
+    households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
     for name, label, own in _asked(names, knowledge):
         row: dict[str, Any] = dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
         try:
@@ -104,19 +106,20 @@ def panel(
                 persons.loc[higher, "risk"] = each.loc[higher, "risk"]
                 persons.loc[higher, "attack"] = label
                 persons.loc[each.index, "above"] |= each["above"]
-                concerned = int(about[1].present.sum()) / max(1, len(persons))
+                concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
                 most = max(most, float(np.nan_to_num(told["share_above_limit"])) * concerned)
         except NotApplicable as why:
-            row |= {"verdict": "not run", "reason": str(why)}
+            row |= {"verdict": "not run", "measure": "", "reason": str(why)}
         rows.append(row)
-        shared = _together(persons, knowledge.households)
+        shared = _together(persons, households)
         share = max(most, float(shared["above"].mean()) if len(shared) else 0.0)
         if enough is not None and share > enough:
             break
     numbers = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
     types = dict.fromkeys(numbers, float) | dict.fromkeys(("n_above", "n"), "Int64")
     by_household = int((shared["above"] & ~persons["above"]).sum())
-    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), shared, share, by_household)
+    heads = knowledge.known.index[knowledge.present][~knowledge.who[knowledge.present].duplicated()]
+    return Panel(pd.DataFrame(rows, columns=COLUMNS).astype(types), shared.set_axis(heads), share, by_household)
 
 
 def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
@@ -233,7 +236,8 @@ def attack_panel(
     Returns
     -------
     DataFrame
-        One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the file, with
+        One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the file, or
+        where nobody can tell right claims from wrong ones the mean confidence (``measure`` says which), with
         ``low`` and ``high`` (Wilson, 95 %); ``baseline`` (guessing without the release), ``control`` (persons who are
         not in the file, NaN without any), ``residual``; ``worst``, the largest risk of a person; ``share_above_limit``,
         ``n_above``, ``n``; ``verdict`` ("above the limit", "within the limit", "not told apart from guessing", "not
@@ -336,6 +340,7 @@ def knowledge_of(
     *,
     quasi: str | Sequence[str] = (),
     sensitive: str | Sequence[str] | None = None,
+    person: str | None = None,
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -364,7 +369,7 @@ def knowledge_of(
     for column in secret:
         if column in listed:
             raise ParameterError(f"`sensitive` must not be a quasi-identifier too, got {column!r}")
-    for name, role in (("household", household), ("weight", weight)):
+    for name, role in (("person", person), ("household", household), ("weight", weight)):
         if role is not None:
             check_columns(table, [role], name, table_name="original")
     if id is not None:
@@ -385,6 +390,7 @@ def knowledge_of(
         sensitive=secret[0] if secret else None,
         secrets=table[secret[0]] if secret else None,
         further={column: table[column] for column in secret[1:]},
+        persons=None if person is None or table[person].is_unique else table[person],
         households=None if household is None else table[household],
         weights=None if weight is None else survey_weights(table[weight], population)[0],
         file=table[[*listed, *secret]],

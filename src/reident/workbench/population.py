@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reident.methods.outcome import Knowledge
+from reident.methods.persons import in_persons
 from reident.methods.release import Release
 from reident.tables.individual_risk import individual_risk
 from reident.workbench.panel import Panel
@@ -60,8 +61,11 @@ def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: 
     """Return what a release means for the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
+    release, knowledge = in_persons(release, knowledge)
+    assert knowledge.weights is not None
     weights = pd.to_numeric(knowledge.weights).to_numpy(float)
     inside = np.flatnonzero(knowledge.present)
+    inside = inside[~knowledge.who[inside].duplicated()]  # of several records of a person the first
     own, above = weights[inside], judged.persons["above"].to_numpy(bool)
     alike = knowledge.agreement(release).patterns()[1] if knowledge.kept(release) else np.zeros(len(weights), dtype=int)
     found = individual_risk(pd.DataFrame({"class": alike[inside], "weight": own}), "class", "weight")["risk"].to_numpy()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_choice, check_columns, check_mapping, check_real, check_seed
+from reident.data.simulate import drawn_together
 from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import as_network, by_name
 from reident.workbench.files import with_places
@@ -22,7 +23,7 @@ from reident.workbench.opening import OpenedFile
 from reident.workbench.planning import plan
 from reident.workbench.profiling import DataProfile, complete_records, profile_data
 from reident.workbench.recipe import Recipe
-from reident.workbench.roles import NO_WEIGHT, UNKNOWN, survey_weights
+from reident.workbench.roles import NO_WEIGHT, UNKNOWN, survey_weights, told_of_persons
 
 __all__ = ["MOST_RECORDS", "Prepared", "arguments_of", "prepare"]
 
@@ -56,6 +57,7 @@ def prepare(
     limit: float = 0.25,
     methods: Mapping[str, Sequence[Any]] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    person: str | None = None,
     household: str | None = None,
     weight: str | None = None,
     population: float | None = None,
@@ -86,6 +88,8 @@ def prepare(
     receipt = ""
     if population is not None and weight is None:
         raise ParameterError(NO_WEIGHT)
+    if person is not None:
+        check_columns(data, [person], "person", table_name="data")
     if weight is not None:
         check_columns(data, [weight], "weight", table_name="data")
         receipt = survey_weights(data[weight], population)[1]
@@ -96,8 +100,11 @@ def prepare(
         network = read_graph(network) if isinstance(network, str | Path) else as_network(network, "network")
         network = by_name(network)
     trees = hierarchies_of(hierarchies or {}, data)
-    roles = Roles(listed, noisy, first, household, trees, public or {}, secret[1:], weight, population, receipt)
-    told = profile_data(data, listed, first)
+    roles = Roles(
+        listed, noisy, first, household, trees, public or {}, secret[1:], weight, population, receipt, person,
+        told_of_persons(pd.DataFrame(data), person),
+    )  # fmt: skip
+    told = profile_data(data, listed, first, person)
     complete = complete_records(data, listed)
     if len(complete) < 20:
         raise DataError(
@@ -105,19 +112,26 @@ def prepare(
             f"{len(complete)}: {_why_few(data, listed)}"
         )
     if len(complete) > MOST_RECORDS:
-        drawn = np.random.default_rng(seed).permutation(len(complete))[:MOST_RECORDS]
+        whose = None if person is None else complete[person]
+        drawn = drawn_together(whose, len(complete), np.random.default_rng(seed))[:MOST_RECORDS]
         complete = complete.iloc[np.sort(drawn)].reset_index(drop=True)
     sizes: dict[str, Any] = {"n_known": n_known, "overlap": overlap, "limit": limit}
     plans: dict[str, Plan] = {}
     if places:
         plans["places"] = plan(
-            microdata(complete, quasi=listed, kind="places", public=public), chosen.get("places"),
+            microdata(complete, quasi=listed, kind="places", public=public, person=person), chosen.get("places"),
             n_released=MOST_PLACES if n_known is None and len(complete) > 2 * MOST_PLACES else None, **sizes,
         )  # fmt: skip
     if listed:
         kept = complete if first is None else complete[complete[first].notna()]
         described = microdata(
-            kept, quasi=listed, sensitive=first, kind="table", epsilon_quasi=noisy, hierarchies=roles.hierarchies
+            kept,
+            quasi=listed,
+            sensitive=first,
+            kind="table",
+            epsilon_quasi=noisy,
+            hierarchies=roles.hierarchies,
+            person=person,
         )
         n_released = MOST_MAPPED if n_known is None and len(kept) > 2 * MOST_MAPPED else None
         plans["table"] = plan(described, chosen.get("table"), n_released=n_released, **sizes)
@@ -164,6 +178,7 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
         "chain": recipe.chain,
         "hierarchies": recipe.hierarchies(),
         "missing": recipe.missing_values,
+        "person": recipe.first("person"),
         "household": recipe.first("household"),
         "weight": recipe.first("weight"),
         "population": recipe.population if recipe.named("weight") else None,

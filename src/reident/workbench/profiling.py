@@ -12,7 +12,7 @@ import pandas as pd
 from reident.tables.disclosure import reidentification_risk
 from reident.workbench.microdata import LAT, LON, has_places, located
 
-__all__ = ["DataProfile", "complete_records", "profile_data"]
+__all__ = ["DataProfile", "alone_persons", "complete_records", "profile_data"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,27 @@ def complete_records(data: Any, quasi: Sequence[str]) -> Any:
     return data[keep].reset_index(drop=True)
 
 
-def profile_data(data: Any, quasi: Sequence[str], sensitive: str | None = None) -> DataProfile:
-    """Profile a table, its coordinates in ``lat_deg`` and ``lon_deg`` or in a geometry."""
+def alone_persons(complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> pd.Series:
+    """Return of each person whether a record is in a class of nobody else's; without `person` each record is one."""
+    whose, each = _one_each(complete, quasi, person)
+    size = each.groupby([each[column].astype(str) for column in quasi]).transform("size")
+    return (size == 1).groupby(whose).any()
+
+
+def _one_each(complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> tuple[pd.Series, pd.DataFrame]:
+    """Return whose each record is, and the records without those that say the same of a person as an earlier one."""
+    alone = pd.Series(np.arange(len(complete)), complete.index)
+    whose = alone if person is None else complete[person].astype(object).where(complete[person].notna(), -1 - alone)
+    codes = pd.Series(pd.factorize(whose)[0], complete.index)
+    each = complete[list(quasi)]
+    first = ~each.assign(**{"\0whose": codes}).duplicated()
+    return codes[first], each[first]
+
+
+def profile_data(
+    data: Any, quasi: Sequence[str], sensitive: str | None = None, person: str | None = None
+) -> DataProfile:
+    """Profile a table, its coordinates in ``lat_deg`` and ``lon_deg`` or in a geometry; persons are counted."""
     table = pd.DataFrame(data.drop(columns=data.geometry.name)) if hasattr(data, "to_crs") else data
     rows = []
     for column in table.columns:
@@ -65,7 +84,7 @@ def profile_data(data: Any, quasi: Sequence[str], sensitive: str | None = None) 
     complete = complete_records(data, quasi)
     checks = [*_place_checks(data), *_record_checks(table, len(complete))]
     if quasi and len(complete):
-        checks += _class_checks(complete, quasi)
+        checks += _class_checks(pd.DataFrame(complete), quasi, person)
     identifying = [row["column"] for row in rows if row["unique"] == len(table) > 1 and row["role"] == "not used"]
     if identifying:
         checks.append(
@@ -90,15 +109,15 @@ def _record_checks(table: pd.DataFrame, n_complete: int) -> list[tuple[str, str,
     ]
 
 
-def _class_checks(complete: pd.DataFrame, quasi: Sequence[str]) -> list[tuple[str, str, str]]:
-    told = reidentification_risk(pd.DataFrame(complete[list(quasi)]).astype(str), list(quasi))
-    unique = complete.groupby(list(quasi), observed=True).size()
-    alone = int((unique == 1).sum())
+def _class_checks(complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> list[tuple[str, str, str]]:
+    told = reidentification_risk(_one_each(complete, quasi, person)[1].astype(str), list(quasi))
+    found = alone_persons(complete, quasi, person)
+    alone, n, noun = int(found.sum()), len(found), "records" if person is None else "persons"
     return [
         (
             "uniqueness",
-            f"{alone} of {len(complete)} records ({alone / len(complete):.1%}) are alone with their {', '.join(quasi)}",
-            "risk" if alone / len(complete) > 0.05 else "look" if alone else "ok",
+            f"{alone} of {n} {noun} ({alone / n:.1%}) are alone with their {', '.join(quasi)}",
+            "risk" if alone / n > 0.05 else "look" if alone else "ok",
         ),
         (
             "classes",

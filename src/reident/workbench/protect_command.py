@@ -97,6 +97,7 @@ def _tell_network(made: Path) -> None:
     told = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
     given = ", ".join(f"{name}={value}" for name, value in told["parameters"].items())
     print(f"{told['method']}: {given}\n{told['nodes_released']} nodes, {told['edges_released']} edges released")
+    print(f"guaranteed: {told['guarantee']}")
     _say_where(made)
 
 
@@ -110,6 +111,7 @@ def _tell(made: Path, opened: Any) -> None:
     for step in manifest.get("chain") or [manifest]:
         given = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
         print(f"{step['method']}: {given}")
+    print(f"guaranteed: {manifest['guarantee']}")
     print(f"{manifest['records_released']} of {len(opened.data)} records released")
     for step in manifest["left_out_because"]:
         if step["records_left_out"]:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, system_rng
+from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, check_several, system_rng
 from reident.methods import find
 from reident.methods.forms import guarantee, release
 from reident.networks.files import network_of_table, write_graph
@@ -257,10 +257,11 @@ def _roles(
     if recipe is not None:
         out = set(check_columns(frame, recipe.withhold, "withhold", table_name="data", min_columns=0))
         secret = [name for name in recipe.named("sensitive") if name not in out]
-        quasi, keep = quasi or recipe.named("quasi-identifier"), keep or [*secret, *recipe.keep]
+        named = [name for name in recipe.named("quasi-identifier") if name in frame.columns]
+        quasi = [name for name in check_several(quasi, "quasi") or named if name not in out]
+        keep = keep or [*secret, *recipe.keep]
         sensitive = sensitive or secret
         household = household or recipe.first("household")
-        quasi = [name for name in quasi if name in frame.columns and name not in out]
     own = [] if places is None else [places["lat"], places["lon"]]
     keep = [keep] if isinstance(keep, str) else list(keep)
     aside = [name for name in keep if name not in own]
@@ -290,10 +291,10 @@ def _refuse_identifiers(frame: Any, others: list[str], recipe: Recipe | None, *,
         role, reason = proposed[name]
         if recipe is not None and name in recipe.columns:
             role, reason = recipe.columns[name].get("role", role), "by the recipe"
-        if role in ("identifier", "free text"):
+        if role in ("identifier", "person", "free text"):
             raise ParameterError(
                 f"`keep` must not name {name!r}, which tells who a record is ({role}: {reason}); "
-                "`keep_identifiers` releases it all the same"
+                "`keep_identifiers` (--keep-identifiers on the command line) releases it all the same"
             )
 
 

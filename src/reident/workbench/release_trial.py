@@ -58,6 +58,7 @@ def knowledge_in_trial(drawn: Drawn, release: Release) -> Knowledge:
         again=again,
         file=original,
         public=data.public,
+        persons=drawn.persons,
         n_persons=max(500, len(known)),
     )
 

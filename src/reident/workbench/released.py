@@ -16,7 +16,7 @@ from reident.methods.release import LAT, LON, Release
 from reident.networks.marks import SIDES, Relations, read_relations
 from reident.places.points import degrees_of
 from reident.tables.classes import refuse_nested
-from reident.tables.labels import LabelReader, text_of
+from reident.tables.labels import LabelReader, text_of, texts_of
 from reident.workbench.files import read_like, without_apostrophes
 from reident.workbench.microdata import is_graph
 from reident.workbench.opening import open_file
@@ -200,12 +200,12 @@ class Calls:
         single = {
             name: [] if roles[name] is None else check_several([roles[name]], name) for name in ("lat", "lon", "id")
         }
-        self._others += [*single["id"], *filter(None, [roles.get("household")])]
+        self._others += [*single["id"], *filter(None, [roles.get("household"), roles.get("person")])]
         self._places = (roles["lat"], roles["lon"]) if roles["lat"] and roles["lon"] else None
         if hasattr(original, "to_crs"):
             self._places = (LAT, LON)
         self._known = {*self._quasi, *self._others}
-        self._names = roles.get("release_names") or ()
+        self._names, self._table = roles.get("release_names") or (), roles.get("release_table")
         self._crs = roles.get("release_crs") or roles.get("crs")
         self._box: Box | None = None
         if self._places is not None and isinstance(original, pd.DataFrame):
@@ -234,7 +234,7 @@ class Calls:
 
     def read(self, path: Path) -> Any:
         """Read a table with its columns so called, as text where the original's are."""
-        return self(without_apostrophes(read_like(path, self._original, self._crs, self._names)))
+        return self(without_apostrophes(read_like(path, self._original, self._crs, self._names, self._table)))
 
     def __call__(self, release: Any) -> Any:
         """Return a table with its columns so called; anything else as it is."""
@@ -266,7 +266,11 @@ class Calls:
         told += [one.told for one in [*computed, *half]]
         told += _unread(said, left, missing, "release", [*self._quasi, *self.computed], places)
         hidden = [name for name in missing if name in {*self._quasi, *(places or ())}]
-        found_there = unjudged(said, known, left, hidden, {*names, *(one.released for one in computed)})
+        coarser = [
+            name for name in self._quasi if name in said.columns and name in known.columns
+            and texts_of(said[name]).nunique() < known[name].nunique()
+        ]  # fmt: skip
+        found_there = unjudged(said, known, left, hidden, {*names, *(one.released for one in computed)}, coarser)
         self.findings += [one.as_dict() for one in found_there if one.as_dict() not in self.findings]
         self.told += [
             line

@@ -191,6 +191,8 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     told = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if after else "data as they are"
     named = "name of the node" if assessment.network is found else "number of the record in the file as it was read"
+    several = any(plan.data.persons is not None for plan in assessment.plans.values())
+    named += ", of several of a person the first" if several else ""
     return {
         "riskiest": pd.concat([told, table], axis=1),
         "riskiest_said": f"By {named}, in the {where}, with what is known.",

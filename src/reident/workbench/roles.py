@@ -12,7 +12,7 @@ import pandas as pd
 from reident.base import DataError, check_real
 from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
-from reident.workbench.columns import words
+from reident.workbench.vocabulary import MEANING, meant, words
 
 __all__ = [
     "NO_WEIGHT",
@@ -22,7 +22,9 @@ __all__ = [
     "doubtful_places",
     "place_columns",
     "propose",
+    "repeated_ids",
     "survey_weights",
+    "told_of_persons",
 ]
 
 #: What a column can be, and what that means for a release.
@@ -32,6 +34,7 @@ ROLES = {
     "sensitive": "must not become known: what an intruder wants to learn",
     "place": "where the record is: masked",
     "weight": "how many persons of the population a record stands for",
+    "person": "records with the same value are one person's: persons are counted, and it is never released",
     "household": "records with the same value live together",
     "node": "one end of a relation: two such columns are a network",
     "free text": "may name anybody: never released",
@@ -47,37 +50,11 @@ NO_WEIGHT = (
     "`population` must come with the column of weights that is scaled to it, got none: `weight` names one, on the "
     "command line --role COLUMN=weight of reident open"
 )
-_WORDS = {
-    "household": "household haushalt hh hhid hhnr haushaltsnummer haushaltsnr family familie famid",
-    "weight": "wgt wt fnlwgt afnlwgt pweight hochrechnung hochrechnungsfaktor gewichtung sampling pond ponderation",
-    "identifier": (
-        "id ids nr nummer number uuid guid ssn svnr kvnr mrn passport name names vorname nachname surname lastname "
-        "firstname forename email mail phone telefon tel mobile handy fax iban konto account address adresse anschrift "
-        "street strasse straße hausnummer fallnummer fallnr patientnr patientid patient url ip record key"
-    ),
-    "sensitive": (
-        "diagnose diagnosis diag icd disease illness krankheit ill condition income einkommen lohn gehalt salary wage "
-        "earnings pay revenue umsatz vermögen wealth religion konfession party partei vote hiv drug medication "
-        "medikament befund result outcome debt schulden crime delikt sexuality orientation"
-    ),
-    "quasi-identifier": (
-        "sex gender geschlecht age alter birth geburt geboren born dob geburtsdatum geburtsjahr birthday year jahr plz "
-        "postleitzahl zip zipcode postcode postal ort town city stadt gemeinde kreis region state land county country "
-        "staat district bezirk nation nationality staatsangehörigkeit herkunft race ethnicity ethnie marital "
-        "familienstand civil education bildung schulabschluss abschluss degree school schule job beruf occupation "
-        "profession employer arbeitgeber workclass industry branche height groesse größe weight gewicht children "
-        "kinder religionszugehörigkeit language sprache date datum aufnahmedatum entlassdatum admission "
-        "hospital klinik ward"
-    ),
-}
-_VOCABULARY = {role: set(listed.split()) for role, listed in _WORDS.items()}
-_LAT = {"lat", "latitude", "breite", "breitengrad", "geobreite", "latitud", "lat_deg", "ylat"}
-_LON = {"lon", "lng", "long", "longitude", "länge", "laenge", "längengrad", "laengengrad", "geolänge", "longitud"}
-_EAST = {"east", "easting", "eastings", "ostwert", "rechtswert", "rechts", "utme", "xutm", "x", "utmx", "e"}
-_NORTH = {"north", "northing", "northings", "nordwert", "hochwert", "hoch", "utmn", "yutm", "y", "utmy", "n"}
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[a-zA-Z]{2,}")
 #: Values of which so large a share occurs once tell who a record is.
 _NEARLY_ALL = 0.98
+#: The fewest persons that a column may tell apart, and the most records that each may have on average.
+_FEWEST_PERSONS, _MOST_A_PERSON = 8, 100
 
 
 #: Where a table's places are: ``lat``, ``lon``, ``crs`` (of these columns) and a ``reason``.
@@ -91,11 +68,11 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
     must be told.
     """
     numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
-    for lat, lon in _pairs(numeric, _LAT, _LON):
+    for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -90, 90) and _within(table[lon], -180, 360):
             reason = "degrees of latitude and longitude by name and range"
             return PlaceColumns(lat=lat, lon=lon, crs=crs or "EPSG:4326", reason=reason)
-    for north, east in _pairs(numeric, _NORTH, _EAST):
+    for north, east in _pairs(numeric, MEANING["north"], MEANING["east"]):
         if _within(table[north], 0, 1e7) and _within(table[east], -1e7, 6e7) and table[north].abs().max() > 1000:
             found = crs or _german_crs(table[east], table[north])
             reason = "metres east and north by name and range" + ("" if found else ": name a CRS, such as EPSG:25832")
@@ -131,7 +108,7 @@ def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: Place
     return told
 
 
-def _pairs(names: list[Any], first: set[str], second: set[str]) -> list[tuple[Any, Any]]:
+def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> list[tuple[Any, Any]]:
     """Return the pairs of columns of which one is named by each vocabulary, and which share all other words."""
     return [
         (one, two)
@@ -141,7 +118,7 @@ def _pairs(names: list[Any], first: set[str], second: set[str]) -> list[tuple[An
     ]
 
 
-def _stem(name: Any, vocabulary: set[str]) -> frozenset[str]:
+def _stem(name: Any, vocabulary: frozenset[str]) -> frozenset[str]:
     return frozenset(words(name) - vocabulary)
 
 
@@ -166,7 +143,7 @@ def _german_crs(east: pd.Series, north: pd.Series) -> str | None:
 def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> dict[Any, tuple[str, str]]:
     """Return a role and a reason for each column."""
     found = {}
-    ends = _relations(table, types)
+    ends, person = _relations(table, types), repeated_ids(table)[:1]
     for name in table.columns:
         if ends is not None:
             found[name] = (
@@ -176,6 +153,9 @@ def propose(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns 
             found[name] = ("place", str(places["reason"]))
         elif types[name] == "geometry":
             found[name] = ("place", "the geometry of the file")
+        elif name in person:
+            many = table[name].notna().sum() / table[name].nunique()
+            found[name] = ("person", f"the name, and {many:.1f} records a value: whose they are")
         else:
             found[name] = _role(name, table[name].dropna(), types[name], len(table))
     return found
@@ -205,9 +185,41 @@ def _relations(table: pd.DataFrame, types: Mapping[Any, str]) -> tuple[str, str]
     return ends if alike >= (0.5 if named is None else 0.1) and (named is not None or len(table) >= 20) else None
 
 
+def repeated_ids(table: pd.DataFrame) -> list[Any]:
+    """Return the columns that by name and values say which records are one person's, that of most persons first."""
+    found = {}
+    for name in table.columns:
+        told, known = words(name), table[name].dropna()
+        if not told or not told <= MEANING["person"] or known.dtype.kind not in "iuOT":
+            continue
+        n = known.nunique()
+        if n >= _FEWEST_PERSONS and n < _NEARLY_ALL * len(known) and len(known) < _MOST_A_PERSON * n:
+            found[name] = n
+    return sorted(found, key=lambda name: -found[name])
+
+
+def told_of_persons(table: pd.DataFrame, person: str | None) -> list[str]:
+    """Say what is counted where persons have several records, or may have."""
+    if person is not None:
+        n = table[person].nunique() + int(table[person].isna().sum())
+        told = f"{len(table)} records of {n} persons by {person}: classes and risks are counted in persons"
+        return [f"{told}, each at risk if one of the records is."] if n < len(table) else []
+    return [
+        f"Records are counted, not persons: {name} has {table[name].nunique()} values in {len(table)} records. If it "
+        f"says which records are one person's, --person {name} of check, in a recipe the role person, counts persons."
+        for name in repeated_ids(table)[:1]
+    ]
+
+
 def says_identifier(name: Any) -> bool:
     """Whether a column's name says that it tells who a record is."""
-    return bool(words(name) & _VOCABULARY["identifier"])
+    return bool(meant(name, "identifier"))
+
+
+def says_name(name: Any) -> bool:
+    """Whether a column's name says that it holds names of persons: "Nachname", "last name"."""
+    told = words(name)
+    return bool(told & MEANING["name of a person"]) or ("name" in told and bool(told & {"last", "first", "family"}))
 
 
 def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
@@ -223,17 +235,19 @@ def _role(name: Any, known: pd.Series, kind: str, n: int) -> tuple[str, str]:
             return "identifier", "addresses of e-mail"
         if texts.str.len().mean() > 40 and texts.head(200).str.contains(" ").mean() > 0.5 and share > 0.2:
             return "free text", f"long texts, {texts.str.len().mean():.0f} letters on average"
-    if told & _VOCABULARY["household"] and share < 0.98 and len(known) / len(counts) < 20:
+    if told & MEANING["household"] and share < 0.98 and len(known) / len(counts) < 20:
         return "household", f"the name, and {len(known) / len(counts):.1f} records a value"
     if _is_weight(told, known, kind):
         return "weight", "the name, and positive numbers with a mean of 1 or more"
-    named = sorted(told & _VOCABULARY["sensitive"])
+    if says_name(name) and kind == "text":
+        return "identifier", "the name of a person"
+    named = meant(name, "sensitive")
     if named:
         return "sensitive", f"the name says {named[0]}"
-    named = sorted(told & _VOCABULARY["identifier"])
+    named = meant(name, "identifier")
     if named and share > 0.5:
         return "identifier", f"the name says {named[0]}, and {share:.0%} of the values are distinct"
-    named = sorted(told & _VOCABULARY["quasi-identifier"])
+    named = meant(name, "quasi-identifier")
     if named:
         return "quasi-identifier", f"the name says {named[0]}"
     if kind == "date":
@@ -258,12 +272,12 @@ def _is_numbered(known: pd.Series, kind: str) -> bool:
 
 def _is_weight(told: set[str], known: pd.Series, kind: str) -> bool:
     """Tell a survey's weight, not negative and 1 or more on average, from a body's by name and range."""
-    if kind not in ("integer", "number") or not told & (_VOCABULARY["weight"] | {"weight", "gewicht", "weights"}):
+    if kind not in ("integer", "number") or not told & (MEANING["weight"] | MEANING["weight of a survey or a body"]):
         return False
-    if told & {"kg", "body", "körper", "koerper", "lb", "lbs", "g"}:
+    if told & {"kg", "body", "korper", "koerper", "lb", "lbs", "g"}:
         return False
     numbers = known.to_numpy(np.float64)
-    plain = not told & _VOCABULARY["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
+    plain = not told & MEANING["weight"] and not told & {"survey", "sample", "design", "person", "weights"}
     body = plain and 2 < np.median(numbers) < 150
     return bool((numbers >= 0).all() and numbers.mean() > 0.9 and not body)
 

@@ -18,10 +18,10 @@ from reident.workbench.population import Population
 __all__ = ["REFUSING", "Verdict"]
 
 #: Findings of the audit by bytes that refuse a release; the others are to be looked at.
-REFUSING = ("hidden value", "true place", "identifier", "unread column", "further table")
+REFUSING = ("hidden value", "true place", "identifier", "unread column", "further table", "order")
 #: What the verdict says of each attack that was run.
 _TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
-_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "calibrated", "assumption")
+_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "measure", "calibrated", "assumption")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class Verdict:
     ----------
     passed : bool
         At most the tolerated share of persons is above the limit under some attack, and the audit found no
-        hidden value, no true place, no identifier, no column of what an intruder knows that cannot be read, and no
-        table in the file beside the one that was judged.
+        hidden value, no true place, no identifier, no column of what an intruder knows that cannot be read, no
+        table in the file beside the one that was judged, and no rows in the original's order.
     share_above_limit : float
         The share of persons above the limit, at the upper end of each risk's interval.
     n_above, n : int
@@ -90,7 +90,7 @@ class Verdict:
             first = above.sort_values("share_above_limit", ascending=False, kind="stable").iloc[0]
             told.append(
                 f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
-                f"{first['name']} ({first['risk']:.1%} success)"
+                f"{first['name']} ({first['risk']:.1%} {first['measure']})"
             )
         if hidden:
             told.append(f"the file holds {len(hidden)} hidden value(s) of the original or more")
