@@ -166,7 +166,12 @@ def test_a_run_under_other_conditions_is_not_compared_with_print():
     assert set(results.frames["trials"]["sigma_deg"]) == {0.012}
     assert results.parameters["n_original"] == 60
     assert results.frames["files"].query("file == 'original'").shape[0] == 60
-    assert set(study.draw(results)) == set(study.figures)
+    figures = study.draw(results)
+    assert set(figures) == set(study.figures)
+    for name in ("figure-5-against-sigma", "figure-6-against-alpha"):  # print has no such cells
+        assert "print" not in figures[name].get_suptitle()
+    drawn = results.frames["matches"][["sigma_deg", "alpha"]].drop_duplicates()
+    assert drawn.to_numpy().tolist() == [[0.012, 0.35]]
 
 
 @pytest.mark.slow

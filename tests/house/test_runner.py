@@ -60,6 +60,22 @@ def test_a_wrong_parameter_is_refused_before_anything_runs(notebook, tmp_path, g
     assert not (tmp_path / "out").exists()
 
 
+def test_a_default_of_none_takes_what_the_annotation_names(tmp_path):
+    """A bare number had passed for a list where the default is None."""
+    path = write_notebook(tmp_path / "typed.ipynb", "pass")
+    lines = ["shares: list[float] | None = None", "mode: str | None = None", "own: list[str | dict] | None = None"]
+    told = json.loads(path.read_text())
+    told["cells"] = [c for c in told["cells"] if "parameters" not in c["metadata"].get("tags", [])]
+    told["cells"].insert(0, {"cell_type": "code", "metadata": {"tags": ["parameters"]}, "source": "\n".join(lines),
+                             "outputs": [], "execution_count": None})  # fmt: skip
+    path.write_text(json.dumps(told))
+    for right in ({"shares": [1, 0.5]}, {"shares": None}, {"mode": "x"}, {"own": ["M4-33", {"k": 3}]}):
+        assert check_parameters(path, right) == right
+    for wrong in ({"shares": 0.5}, {"shares": ["a"]}, {"shares": [True]}, {"mode": 3}, {"own": [3]}):
+        with pytest.raises(ParameterError, match=r"must be of type .* as typed.ipynb says, got"):
+            check_parameters(path, wrong)
+
+
 def test_right_parameters_are_taken(notebook):
     given = {"count": 4, "rate": 2, "name": "x", "flag": True, "list_": [], "table": {"a": 1}, "nothing": [1]}
     assert check_parameters(notebook, given) == given

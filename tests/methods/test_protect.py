@@ -235,3 +235,15 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "release.csv"]
     assert "a CSV file, not .gpkg" in (out / "manifest.json").read_text()
     assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"]).passed
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [("laplace_cells", "`laplace_count`, `laplace_histogram` and their like"), ("swap_edges", "it takes relations")],
+)
+def test_a_method_for_other_data_is_refused_with_what_does_it(tmp_path, method, told):
+    table = pd.DataFrame({"a": range(30), "b": ["x", "y"] * 15})
+    with pytest.raises(ParameterError, match=f"got '{method}', which is for .*{told}"):
+        rd.protect(table, tmp_path / "r", method=method, quasi=["a", "b"])
+    assert rd.laplace_count
+    assert rd.laplace_histogram

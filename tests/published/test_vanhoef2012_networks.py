@@ -195,7 +195,7 @@ def test_averages_are_over_the_same_runs():
 
 
 def _releases(step=1, **values):
-    """Releases of all four graphs: an original of 0, and for each method runs at every k that differ by up to `step`."""
+    """Releases of all four graphs: an original of 0, and for each method runs at every k, `step` apart at most."""
     rows = [
         {"graph": graph, "method": method, "k": k, **dict.fromkeys(MEASURES, value * (k + run))}
         for graph in ("enron", "powergrid", "caltech36", "bowdoin47")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from functools import lru_cache
 from typing import Any
@@ -187,14 +188,14 @@ def variant_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str,
     return {"precision": quality.precision, "recall": quality.recall, "utility_per_km2": utility}
 
 
-def shown(data: dict[str, Any]) -> dict[str, pd.DataFrame]:
-    """Return the files of figure 4 and the four outcomes of figure 7; `data`: dataset and conditions."""
+def shown(data: dict[str, Any], sigmas_deg: list[float], alphas: list[float]) -> dict[str, pd.DataFrame]:
+    """Return the files of figure 4 and the outcomes of figure 7; `data`: dataset and conditions."""
     original, known, truth = files(data["dataset"], **_conditions(data))
     points = []
     for name, table, common in (("original", original, truth["release"]), ("known", known, truth["known"])):
         points.append(table.assign(file=name, id=table.index, common=table.index.isin(common)).reset_index(drop=True))
     linked = []
-    for sigma_deg, alpha in ((0.005, 0.5), (0.005, 0.9), (0.05, 0.5), (0.05, 0.9)):
+    for sigma_deg, alpha in itertools.product(sigmas_deg, alphas):
         params = {"sigma_deg": sigma_deg, "alpha": alpha, **data}
         links = attack(params, np.random.default_rng(data["dataset"]))[0].links
         found = links.merge(truth.assign(true=True), how="left", on=["release", "known"])
