@@ -426,3 +426,15 @@ def test_a_parameter_that_a_notebook_has_is_not_called_unknown(tmp_path, caplog)
     assert record["status"] == "ok"
     assert "['adult']" in text_of(tmp_path / "out" / "a")
     assert "unknown" not in caplog.text
+
+
+def test_the_page_of_a_run_links_to_no_notebook_that_is_not_beside_it(tmp_path):
+    path = write_notebook(tmp_path / "linked.ipynb", "pass")
+    told = json.loads(path.read_text())
+    source = "See [07](07-distances-are-a-map.ipynb) and [a site](https://example.org/x.ipynb)."
+    told["cells"].append({"cell_type": "markdown", "metadata": {}, "source": source})
+    path.write_text(json.dumps(told))
+    run_notebooks([NotebookRun("linked", path)], tmp_path / "out", progress=False)
+    page = (tmp_path / "out" / "linked" / "notebook.html").read_text()
+    assert "See 07 and" in page
+    assert 'href="https://example.org/x.ipynb"' in page
