@@ -62,13 +62,8 @@ def test_a_wrong_parameter_is_refused_before_anything_runs(notebook, tmp_path, g
 
 def test_a_default_of_none_takes_what_the_annotation_names(tmp_path):
     """A bare number had passed for a list where the default is None."""
-    path = write_notebook(tmp_path / "typed.ipynb", "pass")
     lines = ["shares: list[float] | None = None", "mode: str | None = None", "own: list[str | dict] | None = None"]
-    told = json.loads(path.read_text())
-    told["cells"] = [c for c in told["cells"] if "parameters" not in c["metadata"].get("tags", [])]
-    told["cells"].insert(0, {"cell_type": "code", "metadata": {"tags": ["parameters"]}, "source": "\n".join(lines),
-                             "outputs": [], "execution_count": None})  # fmt: skip
-    path.write_text(json.dumps(told))
+    path = write_notebook(tmp_path / "typed.ipynb", "pass", parameters="\n".join(lines))
     for right in ({"shares": [1, 0.5]}, {"shares": None}, {"mode": "x"}, {"own": ["M4-33", {"k": 3}]}):
         assert check_parameters(path, right) == right
     for wrong in ({"shares": 0.5}, {"shares": ["a"]}, {"shares": [True]}, {"mode": 3}, {"own": [3]}):
@@ -432,7 +427,7 @@ def test_the_page_of_a_run_links_to_no_notebook_that_is_not_beside_it(tmp_path):
     path = write_notebook(tmp_path / "linked.ipynb", "pass")
     told = json.loads(path.read_text())
     source = "See [07](07-distances-are-a-map.ipynb) and [a site](https://example.org/x.ipynb)."
-    told["cells"].append({"cell_type": "markdown", "metadata": {}, "source": source})
+    told["cells"].append({"cell_type": "markdown", "id": "linked", "metadata": {}, "source": source})
     path.write_text(json.dumps(told))
     run_notebooks([NotebookRun("linked", path)], tmp_path / "out", progress=False)
     page = (tmp_path / "out" / "linked" / "notebook.html").read_text()
