@@ -37,8 +37,8 @@ def finished_study(tmp_path):
     """Give an output folder with the results of one study as a run leaves them."""
     folder = tmp_path / "out" / "kroll2015"
     rows = [
-        comparison.within("recall <at> 1", 0.5, 0.52, 0.48, 0.56),
-        comparison.within("recall at 2", 0.9, 0.52, 0.48, 0.56, note="an erratum & more"),
+        comparison.Reading("recall <at> 1", 0.52, 0.48, 0.56, published=0.5),
+        comparison.Reading("recall at 2", 0.52, 0.48, 0.56, note="an erratum & more", published=0.9),
         comparison.exact("vertices", 11, 11),
     ]
     frames = {"rows": pd.DataFrame({"x": [1, 2]})}

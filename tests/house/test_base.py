@@ -28,7 +28,7 @@ from reident.base import (
 )
 from reident.data import datasets
 from reident.data._paths import data_folder
-from reident.studies.comparison import COLUMNS, compare, exact, stand_in, within
+from reident.studies.comparison import COLUMNS, Reading, compare, exact, stand_in
 from reident.studies.study import Results
 
 
@@ -147,16 +147,22 @@ def test_labels_of_different_type_are_refused():
 
 
 def test_comparison_rows_have_verdicts_that_can_fail():
-    frame = compare([within("a", 1.0, 1.1, 0.9, 1.2), within("b", 2.0, 1.1, 0.9, 1.2, "why"), exact("c", "x", "y")])
+    frame = compare(
+        [
+            Reading("a", 1.1, 0.9, 1.2, published=1.0),
+            Reading("b", 1.1, 0.9, 1.2, note="why", published=2.0),
+            exact("c", "x", "y"),
+        ]
+    )
     assert frame.columns.tolist() == COLUMNS
     assert frame["verdict"].tolist() == ["agrees", "differs", "differs"]
-    marked = compare([stand_in(within("a", 1.0, 1.1, 0.9, 1.2))])
+    marked = compare([stand_in(Reading("a", 1.1, 0.9, 1.2, published=1.0))])
     assert marked["verdict"].tolist() == ["not comparable"]
 
 
 def test_results_survive_a_round_trip(tmp_path):
     frame = pd.DataFrame({"x": [1, 2], "name": ["a", "b"]})
-    results = Results("kroll2015", "smoke", 3, {"trials": frame}, compare([within("a", 1.0, 1.1, 0.9, 1.2)]))
+    results = Results("kroll2015", "smoke", 3, {"trials": frame}, compare([Reading("a", 1.1, 0.9, 1.2, published=1.0)]))
     loaded = Results.load(results.save(tmp_path))
     assert (loaded.study, loaded.profile, loaded.seed) == ("kroll2015", "smoke", 3)
     pd.testing.assert_frame_equal(loaded.frames["trials"], frame)

@@ -168,12 +168,16 @@ def test_a_study_sweeps_over_its_own_parameters_and_its_rules_hold(sweep):
     for wrong, message in (
         ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015-graph-linkage.ipynb"),
         ("sigmas_deg: [-1]", "`sigmas_deg` must lie in"),
-        ("sigmas_deg: 0.1", "`sigmas_deg` must be a list"),
+        ("sigmas_deg: 0.1", r"`sigmas_deg` must be of type list\[float\]"),
         ("n_common: 501", "`n_common` must be at most"),
     ):
         file = sweep(f"notebook: 01-kroll2015-graph-linkage\nparameters: {{{wrong}}}")
         with pytest.raises(ParameterError, match=message):
             batch(file, file.parent / "out")
+    file = sweep("notebook: 01-kroll2015-graph-linkage\ngrid: {sigmas_deg: [[0.01], [-1]], alphas: [[0.5]]}")
+    told = r"must lie in .*in the run with {'sigmas_deg': \[-1\], 'alphas': \[0.5\]}"
+    with pytest.raises(ParameterError, match=told):
+        batch(file, file.parent / "out")
     with pytest.raises(ParameterError, match="or one of 00-tour, 01-kroll2015"):
         read_sweep(sweep("notebook: nothing"))
 

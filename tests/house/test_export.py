@@ -1,9 +1,12 @@
 """Figures for print: the width asked for, embedded fonts, no text outside, captions and tables from the results."""
 
 import re
+from dataclasses import replace
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -18,7 +21,7 @@ from reident.plotting._style import for_print, in_house_style, save_figure
 from reident.plotting.fitting import fit_for_print
 from reident.runner._attempts import publish, working, workplace
 from reident.runner.export import check_print, export_figures
-from reident.studies.captions import Drawn
+from reident.studies.captions import Drawn, rests_on
 from reident.studies.catalogue import STUDIES
 
 
@@ -216,6 +219,9 @@ def texts_of(figure):
         ("vanhoef2012_networks", "ru-map-networks"),
         ("vanhoef2012_tables", "section-3-3-class-attacks"),
         ("abril2012", "figure-1-lattice-m4-28"),
+        ("abril2012", "figure-2-lattice-m6-385"),
+        ("abril2012", "ru-map-maskings"),
+        ("vanhoef2012_networks", "section-10-3-seeds-by-clique"),
     ],
 )
 def test_a_figure_fits_a_column_of_print(study, name, smoke):
@@ -224,6 +230,7 @@ def test_a_figure_fits_a_column_of_print(study, name, smoke):
     with for_print(85):
         figure = fit_for_print(Drawn(STUDIES[study], run, name).figure)
     figure.draw_without_rendering()
+    assert figure.get_figheight() <= 240 / 25.4 or figure.subfigs  # a page's text
     told = [text for text in texts_of(figure) if text.get_text().strip() and text.get_visible()]
     boxes = [(text.get_text(), text.get_window_extent()) for text in told if text.get_rotation() in (0, 90)]
     assert len(boxes) >= 2
@@ -234,6 +241,40 @@ def test_a_figure_fits_a_column_of_print(study, name, smoke):
         width = min(box.x1, beside.x1) - max(box.x0, beside.x0)
         height = min(box.y1, beside.y1) - max(box.y0, beside.y0)
         assert width <= 1 or height <= 2, (text, other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [("vanhoef2012_networks", "section-10-3-seeds-by-clique"), ("abril2012", "figure-2-lattice-m6-385")],
+)
+def test_no_legend_is_wider_than_its_figure_and_no_sets_lie_on_one_another(study, name, smoke):
+    """At the smallest profile a key of three columns was cut, and sets of a lattice hid one another."""
+    figure = Drawn(STUDIES[study], smoke(study)[0], name).figure
+    figure.draw_without_rendering()
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+    for (_, box), (_, beside) in combinations([(t, t.get_window_extent()) for t in figure.axes[0].texts], 2):
+        assert not box.overlaps(beside)
+
+
+def test_tables_are_told_in_german_from_head_to_foot(results, tmp_path):
+    """Heads, truth values and the foot of a long table had stayed English."""
+    rows = pd.DataFrame({"method": "mondrian", "risk_low": 0.5, "is_optimal": [True, False] * 30})
+    study = SimpleNamespace(name="guest", drawings=lambda: {"one": draw}, words={})
+
+    def draw(_):
+        """Draw the density."""
+        return rests_on(new_figure()[0], rows, data="drawn")
+
+    (made,) = export_figures(study, replace(results, study="guest"), tmp_path, formats=["svg"], language="de")
+    latex = made.with_suffix(".tex").read_text()
+    assert "Verfahren & Risiko, unteres Ende & bewiesen" in latex
+    assert "Fortsetzung auf der nächsten Seite" in latex
+    assert not re.search("True|False|Continued", latex)
+    assert in_german("weighted-mean linkage, linked share of 30 other records").startswith("Verknüpfung mit gewicht")
 
 
 def test_labels_and_the_legend_keep_clear_of_what_there_is():

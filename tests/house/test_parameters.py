@@ -8,7 +8,10 @@ import pytest
 from reident.base import Choice, DataError, ParameterError, Real, Whole
 from reident.runner import check_parameters
 from reident.runner._parameters import notebook_defaults
+from reident.studies import kroll2015
+from reident.studies.abril2012.maskings import MASKINGS, masking_settings
 from reident.studies.catalogue import STUDIES
+from reident.studies.kroll2015.trials import deviation
 from reident.studies.parameters import Listed, changed, rules
 
 
@@ -103,9 +106,54 @@ def test_an_own_protection_is_told_in_full():
         ({"name": "two", "groups": [2], "k": 0}, "at least 1"),
         ({"name": "two", "groups": [2], "k": 3, "columns": ["A"]}, "must group each of its columns"),
         ("M9", "must be one of 'M4-33'"),
+        ({"name": "two", "groups": [], "k": 3}, "must hold 1 to 8 columns together, got 0"),
+        ({"name": "two", "groups": [4, 5], "k": 3}, "must hold 1 to 8 columns together, got 9"),
+        ({"name": "two", "groups": 2, "k": 3}, "must be a list"),
+        ({"name": "two", "groups": [2, 2], "k": [3]}, r"one number or one a group \(2\)"),
+        ({"name": "two", "groups": [2], "k": 3, "columns": ["TAX", "TAX"]}, "must name each column once"),
+        ({"name": "two", "groups": [2], "k": 3, "columns": "AB"}, "must be a list"),
+        ({"name": "M4-33", "groups": [2], "k": 3}, "must be a text that is no name of the paper"),
+        ({"name": 3, "groups": [2], "k": 3}, "must be a text that is no name of the paper"),
+        ({"name": "two", "groups": [2], "k": 201}, r"must be at most half of `n_records` \(400\), got 201"),
     ):
         with pytest.raises(ParameterError, match=message):
             STUDIES["abril2012"].plan("smoke", protections=[wrong])
+    two = {"name": "two", "groups": [2], "k": 3}
+    with pytest.raises(ParameterError, match="must have names of their own"):
+        STUDIES["abril2012"].plan("smoke", protections=[two, {**two, "groups": [3]}])
+    plan = STUDIES["abril2012"].plan("smoke", data="simulated", protections=[{**two, "columns": ["NOPE", "TAX"]}])
+    with pytest.raises(ParameterError, match="`protections: columns` must name columns"):
+        STUDIES["abril2012"].sweeps(plan, 1)
+
+
+@pytest.mark.parametrize(
+    ("study", "given", "message"),
+    [
+        ("kroll2015", {"sigmas_deg": [10.0]}, "window of at most 50 km, got 10, which makes it 1808 km at alpha 0.5"),
+        ("kroll2015", {"sigmas_deg": [1.5], "alphas": [0.1]}, "which makes it 271 km at alpha 0.5"),
+        ("kroll2015", {"alphas": [0.1, 0.9999999], "sigmas_deg": [0.05]}, "at alpha 1"),
+        ("abril2012", {"n_records": 20, "k": 270}, r"`k` must be at most half of `n_records` \(20\), got 270"),
+        ("abril2012", {"n_records": 30, "k": 20}, r"`k` must be at most half of `n_records` \(30\), got 20"),
+        ("vanhoef2012_tables", {"ks": [100_000]}, r"`ks` must be at most the people of a release \(300\), got 100000"),
+    ],
+)
+def test_what_no_trial_could_do_is_refused_before_the_first(study, given, message):
+    """These had hung, or ended in the middle with the error of a trial."""
+    with pytest.raises(ParameterError, match=message):
+        STUDIES[study].plan("smoke", **given)
+
+
+def test_the_forecast_width_of_a_window_is_about_that_of_the_sample():
+    for sigma_deg in (0.01, 0.05):
+        sampled_km = deviation(sigma_deg, 2015).variance_km2 ** 0.5
+        assert abs(sampled_km / (kroll2015._DEVIATION_KM * sigma_deg) - 1) < 0.1
+
+
+def test_maskings_make_no_single_cluster_of_all_records():
+    """With 20 records a masking of k = 25 had ended the run."""
+    settings = masking_settings(["census"], "simulated", 20)
+    assert max(one["amount"] for one in settings if one["method"] in ("microaggregation", "k-anonymity")) == 10
+    assert len(masking_settings(["census"], "simulated", 60)) == sum(map(len, MASKINGS.values()))
 
 
 @pytest.mark.slow
@@ -118,7 +166,12 @@ def test_a_run_under_other_conditions_is_not_compared_with_print():
     assert set(results.frames["trials"]["sigma_deg"]) == {0.012}
     assert results.parameters["n_original"] == 60
     assert results.frames["files"].query("file == 'original'").shape[0] == 60
-    assert set(study.draw(results)) == set(study.figures)
+    figures = study.draw(results)
+    assert set(figures) == set(study.figures)
+    for name in ("figure-5-against-sigma", "figure-6-against-alpha"):  # print has no such cells
+        assert "print" not in figures[name].get_suptitle()
+    drawn = results.frames["matches"][["sigma_deg", "alpha"]].drop_duplicates()
+    assert drawn.to_numpy().tolist() == [[0.012, 0.35]]
 
 
 @pytest.mark.slow

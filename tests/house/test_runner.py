@@ -60,6 +60,17 @@ def test_a_wrong_parameter_is_refused_before_anything_runs(notebook, tmp_path, g
     assert not (tmp_path / "out").exists()
 
 
+def test_a_default_of_none_takes_what_the_annotation_names(tmp_path):
+    """A bare number had passed for a list where the default is None."""
+    lines = ["shares: list[float] | None = None", "mode: str | None = None", "own: list[str | dict] | None = None"]
+    path = write_notebook(tmp_path / "typed.ipynb", "pass", parameters="\n".join(lines))
+    for right in ({"shares": [1, 0.5]}, {"shares": None}, {"mode": "x"}, {"own": ["M4-33", {"k": 3}]}):
+        assert check_parameters(path, right) == right
+    for wrong in ({"shares": 0.5}, {"shares": ["a"]}, {"shares": [True]}, {"mode": 3}, {"own": [3]}):
+        with pytest.raises(ParameterError, match=r"must be of type .* as typed.ipynb says, got"):
+            check_parameters(path, wrong)
+
+
 def test_right_parameters_are_taken(notebook):
     given = {"count": 4, "rate": 2, "name": "x", "flag": True, "list_": [], "table": {"a": 1}, "nothing": [1]}
     assert check_parameters(notebook, given) == given
@@ -424,3 +435,15 @@ def test_a_parameter_that_a_notebook_has_is_not_called_unknown(tmp_path, caplog)
     assert record["status"] == "ok"
     assert "['adult']" in text_of(tmp_path / "out" / "a")
     assert "unknown" not in caplog.text
+
+
+def test_the_page_of_a_run_links_to_no_notebook_that_is_not_beside_it(tmp_path):
+    path = write_notebook(tmp_path / "linked.ipynb", "pass")
+    told = json.loads(path.read_text())
+    source = "See [07](07-distances-are-a-map.ipynb) and [a site](https://example.org/x.ipynb)."
+    told["cells"].append({"cell_type": "markdown", "id": "linked", "metadata": {}, "source": source})
+    path.write_text(json.dumps(told))
+    run_notebooks([NotebookRun("linked", path)], tmp_path / "out", progress=False)
+    page = (tmp_path / "out" / "linked" / "notebook.html").read_text()
+    assert "See 07 and" in page
+    assert 'href="https://example.org/x.ipynb"' in page

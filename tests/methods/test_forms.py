@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import warnings
 from dataclasses import replace
 
 import geopandas as gpd
@@ -15,7 +14,7 @@ import shapely
 import reident as rd
 from reident.base import DataError, ParameterError
 from reident.methods import entries, find
-from reident.methods.forms import FORMS, NONE, code_for, guarantee, lacking, release, tolerance
+from reident.methods.forms import FORMS, NONE, guarantee, lacking, release, tolerance
 from reident.methods.release import RELEASES
 from reident.networks.graph import as_network
 from reident.workbench import making, map_plan, protecting, release_trial
@@ -151,30 +150,6 @@ def test_a_release_keeps_what_the_method_says(entry):
         assert "3 others" in told or "4-anonymous" in told
         columns = [c for c in data.quasi if "4-anonymous" not in told or c not in data.epsilon_quasi]
         assert rd.k_anonymity(made.table, columns) >= 4
-
-
-@pytest.mark.parametrize("entry", entries("anonymiser"), ids=lambda entry: entry.name)
-def test_the_code_makes_the_release(entry):
-    data = _data(entry.data)
-    made = release(data, entry.name, rng=1)
-    given = {
-        "points": data.table, "table": data.table, "columns": data.numeric, "groups": data.numeric,
-        "quasi": data.quasi, "hierarchies": data.hierarchies, "k_quasi": ["sex", "age"], "epsilon_quasi": ["pay"],
-        "graph": NETWORK, "counts": np.array([3, 4]), "queries": np.eye(2), "urban": "urban", **PUBLIC,
-    }  # fmt: skip
-    if entry.data == "places":
-        given |= {"lat": data.table["lat_deg"], "lon": data.table["lon_deg"]}
-        given["distances_km"] = rd.great_circle_km(given["lat"], given["lon"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.PrivacyWarning)
-        exec(code_for(entry.name, entry.check({})), given)
-    if entry.data == "queries":
-        assert len(given["release"]) == 2
-        return
-    again = FORMS[entry.form].read(given["release"], data)
-    assert set(again["table"].columns) == set(made.table.columns)
-    if entry.name in ("grid", "mondrian", "k_anonymity_lattice", "microaggregation", "rounding"):
-        pd.testing.assert_frame_equal(again["table"], made.table)
 
 
 def test_as_they_are_and_forms():

@@ -2,13 +2,16 @@
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import threading
+import zipfile
 from pathlib import Path
 from typing import Annotated, Any
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +26,7 @@ from reident.workbench.planning import plan
 pytestmark = pytest.mark.whole
 
 PACKAGE = Path(__file__).parent.parent / "plugin"
+DOCS = Path(__file__).parents[2] / "docs"
 STOPS = pd.DataFrame({"lat_deg": [50.2, 50.8], "lon_deg": [8.2, 8.8], "lines": [1, 3]})
 
 
@@ -92,11 +96,15 @@ def test_options_are_checked_by_the_signature(example, people):
 
 
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
-    told = tmp_path / "reident_example-0.1.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: reident-example\nVersion: 0.1\n")
-    (told / "entry_points.txt").write_text("[reident.methods]\nexample = reident_example:METHODS\n")
-    paths = [str(tmp_path), str(PACKAGE), *sys.path]
+    """It is built from the `pyproject.toml` that the page on own methods shows."""
+    pytest.importorskip("hatchling")
+    shown = (DOCS / "own-methods.md").read_text(encoding="utf-8")
+    assert f"```toml\n{(PACKAGE / 'pyproject.toml').read_text(encoding='utf-8')}```" in shown
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=PACKAGE, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+    paths = [str(tmp_path / "installed"), *sys.path]
     call = "from reident.cli import app; app(['methods', 'snap_to_stops', '--json'])"
     code = f"import sys; sys.path[:0] = {paths!r}; {call}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -142,6 +150,22 @@ def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, re
         assert callable(find("grid").function)
     finally:
         catalogue._installed.cache_clear()
+
+
+@pytest.mark.parametrize("crs", [None, "EPSG:4326", "EPSG:25832"])
+def test_it_works_in_degrees_whatever_the_crs(example, people, crs):
+    """So do the method of the page on own methods and its public input: both had failed with KeyError 'lat_deg'."""
+    page = (DOCS / "own-methods.md").read_text(encoding="utf-8")
+    exec(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0], {})
+    data = people
+    if crs:
+        places = gpd.points_from_xy(people["lon_deg"], people["lat_deg"], crs="EPSG:4326")
+        data = gpd.GeoDataFrame(people[["sex"]], geometry=places).to_crs(crs)
+    given = microdata(data, quasi="sex", public={"stops": STOPS})
+    shifted = release(given, "shift_north", {"shift_deg": 0.5}).table
+    np.testing.assert_allclose(shifted["lat_deg"], people["lat_deg"] + 0.5, atol=1e-8)
+    snapped = release(given, "snap_to_stops", rng=1).table
+    assert set(snapped["lat_deg"]) == {50.2, 50.8}
 
 
 def test_the_judge_runs_it_too(example, people):

@@ -268,3 +268,15 @@ def test_that_k_of_1_protects_nobody_is_said(people, tmp_path, k):
     hides_nobody = "with k = 1 a record may be alone, which hides nobody" in made.stdout
     assert hides_nobody == (k == 1)
     assert smallest == 1 if k == 1 else smallest >= k
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [("laplace_cells", "`laplace_count`, `laplace_histogram` and their like"), ("swap_edges", "it takes relations")],
+)
+def test_a_method_for_other_data_is_refused_with_what_does_it(tmp_path, method, told):
+    table = pd.DataFrame({"a": range(30), "b": ["x", "y"] * 15})
+    with pytest.raises(ParameterError, match=f"got '{method}', which is for .*{told}"):
+        rd.protect(table, tmp_path / "r", method=method, quasi=["a", "b"])
+    assert rd.laplace_count
+    assert rd.laplace_histogram

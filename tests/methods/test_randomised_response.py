@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from scipy import stats
 
 from privacy_loss import assert_loss_at_most, loss_bounds, seeded
-from reident import DataError, ParameterError, PrivacyWarning, randomised_response
+from reident import Budget, DataError, ParameterError, PrivacyWarning, randomised_response
 from reident.queries.randomised_response import response_variance
 
 LEVEL = 1e-4
@@ -121,3 +122,17 @@ def test_an_epsilon_that_allows_everything_ends_and_hides_nothing(epsilon):
 def test_answers_of_several_kinds_stay_what_they_are():
     response = randomised_response([1, "a", 1], truth_probability=1, categories=[1, "a"])
     assert response.responses.tolist() == [1, "a", 1]
+
+
+def test_a_budget_is_spent_before_a_coin_is_thrown():
+    """Every query takes one; this had taken none."""
+    budget = Budget(2)
+    randomised_response([True, False], epsilon="0.5", budget=budget)
+    assert budget.spent == Fraction(1, 2)
+    response = randomised_response([True, False], truth_probability=0.5, budget=budget)
+    assert 0 <= budget.spent - Fraction(1, 2) - Fraction(response.epsilon) < 1e-12
+    for more, message in (({"epsilon": 1}, "remain"), ({"truth_probability": 1}, "it has no bound")):
+        spent = budget.spent
+        with pytest.raises(ParameterError, match=message):
+            randomised_response([True], budget=budget, **more)
+        assert budget.spent == spent

@@ -1,7 +1,10 @@
 """Every registered method: its parameters are the function's, and it runs on small data."""
 
 import inspect
+import pkgutil
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import geopandas as gpd
 import networkx as nx
@@ -11,10 +14,10 @@ import pytest
 import shapely
 
 import reident as rd
-from reident.base import ParameterError, Real
+from reident.base import DataError, ParameterError, Real
 from reident.methods import CALLS as FORMS_OF_CALLS
-from reident.methods import DATA, ENTRIES, ROLES, Parameter, entries, find, methods_table
-from reident.methods.forms import FORMS
+from reident.methods import DATA, ENTRIES, ROLES, Entry, Parameter, entries, find, methods_table
+from reident.methods.forms import FORMS, release
 from reident.methods.given import GIVEN
 from reident.networks.graph import as_network
 from reident.workbench.microdata import Intruder, microdata
@@ -78,6 +81,70 @@ def test_parameters_are_those_of_the_function(entry):
             parameter.check(defaults[parameter.name])
         for value in parameter.grid:
             parameter.check(value)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_what_is_told_of_a_method_is_true_of_its_function(entry):
+    """Its call had named another function of the same name; a default had been another than the function's."""
+    assert pkgutil.resolve_name(entry.call) is entry.function
+    for name, value in entry.defaults().items():
+        if name in entry.signature:
+            own = entry.signature[name].default
+            assert own is inspect.Parameter.empty or own is None or own == value, name
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_a_method_is_given_what_is_told(kind):
+    data = microdata(nx.path_graph(12), quasi=()) if kind == "network" else replace(_data(kind), numeric=["age"])
+    for name, said in GIVEN.items():
+        if kind in said.kinds.split():
+            assert type(said(data, {})).__name__ in said.types.replace("None", "NoneType").split(" or "), name
+
+
+def test_the_docstring_of_register_and_the_page_on_own_methods_tell_it(monkeypatch):
+    told = inspect.getdoc(rd.register)
+    for name, said in GIVEN.items():
+        assert f"- ``{name}``: {said.told}\n" in told
+    for name, form in FORMS.items():
+        assert f"- ``{name}``: {form.returns}\n" in told
+    pytest.importorskip("numpydoc")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
+    import own_methods
+
+    page = own_methods.PAGE.read_text(encoding="utf-8")
+    assert own_methods.written(page) == page, "stale, run python docs/own_methods.py"
+    for rows in own_methods.tables().values():
+        assert all(f"| {' | '.join(row)} |" in page for row in rows)
+
+
+#: For each form what methods return that are none of the house's, as `Form.returns` tells.
+RETURNED = {
+    "points": [lambda lat, lon: (lat, lon), lambda points: points.iloc[:-1][["lon_deg", "lat_deg"]]],
+    "distances": [lambda distances_km: distances_km],
+    "table": [lambda table: table.iloc[:-1]],
+    "network": [lambda graph: graph, lambda graph: nx.from_numpy_array(graph.to_scipy().toarray())],
+    "answers": [lambda counts, queries: queries @ counts],
+}
+KINDS = {"points": "places", "distances": "places", "table": "table", "network": "network", "answers": "queries"}
+
+
+@pytest.mark.parametrize(("form", "function"), [(form, one) for form, made in RETURNED.items() for one in made])
+def test_what_may_be_returned_is_a_release_and_else_it_is_refused(form, function, monkeypatch):
+    kind = KINDS[form]
+    data = microdata(nx.path_graph(12), quasi=()) if kind == "network" else _data(kind)
+    entry = Entry("own", "anonymiser", kind, function, form, source="a test", label="own")
+    monkeypatch.setattr("reident.methods.catalogue.REGISTERED", {"own": entry})
+    made = release(data, "own")
+    plain = release(data, "original")
+    assert made.table.index.isin(plain.table.index).all()
+    if form == "answers":
+        np.testing.assert_array_equal(made.answers["counts"], plain.answers["counts"])
+    elif form in ("points", "distances"):
+        n = len(made.table)
+        np.testing.assert_allclose(made.distances_km, plain.distances_km[:n, :n])
+    monkeypatch.setattr("reident.methods.catalogue.REGISTERED", {"own": replace(entry, target=lambda: None)})
+    with pytest.raises(DataError, match=f"form '{form}' must return .*, got NoneType"):
+        release(data, "own")
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import pytest
 
 import reident as rd
 from reident.base import DataError, ParameterError
-from reident.methods.forms import code_for
 from reident.workbench.mapping import claims
 from reident.workbench.microdata import microdata
 from reident.workbench.planning import plan
@@ -146,14 +145,6 @@ def test_missing_quasi_is_named(places):
     broken = places.assign(sex=places["sex"].mask(places.index == 3))
     with pytest.raises(DataError, match="'sex': 1"):
         rd.risk_utility(broken, METHODS, quasi="sex")
-
-
-def test_code_runs():
-    code = code_for("donut", {"inner_m": 10.0, "outer_m": 20.0})
-    points = pd.DataFrame({"lat_deg": [50.0], "lon_deg": [8.0]})
-    space = {"points": points}
-    exec(code, space)
-    assert len(space["release"]) == 1
 
 
 def test_an_attack_that_is_named_and_says_nothing_is_told():

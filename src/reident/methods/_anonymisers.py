@@ -84,7 +84,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _table(
         "k_anonymity_lattice", "k-anonymity, one level a column", "El Emam et al. (2009)", "k_anonymity:k_anonymise",
-        fixed={"method": "ola"}, start={"k": 5, "suppression_limit": 0.05}, grid={"k": (2, 5, 10, 25)},
+        fixed={"method": "ola"}, start={"k": 5}, grid={"k": (2, 5, 10, 25)},
         guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(

@@ -40,7 +40,7 @@ class Parameter:
     rule : Option
         What it may be: what the signature says.
     start : plain value, optional
-        What the workbench takes where the function itself has no default.
+        What the workbench takes where the function itself has no default, or None.
     grid : tuple
         The values that the workbench tries by itself, weakest protection first; lengths are for a country with a
         median distance of 250 km between records and are scaled to the data.
@@ -114,8 +114,8 @@ class Entry:
     takes : str
         Names of the arguments that are data or not to be set, separated by blanks.
     start, grid : mapping of str to value, and to tuple
-        By parameter: what the workbench takes where the function has no default, and the values that it tries by
-        itself, weakest protection first. Lengths are for a country with a median distance of 250 km between records.
+        By parameter: what the workbench takes where the function has no default, or None, and the values that it tries
+        by itself, weakest protection first. Lengths are for a country with a median distance of 250 km between records.
     scaled : bool
         Whether these lengths are scaled to the data.
     guarantee : str
@@ -214,10 +214,11 @@ class Entry:
         """How a user writes it: ``reident.mask_disc``."""
         import reident
 
-        if callable(self.target):
-            return f"{self.target.__module__}.{self.target.__qualname__}"
-        module, _, name = self.target.partition(":")
-        return f"reident.{name}" if name in reident.__all__ else f"reident.{module}.{name}"
+        function = self.function
+        name = function.__qualname__
+        # Another function of the house may have the name.
+        public = name in reident.__all__ and getattr(reident, name) is function
+        return f"reident.{name}" if public else f"{function.__module__}.{name}"
 
     @property
     def extras(self) -> tuple[Parameter, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, FloatArray, IntArray, Whole
+from reident.base import Choice, FloatArray, IntArray, Whole, is_numeric
 from reident.methods.nearest import Near, assign, near_records, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, claims_by_row, refused
 from reident.methods.release import Release
@@ -197,9 +197,7 @@ def as_numbers(release: Release, knowledge: Knowledge) -> tuple[pd.DataFrame, pd
     A category becomes one column for each of its values; with too many of them this is refused, never cut short.
     """
     columns = needs_table(release, knowledge)
-    is_number = {
-        c: pd.api.types.is_numeric_dtype(k := knowledge.known[c]) and not pd.api.types.is_bool_dtype(k) for c in columns
-    }
+    is_number = {column: is_numeric(knowledge.known[column]) for column in columns}
     n = sum(1 if is_number[column] else knowledge.known[column].nunique() for column in columns)
     if n > _MOST_COLUMNS:
         raise NotApplicable(

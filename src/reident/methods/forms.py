@@ -1,4 +1,4 @@
-"""The forms of release: how a method makes one, the code that does it again, and what an intruder may assume.
+"""The forms of release: how a method makes one, and what an intruder may assume.
 
 A method is called by the names of its arguments, see `reident.methods.given`. What it returns is read into a `Release`.
 So a method of a form that is here needs no code of its own: map, explorer, command line, studies and real releases
@@ -18,9 +18,10 @@ import pandas as pd
 from reident.base import DataError, ParameterError, PrivacyWarning, RNGLike
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, find
-from reident.methods.given import CRITERIA, GIVEN, Records, known_public, public_input, read_public
+from reident.methods.given import GIVEN, Records, known_public, public_input, read_public
 from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON, Release
+from reident.networks.graph import as_network
 from reident.places.points import read_places
 from reident.places.tolerance import tolerated
 from reident.tables._lattice import too_large
@@ -29,7 +30,6 @@ __all__ = [
     "FORMS",
     "NONE",
     "Form",
-    "code_for",
     "guarantee",
     "lacking",
     "law_of",
@@ -54,13 +54,19 @@ class Form(ABC):
 
     #: Records of which a real release can be made.
     most_records: float = np.inf
+    #: What a method of this form must return, for those who write one.
+    returns: str
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @abstractmethod
     def read(self, made: Any, data: Records) -> dict[str, Any]:
-        """Return the attributes of a `Release` from what a method returned."""
+        """Return the attributes of a `Release` from what a method returned, or raise `wrong`."""
+
+    def wrong(self, made: Any) -> DataError:
+        """Return the error of a method that returned something else."""
+        return DataError(f"a method of the form {self.name!r} must return {self.returns}, got {type(made).__name__}")
 
     def plain(self, data: Records) -> dict[str, Any]:
         """Return the attributes of a `Release` of the data as they are."""
@@ -98,34 +104,36 @@ class Form(ABC):
             **self.read(made, data),
         )
 
-    def code(self, entry: Entry, options: Mapping[str, Any]) -> str:
-        """Return the Python code that makes such a release."""
-        shown = []
-        for name, parameter in entry.signature.items():
-            asked = name != "sensitive" or any(options.get(criterion) is not None for criterion in CRITERIA)
-            if asked and (name in entry.public or name in GIVEN):
-                shown.append(f"{name}={name}" if parameter.kind is parameter.KEYWORD_ONLY else name)
-        shown += [f"{name}={value!r}" for name, value in entry.arguments(options).items() if value is not None]
-        module = entry.call.rpartition(".")[0]
-        return f"import {module}\n\nrelease = {entry.call}({', '.join(shown)})"
-
 
 class Distances(Form):
     """Records with the distances between them, or with what a reader computes them from; the places are kept back."""
 
     most_records: float = 20_000
+    returns = (
+        "an ndarray of distances between all records in their order, km, shape (n, n); or an object whose "
+        "`distances()` has it as `distances_km`"
+    )
 
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         matrix_km = made.distances().distances_km if hasattr(made, "distances") else made
+        if np.shape(matrix_km) != (len(data.table), len(data.table)):
+            raise self.wrong(made)
         return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
 
 class Points(Form):
     """Records with places."""
 
+    returns = (
+        "the pair `(lat, lon)` of ndarrays, degrees, of all records in their order; or `points` with other places, of "
+        "the same type, without rows that are left out (index labels tell which stay, other columns are not read)"
+    )
+
     def read(self, made: Any, data: Records) -> dict[str, Any]:
         if isinstance(made, tuple):
             return {"table": data.table.assign(**{LAT: made[0], LON: made[1]})}
+        if not isinstance(made, pd.DataFrame):
+            raise self.wrong(made)
         lat, lon = read_places(made)
         return {"table": data.table.loc[made.index].assign(**{LAT: lat, LON: lon})}
 
@@ -133,8 +141,17 @@ class Points(Form):
 class Table(Form):
     """Records without places; where a method shuffles them, its `source` tells which was which."""
 
+    returns = (
+        "a DataFrame of records with the index labels of the original, without rows that are left out; or an object "
+        "that has it as `table`, and as `source` the original's row of each record where they are shuffled"
+    )
+
     def read(self, made: Any, data: Records) -> dict[str, Any]:
-        table = made.table
+        if isinstance(made, pd.DataFrame):
+            return {"table": made}
+        table = getattr(made, "table", None)
+        if not isinstance(table, pd.DataFrame):
+            raise self.wrong(made)
         if hasattr(made, "source"):
             table = table.set_axis(data.table.index[made.source])
             table = table.loc[data.table.index[data.table.index.isin(table.index)]]
@@ -144,12 +161,17 @@ class Table(Form):
 class Networks(Form):
     """A network; its table has one row a node, the index tells who it is."""
 
+    returns = (
+        "whatever `as_network` takes, on nodes with the names of the original; or an object that has it as `network`, "
+        "and as `mapping` the new name of each old one where nodes are renamed 0, 1, ..."
+    )
+
     def read(self, made: Any, data: Records) -> dict[str, Any]:
-        names = sorted(made.mapping, key=made.mapping.get) if hasattr(made, "mapping") else list(made.network.nodes)
-        return {
-            "table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names),
-            "network": made.network,
-        }
+        if made is None:
+            raise self.wrong(made)
+        network = as_network(getattr(made, "network", made))
+        names = sorted(made.mapping, key=made.mapping.get) if hasattr(made, "mapping") else list(network.nodes)
+        return {"table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names), "network": network}
 
     def plain(self, data: Records) -> dict[str, Any]:
         return {"table": data.table, "network": data.network}
@@ -158,8 +180,13 @@ class Networks(Form):
 class Answers(Form):
     """Answers to `Cells.queries` about records that are kept back: the table has none of their columns."""
 
+    returns = "an ndarray of numbers, the answers to `queries` in their order"
+
     def read(self, made: Any, data: Records) -> dict[str, Any]:
-        return {"table": data.table[[]], "answers": {"counts": made, "cells": cells_of(data)}}
+        cells = cells_of(data)
+        if np.shape(made) != (len(cells.queries),):
+            raise self.wrong(made)
+        return {"table": data.table[[]], "answers": {"counts": made, "cells": cells}}
 
     def plain(self, data: Records) -> dict[str, Any]:
         cells = cells_of(data)
@@ -307,9 +334,3 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
     if options.get("k") == 1 and not (options.get("ell") or options.get("t")):
         return "none: with k = 1 a record may be alone, which hides nobody"
     return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)
-
-
-def code_for(method: str, options: Mapping[str, Any]) -> str:
-    """Return the Python code that makes a release by a method with these options."""
-    entry = find(method, "anonymiser")
-    return FORMS[entry.form].code(entry, options)

@@ -7,6 +7,7 @@ the methods that take them say, and the confidential data never stand in for the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON
 from reident.places.distances import great_circle_km
 
-__all__ = ["CRITERIA", "GIVEN", "Records", "known_public", "public_input", "read_public"]
+__all__ = ["GIVEN", "Given", "Records", "known_public", "public_input", "read_public"]
 
 
 class Records(Protocol):
@@ -94,34 +95,104 @@ def _noisy(data: Records, _: Mapping[str, Any]) -> list[str]:
     return list(data.epsilon_quasi)
 
 
-#: Options that are about the sensitive column.
-CRITERIA = ("ell", "t")
-
-
 def _sensitive(data: Records, options: Mapping[str, Any]) -> str | None:
     """Return the sensitive column where a criterion about it is asked for; without one it plays no part."""
-    return data.sensitive if any(options.get(name) is not None for name in CRITERIA) else None
+    return data.sensitive if any(options.get(name) is not None for name in ("ell", "t")) else None
 
 
-#: What each name of an argument means: a function of the data and the options.
-GIVEN: dict[str, Callable[[Records, Mapping[str, Any]], Any]] = {
-    "points": lambda data, _: _points(data, data.table),
-    "lat": lambda data, _: data.table[LAT].to_numpy(np.float64),
-    "lon": lambda data, _: data.table[LON].to_numpy(np.float64),
-    "distances_km": lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
-    "table": lambda data, _: data.table,
-    "urban": lambda data, _: "urban" if "urban" in data.table.columns else None,
-    "columns": _numeric,
-    "groups": _numeric,
-    "quasi": _quasi,
-    "k_quasi": lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
-    "epsilon_quasi": _noisy,
-    "hierarchies": lambda data, _: data.hierarchies,
-    "sensitive": _sensitive,
-    "graph": lambda data, _: data.network,
-    "counts": lambda data, _: cells_of(data).count(data.table),
-    "queries": lambda data, _: cells_of(data).queries,
-}
+@dataclass(frozen=True)
+class Given:
+    """What a method is given under the name of an argument.
+
+    Attributes
+    ----------
+    types : str
+        Joined by "or".
+    kinds : str
+        The kinds of data that have it, separated by blanks.
+    meaning : str
+        For those who write a method.
+    find : callable
+        Returns it, of the data and the options.
+    """
+
+    types: str
+    kinds: str
+    meaning: str
+    find: Callable[..., Any]
+
+    @property
+    def told(self) -> str:
+        """Its types, whose it is, and what it is."""
+        return f"{self.types} ({self.kinds.replace(' ', ', ')}), {self.meaning}"
+
+    def __call__(self, *asked: Any) -> Any:
+        """Return what is given."""
+        return self.find(*asked)
+
+
+_RECORDS = "places table queries"
+_COUNTED = "table queries"
+
+#: What each name of an argument means, of the data and the options.
+GIVEN: dict[str, Given] = {
+    "points": Given(
+        "DataFrame or GeoDataFrame", "places",
+        "the records with their places, in the columns `lat_deg` and `lon_deg`; of data in a projected CRS a "
+        "GeoDataFrame in that CRS, without these columns: a method that works in degrees takes `lat` and `lon`",
+        lambda data, _: _points(data, data.table),
+    ),
+    "lat": Given(
+        "ndarray", "places", "latitudes, degrees, whatever the CRS",
+        lambda data, _: data.table[LAT].to_numpy(np.float64),
+    ),
+    "lon": Given(
+        "ndarray", "places", "longitudes, degrees, whatever the CRS",
+        lambda data, _: data.table[LON].to_numpy(np.float64),
+    ),
+    "distances_km": Given(
+        "ndarray", "places", "great-circle distances between the records, km, shape (n, n)",
+        lambda data, _: great_circle_km(data.table[LAT].to_numpy(), data.table[LON].to_numpy()),
+    ),
+    "table": Given(
+        "DataFrame", _RECORDS, "the records: quasi-identifiers, the sensitive column, and places in degrees",
+        lambda data, _: data.table,
+    ),
+    "urban": Given(
+        "str or None", _RECORDS, "`\"urban\"` if a quasi-identifier is called so, else None",
+        lambda data, _: "urban" if "urban" in data.table.columns else None,
+    ),
+    "columns": Given(
+        "list", _RECORDS, "the numeric quasi-identifiers; data without one lack what the method needs", _numeric
+    ),
+    "groups": Given("list", _RECORDS, "as `columns`: one group of columns", _numeric),
+    "quasi": Given("list", _RECORDS, "the quasi-identifiers; data without one lack what the method needs", _quasi),
+    "k_quasi": Given(
+        "list", _RECORDS, "the quasi-identifiers that are not among `epsilon_quasi`",
+        lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
+    ),
+    "epsilon_quasi": Given(
+        "list", _COUNTED,
+        "the numeric quasi-identifiers that may get noise; data without one lack what the method needs", _noisy,
+    ),
+    "hierarchies": Given(
+        "dict", _COUNTED, "a `Hierarchy` for each quasi-identifier, by its name", lambda data, _: data.hierarchies
+    ),
+    "sensitive": Given(
+        "str or None", _RECORDS, "the sensitive column where an option `ell` or `t` is set, else None", _sensitive
+    ),
+    "graph": Given("Network", "network", "the relations between the records", lambda data, _: data.network),
+    "counts": Given(
+        "ndarray", _COUNTED,
+        "the number of records in each cell: a combination of bins of the quasi-identifiers and the sensitive column",
+        lambda data, _: cells_of(data).count(data.table),
+    ),
+    "queries": Given(
+        "ndarray", _COUNTED,
+        "the cells that each query counts, 0 or 1, shape (queries, cells): the tables of every two columns",
+        lambda data, _: cells_of(data).queries,
+    ),
+}  # fmt: skip
 
 
 def read_public(public: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
@@ -150,7 +221,8 @@ def public_input(entry: Entry, name: str, data: Records, public: Mapping[str, pd
             "records' own places never stand in for it"
         )
     value = said.give(public[name])
-    return _points(data, value) if isinstance(said, PublicPlaces) else value
+    # Beside `points` they come as these do; beside `lat` and `lon` in degrees.
+    return _points(data, value) if isinstance(said, PublicPlaces) and "points" in entry.signature else value
 
 
 def _takers() -> dict[str, Public]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,19 +40,46 @@ def register(entry: Entry) -> Entry:
     -----
     Guarantees nothing about the method: what it claims is its author's word.
 
+    An anonymiser is called by the names of its arguments. A name means:
+
+    {given}
+
+    ``rng`` is the source of randomness. Public inputs are annotated as such (`reident.base.PublicPlaces`); beside
+    ``points`` places among them come as these do, else in degrees. By its form it must return:
+
+    {returns}
+
+    An attack is ``f(release, knowledge, *, rng, ...)`` and returns an `Outcome` of claims about persons, or raises
+    `NotApplicable` (`reident.methods.outcome`). A measure of utility is called by its form (`reident.methods.CALLS`)
+    and returns a float that grows with utility. Every attribute is told in ``docs/own-methods.md``.
+
     Examples
     --------
     >>> from typing import Annotated
     >>> from reident.methods import Entry
     >>> from reident.base import Real
-    >>> def north(points, *, shift_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1):
-    ...     return points.assign(lat_deg=points["lat_deg"] - shift_deg)
+    >>> def north(lat, lon, *, shift_deg: Annotated[float, Real(0, 1, unit="degrees")] = 0.1):
+    ...     return lat + shift_deg, lon
     >>> register(Entry("north", "anonymiser", "places", north, "points", source="an example", label="north")).call
     'reident.methods.registering.north'
     """
     check_entry(entry)
     REGISTERED[entry.name] = entry
     return entry
+
+
+def _listed(meanings: Mapping[str, str]) -> str:
+    """Return what names mean as a list for a docstring."""
+    return "\n".join(f"- ``{name}``: {meaning}" for name, meaning in meanings.items())
+
+
+register.__doc__ = (
+    inspect.cleandoc(register.__doc__ or "").format(
+        given=_listed({name: one.told for name, one in GIVEN.items()}),
+        returns=_listed({name: form.returns for name, form in FORMS.items()}),
+    )
+    + "\n"
+)
 
 
 def check_entry(entry: Entry) -> None:

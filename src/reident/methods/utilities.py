@@ -16,13 +16,14 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 from reident.methods._entry import Entry
+from reident.methods.given import Given
 from reident.methods.outcome import NotApplicable
 from reident.methods.reading import cells_of, numbers_of, shares_of, values_of
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
 
-__all__ = ["UTILITIES", "Utility", "measure_utility"]
+__all__ = ["FURTHER", "UTILITIES", "Utility", "measure_utility"]
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class Utility:
         """Return the value of a measure with checked arguments."""
         before, after = self.pair(data, original, release)
         given = {
-            name: GIVEN[name](data, original, release, before)
+            name: FURTHER[name](data, original, release, before)
             for name in list(entry.signature)[2:]
-            if name in GIVEN and name not in arguments
+            if name in FURTHER and name not in arguments
         }
         value = float(entry.function(before, after, **given, **arguments))
         share = len(release.table) / release.n_original if self.shared else 1.0
@@ -61,12 +62,18 @@ def _target(data: Any, original: pd.DataFrame, release: Release, _: Any) -> pd.S
     return original[data.sensitive]
 
 
-#: What each further name of an argument means.
-GIVEN: dict[str, Any] = {
-    "columns": lambda data, original, release, before: list(before.columns),  # noqa: ARG005
-    "values": lambda data, original, release, _: values_of(data, original.loc[release.table.index]),
-    "target": _target,
-}
+#: What each further name of an argument means, of the data, the records, the release and the first of the pair.
+FURTHER: dict[str, Given] = {
+    "columns": Given(
+        "list", "value label", "the columns compared",
+        lambda data, original, release, before: list(before.columns),  # noqa: ARG005
+    ),
+    "values": Given(
+        "ndarray", "distance point", "the released records' true values as numbers, a row each",
+        lambda data, original, release, _: values_of(data, original.loc[release.table.index]),
+    ),
+    "target": Given("Series", "value label share", "the sensitive column of all records", _target),
+}  # fmt: skip
 
 
 def _kept(original: pd.DataFrame, release: Release, least: int) -> pd.DataFrame:

@@ -25,6 +25,9 @@ _SHORTEST = 8
 #: Labels and panels are fitted to one another so often, at most.
 _ROUNDS = 3
 
+#: The height of a page's text, inches: no figure is made higher, but for maps, whose parts have heights of their own.
+_PAGE = 240 / 25.4
+
 #: Figures whose texts are told in the reader's language already.
 _TOLD: WeakSet[Figure] = WeakSet()
 
@@ -38,6 +41,8 @@ def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figur
     said = [text for ax in figure.axes for text in ax.texts if text.get_transform() is ax.transAxes]
     for text in said:  # sentences are fitted to their panel, not the panel to them
         text.set_in_layout(False)
+    page = np.inf if figure.subfigs else _PAGE
+    figure.set_figheight(min(figure.get_figheight(), page))
     figure.draw_without_rendering()
     high = {ax: ax.get_window_extent().height for ax in figure.axes}
     if figure not in _TOLD:
@@ -62,7 +67,7 @@ def fit_for_print(figure: Figure, *, words: Callable[[str], str] = str) -> Figur
             if text is not None:
                 whole = part.bbox.height  # type: ignore[attr-defined]
                 wrap(text, 0.97 * (whole if text.get_rotation() == 90 else wide))
-    _make_room(figure, high)
+    _make_room(figure, high, page)
     for ax in figure.axes:
         _thin(ax)
     return figure
@@ -107,15 +112,15 @@ def wrap(text: Text, room: float) -> None:
         text.set_text("\n".join(fill(line, chars) for line in told.split("\n")))
 
 
-def _make_room(figure: Figure, high: Mapping[Axes, float]) -> None:
-    """Make a figure higher until no panel has lost more than a tenth of its height to the lines above and below it."""
+def _make_room(figure: Figure, high: Mapping[Axes, float], page: float) -> None:
+    """Make a figure higher, at most a page, until no panel has lost more than a tenth of its height to lines."""
     rows = len({round(ax.get_position().y0, 2) for ax in figure.axes})
     for _ in range(3):
         figure.draw_without_rendering()
         lacking = max((0.9 * least - ax.get_window_extent().height for ax, least in high.items()), default=0.0)
-        if lacking < 1:
+        if lacking < 1 or figure.get_figheight() >= page:
             return
-        figure.set_figheight(figure.get_figheight() + rows * lacking / figure.dpi)
+        figure.set_figheight(min(figure.get_figheight() + rows * lacking / figure.dpi, page))
     figure.draw_without_rendering()
 
 

@@ -56,7 +56,7 @@ def map_data(
         If a column is absent, or the frame has several panels.
     """
     check_one_panel(frame)
-    check_real(risk_limit, "risk_limit", low=0)
+    check_real(risk_limit, "risk_limit", low=0, high=1, why="a risk is a share of persons or of claims")
     check_real(tolerate, "tolerate", low=0, high=1)
     codes = check_mapping(codes, "codes", optional=True)
     panel, looks = layout(frame.reset_index(drop=True), risk_limit)

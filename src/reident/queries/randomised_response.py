@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from reident.base import DataError, ParameterError, RNGLike, check_column, check_epsilon, check_names, check_real
+from reident.queries.budget import Budget, spend
 from reident.queries.entropy import (
     Computed,
     Probability,
@@ -110,6 +111,7 @@ def randomised_response(
     truth_probability: float | None = None,
     epsilon: Any = None,
     categories: Sequence[Hashable] | None = None,
+    budget: Budget | None = None,
     rng: RNGLike = None,
 ) -> RandomisedResponse:
     """Randomise each answer on its own: the truth with some probability, else any category evenly.
@@ -127,6 +129,8 @@ def randomised_response(
         Instead: the local privacy loss, from which the probability follows.
     categories : sequence, optional
         All possible answers, declared. Default: False and True if the answers are Boolean.
+    budget : Budget, optional
+        That of the respondents, each of whom loses epsilon; it is spent before a coin is thrown.
     rng : optional
         None for real coins. A seed or generator is for simulations.
 
@@ -138,8 +142,8 @@ def randomised_response(
     Raises
     ------
     ParameterError
-        If neither or both of `truth_probability` and `epsilon` are given or out of range, or fewer than two
-        categories.
+        If neither or both of `truth_probability` and `epsilon` are given or out of range, there are fewer than two
+        categories, or the loss is more than remains of the budget: the truth alone is an infinite one.
     DataError
         If there is no answer, or one outside the categories.
 
@@ -163,6 +167,15 @@ def randomised_response(
         unknown = list(pd.unique(values[positions < 0]))[:5]
         raise DataError(f"`answers` must belong to `categories` {list(listed)!r}, got {unknown!r}")
     truth, coin, loss = _truth(truth_probability, epsilon, len(listed))
+    if budget is not None:
+        if math.isinf(loss):
+            raise ParameterError(
+                "`truth_probability` must be below 1 where a `budget` is spent, got 1: it has no bound"
+            )
+        # Of a probability the loss is a logarithm: what is spent is not below it.
+        spend(
+            budget, epsilon if epsilon is not None else Fraction(math.nextafter(loss, math.inf)), "randomised response"
+        )
     source = entropy_source(rng)
     honest = bernoulli(coin, len(values), source) if coin is not None else np.ones(len(values), dtype=np.bool_)
     random = random_below(len(listed), len(values), source)

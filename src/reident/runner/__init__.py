@@ -172,7 +172,11 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
             sources = [cell["source"] for cell in notebook_cells(run.notebook)]
             read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook)
         defaults, sources, title = read[run.notebook]
-        parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+        try:
+            parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+        except ParameterError as error:
+            told = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
+            raise ParameterError(f"{error}{told}") from None
         telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
         identity = json.dumps([sources, telling, package, versions], sort_keys=True)
         specs.append(

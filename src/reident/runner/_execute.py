@@ -215,7 +215,9 @@ def _write_page(work: Path, record: dict[str, Any]) -> None:
     cells = None
     if (work / NOTEBOOK).is_file():
         notebook = nbformat.read(work / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-        cells = Markup(_exporter().from_notebook_node(notebook)[0])
+        shown = _exporter().from_notebook_node(notebook)[0]
+        # Other notebooks are not beside the page, and may not have been run.
+        cells = Markup(re.sub(r'<a href="(?![a-z]+:|#)[^"]+\.ipynb[^"]*"[^>]*>(.*?)</a>', r"\1", shown))
     write_page(
         work / PAGE,
         "notebook",

@@ -75,13 +75,38 @@ def _literal(node: ast.expr | None) -> Any:
         return _UNKNOWN
 
 
+def notebook_types(notebook: str | Path) -> dict[str, str]:
+    """Return the types that the parameters cell of a notebook names, as text."""
+    (tagged,) = [cell for cell in notebook_cells(notebook) if "parameters" in cell.get("metadata", {}).get("tags", [])]
+    named = [one for one in ast.parse(tagged["source"]).body if isinstance(one, ast.AnnAssign)]
+    return {one.target.id: ast.unparse(one.annotation) for one in named if isinstance(one.target, ast.Name)}
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,), "list": (list, tuple), "tuple": (list, tuple),
+    "dict": (dict,), "None": (type(None),),
+}  # fmt: skip
+
+
+def _fits(value: Any, told: ast.expr) -> bool:
+    """Tell whether a value is of a type that an annotation names; what is none of the plain types holds anything."""
+    if isinstance(told, ast.BinOp):
+        return _fits(value, told.left) or _fits(value, told.right)
+    if isinstance(told, ast.Subscript) and _fits(value, told.value):
+        return not isinstance(value, list | tuple) or all(_fits(one, told.slice) for one in value)
+    plain = ast.unparse(told.value if isinstance(told, ast.Subscript) else told)
+    return plain not in _TYPES or (
+        isinstance(value, _TYPES[plain]) and (plain == "bool" or not isinstance(value, bool))
+    )
+
+
 def check_parameters(
     notebook: str | Path, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
 
     `defaults` are those of the notebook where they have been read before. A whole number is taken where the default
-    is a float; a default of None takes any plain JSON value.
+    is a float; a default of None takes what the parameter's annotation names, any plain JSON value without one.
 
     Raises
     ------
@@ -100,6 +125,10 @@ def check_parameters(
             )
         check_plain(value, name)
         default = defaults[name]
+        if default is None and value is not None:
+            told = notebook_types(notebook).get(name, "Any")
+            if not _fits(value, ast.parse(told, mode="eval").body):
+                raise ParameterError(f"`{name}` must be of type {told} as {name_of_notebook} says, got {value!r}")
         if default is None or default is _UNKNOWN or type(value) is type(default):
             continue
         if type(default) is float and type(value) is int:

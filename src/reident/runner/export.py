@@ -24,6 +24,9 @@ PRINT = "figures-for-print"
 
 _FORMATS, _LANGUAGES = ("pdf", "svg", "png"), ("en", "de")
 
+#: What pandas writes at the foot of a page of a long table.
+_CONTINUED = "Continued on next page"
+
 #: A table of more rows is no table to read; the frame is among the results.
 _ROWS = 400
 
@@ -67,7 +70,8 @@ def export_figures(
     width : str
         Millimetres, such as ``"85mm"``; type has 7 points at that width.
     language : {"en", "de"}
-        Of the figure's texts, the caption and the tables' cells; a text without a translation stays English whole.
+        Of the figure's texts, the caption, and the tables' heads and cells; a text without a translation stays English
+        whole.
 
     Returns
     -------
@@ -96,12 +100,13 @@ def export_figures(
 def _write_tables(drawn: Drawn, told: str, folder: Path, words: Callable[[str], str]) -> None:
     tables = [(name, frame) for name, frame in _tables(drawn) if len(frame) <= _ROWS]
     shown = [
-        (name, frame.map(cell).map(words).rename(columns=lambda column: str(column).replace("_", " ")))
+        (name, frame.map(cell).map(words).rename(columns=lambda column: words(str(column).replace("_", " "))))
         for name, frame in tables
     ]
     texts = [f"% {told}"]
     texts += [frame.to_latex(index=False, escape=True, longtable=len(frame) > 40) for _, frame in shown]
-    (folder / f"{drawn.name}.tex").write_text("\n".join(texts), encoding="utf-8")
+    text = "\n".join(texts).replace(_CONTINUED, words(_CONTINUED))
+    (folder / f"{drawn.name}.tex").write_text(text, encoding="utf-8")
     write_page(folder / f"{drawn.name}.html", "tables", title=drawn.name, caption=told, tables=shown)
 
 
@@ -110,7 +115,7 @@ def _tables(drawn: Drawn) -> Iterator[tuple[str, pd.DataFrame]]:
     rows = {"rows" if i == 1 else f"rows {i}": frame for i, frame in enumerate(drawn.rest.frames, 1)}
     for name, frame in (rows or drawn.frames).items():
         frame = frame.drop(columns=[column for column in ("seed_key",) if column in frame])
-        for column in frame.select_dtypes("object"):
+        for column in [name for name in frame if frame[name].dtype == object]:
             frame[column] = frame[column].map(lambda value: "-".join(map(str, value)) if np.ndim(value) else value)
         runs = [column for column in ("repetition", "dataset") if column in frame]
         if runs:

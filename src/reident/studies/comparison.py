@@ -32,7 +32,6 @@ __all__ = [
     "ledger",
     "not_run",
     "stand_in",
-    "within",
 ]
 
 VERDICTS = ("agrees", "differs", "cannot tell", "not comparable", "proven wrong")
@@ -391,21 +390,15 @@ def held(item: str, holds: bool, note: str) -> Reading:
     return exact(item, "holds", "holds" if holds else "does not hold", note)
 
 
-def held_in_all(item: str, effects: Iterable[float], note: str, got: str = OWN) -> Reading:
+def held_in_all(item: str, effects: Iterable[float | tuple[float, float]], note: str, got: str = OWN) -> Reading:
     """Return the reading of a statement about several settings, by its effect in each, positive as it is stated.
 
-    Where the effect is nought the statement may hold: it does not say less there than its opposite.
+    An effect is a number, or the interval of one that chance plays a part in. Where it is nought, or its interval holds
+    nought, the statement may hold: it does not say less there than its opposite.
     """
-    sizes = np.asarray([*effects], float)
-    surely, maybe = int((sizes > 0).sum()), int((~(sizes < 0)).sum())
-    return Reading(item, surely, surely, maybe, got, note, published=len(sizes))
-
-
-def within(
-    item: str, published: float, reproduced: float, low: float, high: float, note: str = "", got: str = OWN
-) -> Reading:
-    """Return the reading of a simulated number, with the interval in which print should lie, beside its print."""
-    return Reading(item, reproduced, low, high, got, note, published=published)
+    ends = np.array([one if isinstance(one, tuple) else (one, one) for one in effects], float)
+    surely, maybe = int((ends[:, 0] > 0).sum()), int((~(ends[:, 1] < 0)).sum())
+    return Reading(item, surely, surely, maybe, got, note, published=len(ends))
 
 
 def not_run(item: str, needs: str) -> Reading:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
 from reident.tables.labels import LabelReader, texts_of
 
@@ -137,7 +137,7 @@ def step_of(numbers: FloatArray) -> float:
 
 def _as_numbers(known: pd.Series, release: pd.Series) -> tuple[FloatArray, FloatArray] | None:
     """Return both columns as numbers if one is of a numeric type and the other reads as numbers throughout."""
-    if not any(pd.api.types.is_numeric_dtype(c) and not pd.api.types.is_bool_dtype(c) for c in (known, release)):
+    if not any(map(is_numeric, (known, release))):
         return None
     if any(pd.api.types.is_datetime64_any_dtype(column) for column in (known, release)):
         return None  # a year is no number of nanoseconds

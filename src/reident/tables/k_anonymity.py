@@ -111,7 +111,7 @@ def k_anonymise(
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     k: Annotated[int, Whole(1, unit="records")],
-    suppression_limit: Annotated[float, Real(0, 1, unit="share of the records")] = 0.0,
+    suppression_limit: Annotated[float, Real(0, 1, unit="share of the records")] = 0.05,
     method: Annotated[str, Choice(*METHODS)] = "ola",
     loss: Annotated[str, Choice(*LOSSES)] = "precision",
     charge_suppressed: Annotated[bool, Flag()] = True,
@@ -140,7 +140,7 @@ def k_anonymise(
         cuts categories.
     k : int
     suppression_limit : float
-        The share of the records that may be suppressed, in [0, 1]. Mondrian never makes use of it.
+        The share of the records that may be suppressed, in [0, 1]; 0 keeps them all. Mondrian never makes use of it.
         Not all records may be: a release is not empty.
     method : {"ola", "optimal", "mondrian", "mondrian-relaxed", "mondrian-best", "published"}
         "ola": full-domain generalisation, the best of the k-minimal nodes, as published. "optimal": the best of all

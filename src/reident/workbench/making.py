@@ -35,6 +35,12 @@ MISSING = {
     "suppress": "in records with a missing value all quasi-identifiers are suppressed",
 }
 
+#: What is done with methods for data that are no records.
+_OTHER_DATA = {
+    "queries": "`laplace_count`, `laplace_histogram` and their like answer about real records, with a `Budget`",
+    "network": "it takes relations, such as a graph or two columns of the role `node`",
+}
+
 
 @dataclass(frozen=True)
 class Step:
@@ -132,7 +138,8 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
             told = _mask(made, step, roles, missing, rng)
         else:
             raise ParameterError(
-                f"`method` must be for tables or places, got {step.entry.name!r}, which is for {step.entry.data}"
+                f"`method` must release records, tables or places, got {step.entry.name!r}, which is for "
+                f"{step.entry.data}: {_OTHER_DATA[step.entry.data]}"
             )
         if before and not len(made.table):
             raise DataError(f"`data` must keep a record, got none: {step.entry.name!r} left all {before} out")

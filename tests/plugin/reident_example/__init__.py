@@ -14,19 +14,21 @@ from reident.methods.outcome import NotApplicable, Outcome
 
 @checked
 def snap_to_stops(
-    points: Any,
+    lat: Any,
+    lon: Any,
     stops: Annotated[Any, PublicPlaces("the stops of public transport", ("lines",))],
     *,
     blur_deg: Annotated[float, Real(0, 2, unit="degrees")] = 0.0,
     rng: Any = None,
-) -> Any:
-    """Move every point to the nearest stop, blurred."""
-    gaps = sum(np.subtract.outer(points[c].to_numpy(), stops[c].to_numpy()) ** 2 for c in ("lat_deg", "lon_deg"))
-    nearest = stops.iloc[np.asarray(gaps).argmin(axis=1)]
-    blur = np.random.default_rng(rng).normal(0, blur_deg, (2, len(points)))
-    return points.assign(
-        lat_deg=nearest["lat_deg"].to_numpy() + blur[0], lon_deg=nearest["lon_deg"].to_numpy() + blur[1]
+) -> tuple[Any, Any]:
+    """Move every place to the nearest stop, blurred."""
+    north, east = (
+        np.subtract.outer(lat, stops["lat_deg"].to_numpy()),
+        np.subtract.outer(lon, stops["lon_deg"].to_numpy()),
     )
+    nearest = stops.iloc[(north**2 + east**2).argmin(axis=1)]
+    blur = np.random.default_rng(rng).normal(0, blur_deg, (2, len(lat)))
+    return nearest["lat_deg"].to_numpy() + blur[0], nearest["lon_deg"].to_numpy() + blur[1]
 
 
 def same_parallel(release: Any, knowledge: Any, *, north: Annotated[float, Real(-1, 1)] = 0.0, rng: Any = None) -> Any:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from reident.base import Choice, Option, ParameterError, Whole, check_choice, check_integer
+from reident.base import Choice, Option, ParameterError, Whole, check_choice, check_integer, check_listed
 from reident.data.papers import PAPERS
 from reident.studies.parameters import Listed
 from reident.studies.study import Study
@@ -29,6 +29,9 @@ __all__ = ["FILES", "MODELS", "PROFILES", "SHOWN_SEED", "STUDY", "Profile", "run
 
 #: The paper's names of its seven protections.
 FILES = ["M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853", "M7-999"]
+
+#: Columns of which a Choquet integral is learned, at most.
+MOST_COLUMNS = 8
 
 #: What is learned: weights of columns, or of sets of columns.
 MODELS = ("weighted_mean", "choquet")
@@ -55,11 +58,27 @@ class Protection(Option):
             return check_choice(value, name, FILES)
         if not {"name", "groups", "k"} <= set(value) <= {"name", "groups", "k", "columns"}:
             raise ParameterError(f"`{name}` must give name, groups and k, perhaps columns, got {sorted(value)}")
-        sizes = [check_integer(size, f"{name}: groups", low=1) for size in value["groups"]]
-        for k in value["k"] if isinstance(value["k"], list) else [value["k"]]:
+        called = value["name"]
+        if not isinstance(called, str) or not called or called in FILES:
+            raise ParameterError(f"`{name}: name` must be a text that is no name of the paper, got {called!r}")
+        sizes = [
+            check_integer(size, f"{name}: groups", low=1) for size in check_listed(value["groups"], f"{name}: groups")
+        ]
+        if not 1 <= sum(sizes) <= MOST_COLUMNS:
+            raise ParameterError(
+                f"`{name}: groups` must hold 1 to {MOST_COLUMNS} columns together, got {sum(sizes)}: a Choquet "
+                "integral is learned of them"
+            )
+        smallest = value["k"] if isinstance(value["k"], list) else [value["k"]] * len(sizes)
+        if len(smallest) != len(sizes):
+            raise ParameterError(f"`{name}: k` must be one number or one a group ({len(sizes)}), got {smallest!r}")
+        for k in smallest:
             check_integer(k, f"{name}: k", low=1)
-        if len(value.get("columns") or range(sum(sizes))) != sum(sizes):
+        columns = value.get("columns")
+        if columns is not None and len(check_listed(columns, f"{name}: columns")) != sum(sizes):
             raise ParameterError(f"`{name}` must group each of its columns, got {sum(sizes)} in `groups`")
+        if columns is not None and len(set(columns)) < len(columns):
+            raise ParameterError(f"`{name}: columns` must name each column once, got {columns!r}")
         return dict(value)
 
 
@@ -86,6 +105,21 @@ class Profile:
     models: Annotated[tuple[str, ...], Listed(Choice(*MODELS))] = MODELS
     k: Annotated[int | None, Whole(1, 270, unit="records")] = None
     data: Annotated[str, Choice("", "census", "simulated")] = ""  # "": census if it is at hand
+
+    def __post_init__(self) -> None:
+        """Check what no parameter alone can break."""
+        own = [one for one in self.protections if isinstance(one, Mapping)]
+        names = [one["name"] for one in own]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"`protections` must have names of their own, got {names!r}")
+        told = {"k": self.k} if self.k is not None else {}
+        told |= {f"protections: k of {one['name']}": k for one in own for k in ([one["k"]] if self.k is None else [])}
+        for name, k in told.items():
+            if 2 * max(k if isinstance(k, list) else [k]) > self.n_records:
+                raise ParameterError(
+                    f"`{name}` must be at most half of `n_records` ({self.n_records}), got {k}: a single cluster of "
+                    "all records tells none of them apart"
+                )
 
 
 #: Full has 20 draws, and 300 s for each proof on all 1,080 records.

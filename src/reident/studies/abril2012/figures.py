@@ -66,17 +66,22 @@ def _is_narrow() -> bool:
     return (print_width_cm() or 17) < 12
 
 
-def _places(nodes: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Place sets in rows by size, the largest on top, those of a row side by side in the order of their codes.
+#: Inches that a set with its range of measures needs beside others, and lines of sets above others.
+_BESIDE, _ABOVE = 0.85, 0.5
 
-    In a column of print every other one of a long row stands a little higher.
+
+def _places(nodes: pd.DataFrame, inch: float) -> dict[str, tuple[float, float]]:
+    """Place sets by size, the largest on top, in the order of their codes, in as many lines as fit into the width.
+
+    The lines of a size are shifted against one another; their places are told in lines from the lowest.
     """
-    places = {}
-    for size, row in nodes.groupby("size"):
+    places, line, fits = {}, 0.0, max(1, int(inch / _BESIDE))
+    for _, row in nodes.groupby("size"):
         codes = sorted(row["code"], reverse=True)
-        step = 0.25 if _is_narrow() and len(codes) > 3 else 0.0
+        lines = -(-len(codes) // fits)
         for i, code in enumerate(codes):
-            places[code] = ((i + 0.5) / len(codes), float(size) + (step if i % 2 else -step))
+            places[code] = ((i + 0.5) / len(codes), line + i % lines)
+        line += lines + 0.6
     return places
 
 
@@ -84,8 +89,10 @@ def _lattice(results: Results, file: str, title: str, size: tuple[float, float])
     nodes, edges, ranges = _optima(results, file)
     frame = results.frames["measures"]
     printed = frame[frame["file"] == file].set_index("code")["published"].dropna()
-    figure, ax = new_figure(size=(size[0], (1.8 if _is_narrow() else 1.0) * size[1]))
-    places = _places(nodes)
+    figure, ax = new_figure(size=size)
+    places = _places(nodes, 0.8 * figure.get_figwidth())  # the rest is the scale of colours
+    top = max(y for _, y in places.values())
+    figure.set_figheight(max(figure.get_figheight(), _ABOVE * (top + 1) + 1.2))
     for below, above in zip(edges["below"], edges["above"], strict=True):
         (x1, y1), (x2, y2) = places[below], places[above]
         ax.plot([x1, x2], [y1, y2], color="0.8", linewidth=0.6, zorder=1)
@@ -103,7 +110,7 @@ def _lattice(results: Results, file: str, title: str, size: tuple[float, float])
                 bbox={"boxstyle": "round,pad=0.3", "facecolor": _CMAP(shade(low)),
                       "edgecolor": COLOURS[3] if beyond else "0.4", "linewidth": 1.6 if beyond else 0.6})  # fmt: skip
     figure.colorbar(ScalarMappable(shade, _CMAP), ax=ax, shrink=0.6, label="least measure in any optimum", pad=0.01)
-    ax.set(xlim=(-0.03, 1.03), ylim=(nodes["size"].min() - 0.5, nodes["size"].max() + 0.5))
+    ax.set(xlim=(-0.03, 1.03), ylim=(-0.5, top + 0.5))
     ax.axis("off")
     ax.set_title(title)
     return _sign(figure, results, nodes, **_one_draw(results))

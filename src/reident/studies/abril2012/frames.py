@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident import attribute_leakage, microaggregate, ru_frame
-from reident.base import SearchLimitWarning
+from reident.base import SearchLimitWarning, check_columns
 from reident.rumap import anchor_both
 from reident.studies.abril2012 import FILES, SHOWN_SEED, Profile, readings, summaries
 from reident.studies.abril2012.instruments import (
@@ -31,6 +31,7 @@ from reident.studies.abril2012.trials import (
     race_trial,
     shown,
     shown_draw,
+    table,
     trial,
     variants,
     whole_trial,
@@ -46,6 +47,8 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
     """Return the sweeps: linkage of every draw, two ways to learn, other maskings, and all records at once."""
     data = [_data(plan)]
     files = [own(protection, plan.k) for protection in plan.protections]
+    for file in files:
+        check_columns(table(data[0]), file.get("own", {}).get("columns") or [], "protections: columns", min_columns=0)
     common = {"data": data[0], "drawn": plan.n_records}
     chosen: dict[str, Sweep] = {
         "trials": {

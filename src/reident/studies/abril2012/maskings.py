@@ -38,6 +38,9 @@ MASKINGS: dict[str, list[float]] = {
     "PRAM": [0.02, 0.05, 0.15, 0.4],
 }
 
+#: Those whose amount is the smallest cluster.
+CLUSTERED = ("microaggregation", "k-anonymity")
+
 #: Where records are drawn from; "census" stands for the study's own table, drawn or not.
 TABLES = ("census", "tarragona", "eia", "adult")
 
@@ -72,15 +75,16 @@ def four_columns(name: str, data: str) -> pd.DataFrame:
 
 
 def masking_settings(names: Sequence[str], data: str, drawn: int) -> list[dict[str, Any]]:
-    """Return the settings of `masking_trial`, without tables that are not at hand."""
+    """Return the settings of `masking_trial`, without tables that are not at hand, and clusters of all records."""
     return [
-        {"data": data, "drawn": min(drawn, len(four_columns(name, data)) // 2), "table": name, "method": method,
-         "amount": float(amount)}
+        {"data": data, "drawn": n, "table": name, "method": method, "amount": float(amount)}
         for name in names
         if name in ("census", "adult") or (data == "census" and is_at_hand(name))
+        for n in [min(drawn, len(four_columns(name, data)) // 2)]
         for method, amounts in MASKINGS.items()
         for amount in amounts
-    ]  # fmt: skip
+        if method not in CLUSTERED or 2 * amount <= n
+    ]
 
 
 def masking_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:

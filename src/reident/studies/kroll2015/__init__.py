@@ -19,6 +19,7 @@ printed number agrees if it lies in the interval that the next data set's averag
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Annotated
 
 from reident.base import Choice, ParameterError, Real, Whole
@@ -30,6 +31,12 @@ __all__ = ["JITTER_KM", "PROFILES", "SPLIT", "STUDY", "Profile", "run"]
 
 #: Standard deviation, km, of homes around their place's centre: calibrated to the printed precision at alpha >= .5.
 JITTER_KM = 10.0
+
+#: Standard deviation, km, of the deviation of a distance for noise of a degree on both ends' coordinates, in Germany.
+_DEVIATION_KM = 134.0
+
+#: In wider windows, km, searches end by their limit only; the paper's widest has 21 km.
+_WIDEST_KM = 50.0
 
 #: The jitter is calibrated on the cells from this alpha on; the others are predicted.
 SPLIT = 0.5
@@ -65,6 +72,14 @@ class Profile:
             raise ParameterError(
                 f"`n_common` must be at most the records of the smaller file ({min(self.n_original, self.n_known)}), "
                 f"got {self.n_common}: common records are in both"
+            )
+        # Quasi-cliques are looked for at alpha .5 whatever the alphas, the jitter at those of the calibration.
+        sigma_deg, alpha = max(self.sigmas_deg), max(*self.alphas, *self.calibration["alpha"], 0.5)
+        width_km = 2 * _DEVIATION_KM * sigma_deg * NormalDist().inv_cdf((1 + alpha) / 2)
+        if width_km > _WIDEST_KM:
+            raise ParameterError(
+                f"`sigmas_deg` must leave the intruder a window of at most {_WIDEST_KM:g} km, got {sigma_deg:g}, which "
+                f"makes it {width_km:.0f} km at alpha {alpha:g}: so many distances agree there that no search ends"
             )
 
 

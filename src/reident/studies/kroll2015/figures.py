@@ -225,9 +225,10 @@ def _measure_panels(results: Results, x: str, by: str, names: tuple[str, str], m
         ax.set_xlabel(names[0])
     n, k = (trials[name].nunique() for name in ("dataset", "repetition"))
     size = _sizes(results)
+    beside = "; dashed: print" if summary[["precision_published", "recall_published"]].notna().any(axis=None) else ""
     figure.suptitle(
         f"solid: ours, {n} data sets of {size['n_original']} and {size['n_known']} records, up to {k} "
-        f"release{'s' * (k > 1)} each; dashed: print\nbars: 95 % interval of the average on one further data set{more}",
+        f"release{'s' * (k > 1)} each{beside}\nbars: 95 % interval of the average on one further data set{more}",
         fontsize=8,
     )
     return rests_on(figure, trials, data=PUBLIC, gamma=None)

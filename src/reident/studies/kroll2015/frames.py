@@ -7,7 +7,7 @@ import pandas as pd
 
 from reident import published, ru_frame
 from reident.rumap import anchor_both
-from reident.studies.kroll2015 import SPLIT, Profile, readings, summaries
+from reident.studies.kroll2015 import PROFILES, SPLIT, Profile, readings, summaries
 from reident.studies.kroll2015.examples import example_2, example_10
 from reident.studies.kroll2015.trials import CONDITIONS, calibration_trial, shown, trial, variant_trial
 from reident.studies.study import Sweep
@@ -86,8 +86,18 @@ def frames(plan: Profile, seed: int, trials: dict[str, pd.DataFrame]) -> dict[st
         "ru_variants": _variants(trials["variants"], plan.gamma),
         **example_2(),
         **example_10(),
-        **shown({"dataset": seed, **{name: getattr(plan, name) for name in CONDITIONS}}),
+        **shown({"dataset": seed, **{name: getattr(plan, name) for name in CONDITIONS}}, *_matched(plan)),
     }
+
+
+def _matched(plan: Profile) -> tuple[list[float], list[float]]:
+    """Return the noises and thresholds whose matches are drawn: the paper's, or the ends of a user's own."""
+    asked = []
+    for name, papers in (("sigmas_deg", [0.005, 0.05]), ("alphas", [0.5, 0.9])):
+        values = getattr(plan, name)
+        own = all(values != getattr(profile, name) for profile in PROFILES.values())
+        asked.append(sorted({min(values), max(values)}) if own else papers)
+    return asked[0], asked[1]
 
 
 def claims(_plan: Profile, _seed: int, frames: dict[str, pd.DataFrame]) -> pd.DataFrame:

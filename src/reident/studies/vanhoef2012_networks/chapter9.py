@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.studies.comparison import PUBLIC, Reading, held, held_in_all, stand_in
@@ -13,8 +15,12 @@ from reident.studies.vanhoef2012_networks.graphs import STAND_INS
 __all__ = ["same_runs", "statements"]
 
 Frames = Mapping[str, pd.DataFrame]
+#: An effect, positive as it is stated, or its 95 % interval over the runs.
+Effect = float | tuple[float, float]
 #: Whether a statement holds, or its effect in each of several settings, and what it is judged by.
-Verdict = tuple[bool | list[float], str]
+Verdict = tuple[bool | list[Effect], str]
+
+_LEVEL = 1.96  # standard errors on either side of what an average of runs says
 
 _SIMUL, _RELAXED, _SUPER = "simultaneous", "relaxed", "supergraph"
 _SOCIAL = ("caltech36", "bowdoin47")
@@ -45,6 +51,11 @@ def same_runs(probing: pd.DataFrame) -> pd.DataFrame:
 
 def _told(values: Mapping[str, float], digits: int = 3) -> str:
     return ", ".join(f"{name} {value:.{digits}g}" for name, value in values.items())
+
+
+def _told_effects(effects: list[Effect]) -> str:
+    """Return intervals in words."""
+    return ", ".join(f"{one[0]:.3g} to {one[1]:.3g}" if isinstance(one, tuple) else f"{one:.3g}" for one in effects)
 
 
 # -- figures 9.6 and 9.7: cost of the degree programme ---------------------------------------------------------------
@@ -107,21 +118,33 @@ def _scheme_2_now_better_now_worse(probing: pd.DataFrame) -> Verdict:
     ), f"better at {_told(better)} values of k, worse at {_told(worse)}"
 
 
-def _spread(probing: pd.DataFrame) -> pd.Series:
-    deviations = same_runs(probing).pivot_table(
-        index=["graph", "k"], columns="scheme", values="l1_above_optimum", aggfunc="std"
-    )
-    return deviations.mean()
+def _spread(frame: pd.DataFrame, by: str, measure: str, *, squared: bool = False) -> pd.DataFrame:
+    """Return the mean standard deviation of the runs (or variance) and its standard error, a row a scheme or method."""
+    runs = frame.groupby([by, "graph", "k"])[measure]
+    deviation, free = runs.std(), runs.count() - 1
+    size = deviation**2 if squared else deviation
+    error = size * ((2.0 if squared else 0.5) / free) ** 0.5
+    of_mean = (error**2).groupby(by).agg(lambda own: own.sum(skipna=False) ** 0.5 / len(own))
+    return pd.DataFrame({"mean": size.groupby(by).mean(), "error": of_mean})
+
+
+def _above(spread: pd.DataFrame, more: str, less: str) -> tuple[float, float]:
+    """Return the interval of how much more one varies than another."""
+    gap = spread.loc[more, "mean"] - spread.loc[less, "mean"]
+    error = _LEVEL * float(np.hypot(spread.loc[more, "error"], spread.loc[less, "error"]))
+    return gap - error, gap + error
 
 
 def _scheme_3_varies_least(probing: pd.DataFrame) -> Verdict:
-    spread = _spread(probing)[["1", "2", "3", "4"]]
+    spread = _spread(same_runs(probing), "scheme", "l1_above_optimum")["mean"].drop("batch")
     return spread.idxmin() == "3", f"mean standard deviation by scheme: {_told(spread)}"
 
 
 def _scheme_4_between(probing: pd.DataFrame) -> Verdict:
-    spread = _spread(probing)[["1", "2", "3", "4"]]
-    return bool(spread["3"] <= spread["4"] <= spread[["1", "2"]].min()), f"by scheme: {_told(spread)}"
+    spread = _spread(same_runs(probing), "scheme", "l1_above_optimum")
+    effects: list[Effect] = [_above(spread, *pair) for pair in (("4", "3"), ("1", "4"), ("2", "4"))]
+    told = _told(spread["mean"].drop("batch"))
+    return effects, f"more than 3, less than 1, less than 2: {_told_effects(effects)}; by scheme: {told}"
 
 
 def _scheme_3_adds_fewer(probing: pd.DataFrame) -> Verdict:
@@ -146,7 +169,7 @@ def _scheme_4_on_caltech(probing: pd.DataFrame) -> Verdict:
     excess = _excess(probing, "caltech36")
     mean = excess.mean()
     third, fourth = (int((excess[name] > excess["1"]).sum()) for name in ("3", "4"))
-    better = [mean["1"] - mean["4"], mean["2"] - mean["4"], third - fourth]
+    better: list[Effect] = [mean["1"] - mean["4"], mean["2"] - mean["4"], third - fourth]
     return better, (
         f"mean excess {_told(mean[['1', '2', '3', '4']])}; worse than scheme 1 at {third} values of k "
         f"(scheme 3) and at {fourth} (scheme 4)"
@@ -158,11 +181,26 @@ def _scheme_4_on_caltech(probing: pd.DataFrame) -> Verdict:
 
 def _errors(releases: pd.DataFrame, measure: str, *, low: int = 2, high: int = 98) -> pd.DataFrame:
     """Return the mean absolute error of a property over k (of the mean over the runs): graph by method."""
-    untouched = releases["method"] == "original"
-    before = releases[untouched].groupby("graph")[measure].mean()
-    runs = releases[~untouched & releases["k"].between(low, high)].groupby(["graph", "method", "k"])[measure].mean()
+    before = releases[releases["method"] == "original"].groupby("graph")[measure].mean()
+    runs = _runs(releases, measure, low=low, high=high).mean()
     gap = (runs - before.reindex(runs.index.get_level_values("graph")).to_numpy()).abs()
     return gap.groupby(["graph", "method"]).mean().unstack("method")  # noqa: PD010
+
+
+def _runs(releases: pd.DataFrame, measure: str, *, low: int = 2, high: int = 98) -> Any:
+    chosen = releases[(releases["method"] != "original") & releases["k"].between(low, high)]
+    return chosen.groupby(["graph", "method", "k"])[measure]
+
+
+def _less(releases: pd.DataFrame, measure: str, graph: str, method: str, *others: str) -> tuple[float, float]:
+    """Return how much less the error of a method is than the least of the others, with its interval over the runs."""
+    errors = _errors(releases, measure).loc[graph]
+    of_means = _runs(releases, measure).sem().loc[graph] ** 2
+    chance = of_means.groupby("method").agg(lambda own: own.sum(skipna=False) / len(own) ** 2)
+    gaps = {
+        other: (errors[other] - errors[method], _LEVEL * (chance[other] + chance[method]) ** 0.5) for other in others
+    }
+    return min(gap - error for gap, error in gaps.values()), min(gap + error for gap, error in gaps.values())
 
 
 def _compared(errors: pd.DataFrame, first: str, second: str) -> str:
@@ -179,18 +217,19 @@ def _best(measure: str, *graphs: str) -> Callable[[pd.DataFrame], Verdict]:
     """Judge that SimulSwap has the least error of the three methods on each of the graphs."""
 
     def judge(releases: pd.DataFrame) -> Verdict:
-        errors = _errors(releases, measure).loc[list(graphs)]
-        holds = (errors[_SIMUL] <= errors[[_RELAXED, _SUPER]].min(axis=1) + 1e-12).all()
-        return bool(holds), _compared(errors, _SIMUL, _SUPER)
+        effects: list[Effect] = [_less(releases, measure, graph, _SIMUL, _RELAXED, _SUPER) for graph in graphs]
+        told = _compared(_errors(releases, measure).loc[list(graphs)], _SIMUL, _SUPER)
+        return effects, f"less than the better other: {_told_effects(effects)}; {told}"
 
     return judge
 
 
 def _diameter_varies(releases: pd.DataFrame) -> Verdict:
-    runs = releases[releases["graph"].isin(["powergrid", "bowdoin47"])]
-    variance = runs.groupby(["method", "graph", "k"])["diameter"].var().groupby("method").mean()
-    holds = variance[_SIMUL] >= variance[[_RELAXED, _SUPER]].max()
-    return bool(holds), f"mean variance {_told(variance[[_SIMUL, _RELAXED, _SUPER]])}"
+    runs = releases[releases["graph"].isin(["powergrid", "bowdoin47"]) & (releases["method"] != "original")]
+    variance = _spread(runs, "method", "diameter", squared=True)
+    effects: list[Effect] = [_above(variance, _SIMUL, other) for other in (_RELAXED, _SUPER)]
+    means = variance.loc[[_SIMUL, _RELAXED, _SUPER], "mean"]
+    return effects, f"more than Relaxed, than SuperGraph: {_told_effects(effects)}; mean variance {_told(means)}"
 
 
 def _supergraph_at_low_k(releases: pd.DataFrame) -> Verdict:
@@ -204,8 +243,9 @@ def _simul_at_high_k(releases: pd.DataFrame) -> Verdict:
 
 
 def _relaxed_is_slightly_better(releases: pd.DataFrame) -> Verdict:
-    errors = _errors(releases, "density").loc[list(_ALL)]
-    return bool((errors[_RELAXED] <= errors[_SUPER] + 1e-9).all()), _compared(errors, _RELAXED, _SUPER)
+    effects: list[Effect] = [_less(releases, "density", graph, _RELAXED, _SUPER) for graph in _ALL]
+    told = _compared(_errors(releases, "density").loc[list(_ALL)], _RELAXED, _SUPER)
+    return effects, f"less by {_told_effects(effects)}; {told}"
 
 
 def _coincide(graph: str, first: str, second: str, tolerance: float) -> Callable[[pd.DataFrame], Verdict]:
@@ -221,9 +261,9 @@ def _coincide(graph: str, first: str, second: str, tolerance: float) -> Callable
 
 
 def _supergraph_keeps_clustering(releases: pd.DataFrame) -> Verdict:
-    errors = _errors(releases, "clustering").loc[["powergrid"]]
-    holds = (errors[_SUPER] <= errors[[_RELAXED, _SIMUL]].min(axis=1) + 1e-12).all()
-    return bool(holds), _compared(errors, _SIMUL, _SUPER)
+    effects: list[Effect] = [_less(releases, "clustering", "powergrid", _SUPER, one) for one in (_RELAXED, _SIMUL)]
+    told = _compared(_errors(releases, "clustering").loc[["powergrid"]], _SIMUL, _SUPER)
+    return effects, f"less than Relaxed, than SimulSwap: {_told_effects(effects)}; {told}"
 
 
 def _simul_wins_clustering_late(releases: pd.DataFrame) -> Verdict:

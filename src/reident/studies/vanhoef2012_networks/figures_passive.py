@@ -83,7 +83,7 @@ def seeds_by_clique(results: Results) -> Figure:
         axes[1, column].set(ylabel="people then re-identified")
     for ax in axes.flat:
         ax.set(xlabel="people in the clique", ylim=(-0.03, 1.05), xticks=sorted(set(frame["clique_size"])))
-    common_legend(figure, axes.flat, 3)
+    common_legend(figure, axes.flat, 3 if len(names) > 1 else 1)  # it is no wider than the figure
     return rests_on_graphs(figure, frame)
 
 

@@ -48,6 +48,10 @@ class Profile:
 
     def __post_init__(self) -> None:
         """Check what no parameter alone can break."""
+        if max(self.ks) > self.n_common + self.n_own:
+            raise ParameterError(
+                f"`ks` must be at most the people of a release ({self.n_common + self.n_own}), got {max(self.ks)}"
+            )
         if len(self.attributes) < 2:
             raise ParameterError(f"`attributes` must be at least two, got {self.attributes!r}: they are compared")
 
