@@ -43,13 +43,13 @@ def metres(km):
 
 def chebyshev_comp(coordinates):
     out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
-    lipschitz.chebyshev_matrix(coordinates, out)
+    lipschitz.chebyshev_matrix(coordinates, 0, coordinates.shape[1], out)
     return out
 
 
 def cross_comp(p, q):
     out = np.empty((len(p), len(q)))
-    sphere.great_circle_cross(columns(p), columns(q), out)
+    sphere.great_circle_cross(columns(p), columns(q), sphere.all_near(columns(p), columns(q)), out)
     return metres(out)
 
 

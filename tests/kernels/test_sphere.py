@@ -77,7 +77,7 @@ def test_every_caller_gets_the_same_bits():
         for a, b in zip(p.tolist(), q.tolist(), strict=True)
     ]
     matrix = np.empty((80, 80))
-    sphere.great_circle_cross(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T), matrix)
+    sphere.great_circle_cross(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T), False, matrix)
     away = np.empty(3)
     found = [
         sphere.great_circle_pairs(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T)).tolist(),

@@ -20,8 +20,8 @@ from reident.base import (
     check_rng,
 )
 from reident.kernels.places.arrangement import count_classes, gibbs_sweep
-from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.areas import AreaSampler
+from reident.places.lipschitz_embedding import coordinates_km
 from reident.places.points import degrees
 from reident.places.shape import RADIUS_KM, unit_vectors
 
@@ -136,7 +136,7 @@ def simulate_pairs(
     counts = np.zeros((len(places), edges.size + 1, len(places)), dtype=np.float32)
     for _ in range(n_simulations):
         sets = sampler.draw_vectors(shape, generator)
-        p, q = (np.ascontiguousarray(lipschitz_coordinates(_near(places, generator), sets).T) for _ in range(2))
+        p, q = (np.ascontiguousarray(coordinates_km(_near(places, generator), sets).T) for _ in range(2))
         count_classes(p, q, edges, counts)
     classes = np.searchsorted(edges, release, side="right").astype(np.int64)
     return PlacedPairs(places, _log_probabilities(counts, places), classes)
