@@ -112,6 +112,51 @@ def test_what_a_kernel_calls_is_translated_with_it_alone():
 
 
 @compiles
+def test_borrowed_arguments_stay_as_many_as_they_were():
+    @jit
+    def same(a, b):
+        return b
+
+    @jit
+    def swapped(a, b, times):
+        for _ in range(times):
+            a, b = b, a
+        return a
+
+    @jit
+    def tails(a, times):
+        for _ in range(times):
+            a = a[1:]
+        return a
+
+    @jit
+    def views(a, b, pick):
+        for i in range(a.shape[0]):
+            if a[i] > pick:
+                return same(swapped(a, b, i), tails(b, i))
+        return np.concatenate((a, tails(b, 1)))
+
+    def count(array):
+        return sys.getrefcount(array)
+
+    a, b = np.arange(4.0), np.arange(4.0) * 10
+    owners = count(a), count(b)
+    for _ in range(100):
+        assert same(a, b).tolist() == [0, 10, 20, 30]
+        assert swapped(a, b, 3).tolist() == [0, 10, 20, 30]
+        assert tails(a, 2).tolist() == [2, 3]
+        assert views(a, b, 1).tolist() == [20, 30]
+        assert views(a, b, 9).tolist() == [0, 1, 2, 3, 10, 20, 30]
+    assert (count(a), count(b)) == owners
+    kept = [tails(np.arange(1000.0) + i, 1) for i in range(200)]
+    del a, b
+    gc.collect()
+    fresh = [np.full(1000, -1.0) for _ in range(400)]
+    assert all(one.tolist() == (np.arange(1.0, 1000) + i).tolist() for i, one in enumerate(kept))
+    assert len(fresh) == 400
+
+
+@compiles
 def test_two_processes_compile_a_kernel_once(tmp_path):
     (tmp_path / "kernels_of_two.py").write_text(
         "from reident.kernels._jit import jit\n\n\n@jit\ndef square(x):\n    return x * x\n"

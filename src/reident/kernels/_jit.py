@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -11,10 +12,11 @@ from typing import Any, TypeVar
 
 import numba
 from numba._dynfunc import make_function
-from numba.core import event, types
+from numba.core import event, ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
 from reident.base.lock import hold
@@ -76,9 +78,51 @@ class _Piece(JITCodeLibrary):
         self._finalized = True
 
 
+class _Borrower(Lower):
+    """Lower a kernel that borrows its arguments: who calls it holds them as long as it runs.
+
+    Numba itself counts each in and out again. In a loop that costs more than a short kernel does, since it keeps the
+    threads of one array apart, and where there are several ways out it is not optimised away.
+    """
+
+    def pre_lower(self) -> None:
+        """Find the arguments that nothing else is assigned to."""
+        super().pre_lower()
+        assigned = [one for block in self.blocks.values() for one in block.find_insts(ir.Assign)]
+        times = Counter(one.target.name for one in assigned)
+        arrive = (one.target.name for one in assigned if isinstance(one.value, ir.Arg))
+        self._borrowed = {name for name in arrive if times[name] == 1}
+        self._arrives = False
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        """Take an argument without counting it."""
+        self._arrives = isinstance(inst.value, ir.Arg) and inst.target.name in self._borrowed
+        try:
+            return super().lower_assign(ty, inst)
+        finally:
+            self._arrives = False
+
+    def incref(self, typ: Any, val: Any) -> None:
+        """Count one reference more."""
+        if not self._arrives:
+            super().incref(typ, val)
+
+    def delvar(self, name: str) -> None:
+        """Count one reference less, where the variable has one."""
+        if name not in self._borrowed:
+            super().delvar(name)
+
+
+class _Lowering(NativeLowering):
+    @property
+    def lowering_class(self) -> type[Lower]:
+        """The class that lowers."""
+        return _Borrower
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerWhole(NativeLowering):
-    _name = "lower_whole"
+class _LowerWhole(_Lowering):
+    _name: Any = "lower_whole"
 
     def run_pass(self, state: Any) -> bool:
         """Lower with a way in from Python, which lets other threads work; C calls no kernel."""
@@ -87,8 +131,8 @@ class _LowerWhole(NativeLowering):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerPiece(NativeLowering):
-    _name = "lower_piece"
+class _LowerPiece(_Lowering):
+    _name: Any = "lower_piece"
 
     def run_pass(self, state: Any) -> bool:
         """Lower into a library that is a piece."""
