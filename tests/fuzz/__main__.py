@@ -6,8 +6,6 @@ import argparse
 import sys
 import time
 
-import numba
-
 from fuzz import PAGE, cases, page
 
 
@@ -17,7 +15,6 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, default=100_000, help="generated inputs for each case (default 100,000)")
     parser.add_argument("--kernel", nargs="*", default=[], help="cases or modules, such as clique or network.triangles")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="to wake a second one takes longer than a small input")
     parser.add_argument("--index", type=int, help="replay this input only")
     parser.add_argument("--page", action="store_true", help="write docs/kernels.md, and do nothing else")
     asked = parser.parse_args()
@@ -29,7 +26,6 @@ def main() -> int:
     ]
     if not chosen:
         parser.error(f"no such kernel; there are {', '.join(there)}")
-    numba.set_num_threads(asked.threads)
     failed = 0
     for place, case in enumerate(chosen, 1):
         began = time.process_time()

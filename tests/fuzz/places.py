@@ -43,13 +43,13 @@ def metres(km):
 
 def chebyshev_comp(coordinates):
     out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
-    lipschitz.chebyshev_matrix(coordinates, out)
+    lipschitz.chebyshev_matrix(coordinates, 0, coordinates.shape[1], out)
     return out
 
 
 def cross_comp(p, q):
     out = np.empty((len(p), len(q)))
-    sphere.great_circle_cross(columns(p), columns(q), out)
+    sphere.great_circle_cross(columns(p), columns(q), sphere.all_near(columns(p), columns(q)), out)
     return metres(out)
 
 
@@ -57,6 +57,18 @@ def draw_two(rng):
     p = draw_places(rng)
     q = p + rng.normal(0, 0.01, p.shape) if rng.random() < 0.5 else draw_places(rng)
     return p, np.clip(q, -89, 179)
+
+
+def draw_near(rng):
+    """Draw two places, by themselves one file each: their mean is the middle of the chord."""
+    p = draw_places(rng)[:1]
+    return p, np.clip(p + rng.normal(0, rng.choice([0.1, 10.0]), p.shape), -89, 179)
+
+
+def half_chord2(points):
+    """Square half the chord between two places."""
+    angle = haversine(points[:1], points[1:])[0, 0] / 6371.0
+    return np.sin(angle / 2) ** 2
 
 
 def draw_same_many(rng):
@@ -337,6 +349,10 @@ CASES = [
     Case(
         ("sphere.unit_vectors",), lambda rng: (draw_places(rng),),
         lambda p: sphere.unit_vectors(*np.radians(p.T)), columns,
+    ),
+    Case(
+        ("sphere.all_near",), draw_near, lambda p, q: bool(sphere.all_near(columns(p), columns(q))),
+        lambda p, q: half_chord2(np.vstack([p, q])) <= sphere.NEAR,
     ),
     Case(("sphere.great_circle_cross",), draw_two, cross_comp, lambda p, q: metres(haversine(p, q))),
     Case(

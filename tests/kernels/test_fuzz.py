@@ -1,10 +1,7 @@
 """A short run of the fuzzing (`make fuzz` is the long one), and that its table leaves no kernel out."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numba
@@ -90,22 +87,6 @@ def test_generated_inputs_equal_the_naive_twin(name):
             found = fuzz.arguments(kernel)
             assert list(told) == list(found)
             assert all(set(kinds) <= set(found[one]) for one, kinds in told.items()), kernel
-
-
-@pytest.mark.slow
-def test_kernels_on_two_threads_equal_the_naive_twin():
-    parallel = {
-        f"{path.stem}.{node.name}"
-        for path in PACKAGE.glob("kernels/*/*.py")
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef) and any("parallel_jit" in ast.unparse(one) for one in node.decorator_list)
-    }
-    names = [name for name, case in CASES.items() if parallel & set(case.kernels)]
-    assert len(names) >= 5
-    command = [sys.executable, "-m", "fuzz", "--inputs", "5", "--threads", "2", "--kernel", *names]
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "2"}
-    done = subprocess.run(command, cwd=Path(__file__).parents[1], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_wrong_kernel_is_found(monkeypatch):

@@ -18,7 +18,8 @@ def vectors(degrees):
 
 def chebyshev(coordinates):
     out = np.full((coordinates.shape[1], coordinates.shape[1]), np.nan)
-    lipschitz.chebyshev_matrix(coordinates, out)
+    lipschitz.chebyshev_matrix(coordinates, 0, 1, out)
+    lipschitz.chebyshev_matrix(coordinates, 1, coordinates.shape[1], out)
     return out
 
 

@@ -3,7 +3,6 @@
 import math
 from fractions import Fraction
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from pyproj import Geod
 
 from reident import DataError, great_circle_cross_km, great_circle_km, great_circle_pairs_km
-from reident.kernels._jit import threads_for
 from reident.kernels.places import lipschitz, sphere, tangents
 
 latitudes = st.floats(-90, 90, allow_subnormal=False)
@@ -77,7 +75,7 @@ def test_every_caller_gets_the_same_bits():
         for a, b in zip(p.tolist(), q.tolist(), strict=True)
     ]
     matrix = np.empty((80, 80))
-    sphere.great_circle_cross(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T), matrix)
+    sphere.great_circle_cross(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T), False, matrix)
     away = np.empty(3)
     found = [
         sphere.great_circle_pairs(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T)).tolist(),
@@ -142,19 +140,3 @@ def test_bad_coordinates_are_named(lat, lon, message):
 def test_pairs_of_different_length_are_refused():
     with pytest.raises(DataError, match="same length, got 1 and 2"):
         great_circle_pairs_km([0.0], [0.0], [0.0, 1.0], [0.0, 1.0])
-
-
-def test_small_work_wakes_no_thread_and_gives_the_others_back():
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
-    try:
-        ours = numba.get_num_threads()
-        with threads_for(100):
-            assert numba.get_num_threads() == 1
-        with threads_for(10**6):
-            assert numba.get_num_threads() == ours
-        with pytest.raises(ValueError, match="of the kernel"), threads_for(100):
-            raise ValueError("of the kernel")
-        assert numba.get_num_threads() == ours
-    finally:
-        numba.set_num_threads(before)

@@ -163,6 +163,7 @@ def path_lengths(
     ParameterError
         If a limit or number is out of range.
     """
+    from reident.kernels._jit import in_parts
     from reident.kernels.networks.network import distances_from
 
     network = as_network(graph)
@@ -174,7 +175,10 @@ def path_lengths(
         return PathLengths(0.0, math.nan, 0.0, 0, 0, 0.0, n)
     is_exact = n <= exact_limit
     sources = np.arange(n) if is_exact else check_rng(rng).choice(n, min(n, n_sources), replace=False)
-    sums, reached, eccentricity = distances_from(network.indptr, network.indices, sources.astype(np.int64))
+    parts = in_parts(
+        lambda part: distances_from(network.indptr, network.indices, sources[part].astype(np.int64)), len(sources), 64
+    )
+    sums, reached, eccentricity = map(np.concatenate, zip(*parts, strict=True))
     low = high = int(eccentricity.max())
     error = 0.0
     if not is_exact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from reident.base import (
     check_integer,
     check_rng,
 )
+from reident.kernels._jit import in_threads
 from reident.kernels.places.arrangement import count_classes, gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.areas import AreaSampler
@@ -136,10 +138,15 @@ def simulate_pairs(
     counts = np.zeros((len(places), edges.size + 1, len(places)), dtype=np.float32)
     for _ in range(n_simulations):
         sets = sampler.draw_vectors(shape, generator)
-        p, q = (np.ascontiguousarray(lipschitz_coordinates(_near(places, generator), sets).T) for _ in range(2))
+        twice = [_near(places, generator) for _ in range(2)]
+        p, q = in_threads(partial(_records, reference_sets=sets), twice)
         count_classes(p, q, edges, counts)
     classes = np.searchsorted(edges, release, side="right").astype(np.int64)
     return PlacedPairs(places, _log_probabilities(counts, places), classes)
+
+
+def _records(places: FloatArray, reference_sets: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(lipschitz_coordinates(places, reference_sets).T)
 
 
 def _near(places: FloatArray, rng: np.random.Generator) -> FloatArray:

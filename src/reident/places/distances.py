@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident.base import DataError, FloatArray, afford, check_coordinates
-from reident.kernels._jit import threads_for
+from reident.kernels._jit import in_parts
 from reident.kernels.places import sphere
 
 __all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km"]
+
+# Distances that take less time than waking a second thread; on a busy machine that takes milliseconds.
+_FEW = 20_000
 
 
 def great_circle_km(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
@@ -113,7 +116,11 @@ def great_circle_pairs_km(
     p, q = _unit_vectors(lat_p_deg, lon_p_deg, "_p"), _unit_vectors(lat_q_deg, lon_q_deg, "_q")
     if p.shape != q.shape:
         raise DataError(f"`lat_p_deg` and `lat_q_deg` must have the same length, got {p.shape[1]} and {q.shape[1]}")
-    return sphere.great_circle_pairs(p, q)
+
+    def of_part(part: slice) -> FloatArray:
+        return sphere.great_circle_pairs(np.ascontiguousarray(p[:, part]), np.ascontiguousarray(q[:, part]))
+
+    return np.concatenate(in_parts(of_part, p.shape[1], _FEW))
 
 
 def _unit_vectors(lat: ArrayLike, lon: ArrayLike, side: str = "") -> FloatArray:
@@ -126,6 +133,10 @@ def _cross_km(p: FloatArray, q: FloatArray, name: str = "lat_deg") -> FloatArray
     advice = "take a sample of the places, or chosen pairs with great_circle_pairs_km"
     afford(8 * n_p * n_q, name, f"{n_p:,} x {n_q:,} distances", advice)
     out = np.empty((p.shape[1], q.shape[1]))
-    with threads_for(out.size):
-        sphere.great_circle_cross(p, q, out)
+    near = sphere.all_near(p, q)
+
+    def fill(rows: slice) -> None:
+        sphere.great_circle_cross(np.ascontiguousarray(p[:, rows]), q, near, out[rows])
+
+    in_parts(fill, n_p, _FEW // max(1, n_q))
     return out

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from reident.base import FloatArray, PublicArea, RNGLike, Whole, check_embedding, check_rng, checked
+from reident.kernels._jit import in_parts
 from reident.kernels.places import lipschitz, sphere
 from reident.places.areas import AreaSampler
 
@@ -96,10 +97,22 @@ def embed_distances(
     sets = AreaSampler(area).draw_vectors(shape, check_rng(rng))
     points = np.ascontiguousarray(sphere.unit_vectors(np.radians(lat_deg), np.radians(lon_deg)).T)
     if shape[1] < _TREE_FROM:
-        coordinates = lipschitz.lipschitz_coordinates(points, sets)
+        coordinates = coordinates_km(points, sets)
     else:
         nearest = np.stack([cKDTree(places).query(points)[1] for places in sets])
-        coordinates = lipschitz.coordinates_from_nearest(points, sets, nearest)
+        coordinates = np.concatenate(
+            in_parts(lambda part: lipschitz.coordinates_from_nearest(points, sets[part], nearest[part]), len(sets))
+        )
     released = np.empty((points.shape[0], points.shape[0]))
-    lipschitz.chebyshev_matrix(coordinates, released)
+
+    def fill(columns: slice) -> None:
+        lipschitz.chebyshev_matrix(coordinates, columns.start, columns.stop, released)
+
+    in_parts(fill, points.shape[0], lipschitz.TILE)
     return released
+
+
+def coordinates_km(points: FloatArray, reference_sets: FloatArray) -> FloatArray:
+    """Return the (d, n) distances, km, of points to the nearest point of each reference set (d, k, 3)."""
+    parts = in_parts(lambda part: lipschitz.lipschitz_coordinates(points, reference_sets[part]), len(reference_sets))
+    return np.concatenate(parts)

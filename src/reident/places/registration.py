@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident.base import BoolArray, Flag, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
+from reident.kernels._jit import in_parts
 from reident.kernels.places import registration as kernel
 from reident.places import localisation as lay
 from reident.places.certificate import agreement_km, chance_of_agreement
@@ -252,12 +253,20 @@ def _candidates(
     scores = np.zeros(pairs.shape[0], dtype=np.int64)
     budget = max(1, _MOTIONS // pairs.shape[0])
     least, enough = 2, _enough(grid, cell, plane, y_codes, reach) * usable.size
+    points, labels = x[usable], codes[usable]
+
+    def look(first: int, least: int) -> None:
+        def at(rows: slice) -> None:
+            part = slice(first + rows.start, first + rows.stop)
+            kernel.best_motions(
+                points, labels, pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, budget, least,
+                motions[part], scores[part],
+            )  # fmt: skip
+
+        in_parts(at, min(_AT_ONCE, len(pairs) - first))
+
     for first in range(0, len(pairs), _AT_ONCE):
-        part = slice(first, first + _AT_ONCE)
-        kernel.best_motions(
-            x[usable], codes[usable], pairs[part], y, starts, members, 1.5 * reach, axes, grid, cell, budget, least,
-            motions[part], scores[part],
-        )  # fmt: skip
+        look(first, least)
         # Who is not among the best so far will not be among the best of all.
         least = max(least, int(np.sort(scores)[-_REFINED:][0]))
         if least >= enough:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from reident.base import (
     Flag,
     FloatArray,
+    IntArray,
     Real,
     RNGLike,
     Whole,
@@ -23,6 +24,7 @@ from reident.base import (
     check_real,
     check_rng,
 )
+from reident.kernels._jit import in_parts
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
 from reident.places.shape import unit_vectors
@@ -171,11 +173,11 @@ def simulate_intervals(
     for first, last in _row_blocks(n, max(n_simulations, _FRESH)):
         part = slice(position, position + _pairs(n, first, last))
         simulated = simulation.rows(n_simulations, first, last, np.random.default_rng(seeds[0]))
-        lipschitz.shortest_intervals(simulated, counts, lo[:, part], hi[:, part])
+        _fill_shortest(simulated, counts, lo[:, part], hi[:, part])
         del simulated
         again = simulation.rows(_FRESH, first, last, np.random.default_rng(seeds[1]))
         for which in range(counts.size):
-            covered[which] += lipschitz.count_inside(again, lo[which, part], hi[which, part])
+            covered[which] += _count_inside(again, lo[which, part], hi[which, part])
         position = part.stop
     shares = covered / lo.shape[1]
     form = (lambda values: values) if check_flag(condensed, "condensed") else _square
@@ -192,6 +194,18 @@ def simulate_intervals(
     ]
 
 
+def _fill_shortest(simulated: FloatArray, counts: IntArray, lo: FloatArray, hi: FloatArray) -> None:
+    def fill(pairs: slice) -> None:
+        lipschitz.shortest_intervals(simulated[:, pairs], counts, lo[:, pairs], hi[:, pairs])
+
+    in_parts(fill, simulated.shape[1], lipschitz.COLUMNS)
+
+
+def _count_inside(simulated: FloatArray, lo: FloatArray, hi: FloatArray) -> FloatArray:
+    parts = in_parts(lambda rows: lipschitz.count_inside(simulated[rows], lo, hi), len(simulated))
+    return np.concatenate(parts)
+
+
 class Simulation:
     """Released distances of simulated embeddings."""
 
@@ -205,8 +219,11 @@ class Simulation:
         for start in range(0, n_simulations, batch):
             stop = min(n_simulations, start + batch)
             sets = self.sampler.draw_vectors((stop - start, *self.shape), rng)
-            lipschitz.simulated_rows(self.points, sets, first, last, out[start:stop])
+            self._fill(sets, first, last, out[start:stop])
         return out
+
+    def _fill(self, sets: FloatArray, first: int, last: int, out: FloatArray) -> None:
+        in_parts(lambda part: lipschitz.simulated_rows(self.points, sets[part], first, last, out[part]), len(sets))
 
 
 def _pairs(n: int, first: int, last: int) -> int:

@@ -22,6 +22,7 @@ from reident.base import (
     check_real,
     check_table,
 )
+from reident.kernels._jit import in_parts
 from reident.kernels.tables.nearest import build_tree, nearest_records
 from reident.tables._match_weights import check_splink, estimate_weights, heaviest_records
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
@@ -367,8 +368,12 @@ def _search(
     rank[order] = np.arange(len(order))
     rows = np.where(pairs >= 0, rank[pairs], -1)
     points = np.ascontiguousarray(b[order])
-    found = nearest_records(np.ascontiguousarray(a), points, order, spans, low, high, weights, mu, rows, TIE)
-    return found[0], found[1], found[2], found[3]
+    a = np.ascontiguousarray(a)
+    parts = in_parts(
+        lambda part: nearest_records(a[part], points, order, spans, low, high, weights, mu, rows[part], TIE), len(a)
+    )
+    nearest, distance, ties, true_distance = map(np.concatenate, zip(*parts, strict=True))
+    return nearest, distance, ties, true_distance
 
 
 def _outcomes(

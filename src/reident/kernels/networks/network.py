@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._jit import jit
 from reident.kernels._loops import fill, put
 
 
@@ -210,7 +209,7 @@ def _distances_of_block(indptr, indices, sources, sums, reached, eccentricity, b
                     s += 1
 
 
-@parallel_jit
+@jit
 def distances_from(indptr, indices, sources):
     """Return for each source the sum of distances, the number of other nodes reached, and the eccentricity."""
     count = sources.shape[0]
@@ -218,7 +217,7 @@ def distances_from(indptr, indices, sources):
     reached = np.zeros(count, np.int64)
     eccentricity = np.zeros(count, np.int64)
     blocks = (count + 63) // 64
-    for block in numba.prange(blocks):
+    for block in range(blocks):
         base = block * 64
         _distances_of_block(indptr, indices, sources[base : base + 64], sums, reached, eccentricity, base)
     return sums, reached, eccentricity

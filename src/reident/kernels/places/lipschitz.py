@@ -6,17 +6,16 @@ that the innermost loops run over points that lie side by side in memory.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._jit import jit
 from reident.kernels._loops import fill, put
 from reident.kernels.places.sphere import arc_km
 
-# Columns of one tile: its accumulators and the coordinates it reads stay in the nearest cache.
-_TILE = 256
-# Columns that are sorted side by side: with all simulations they stay in a cache.
-_COLUMNS = 64
+#: Columns of one tile: its accumulators and the coordinates it reads stay in the nearest cache.
+TILE = 256
+#: Columns that are sorted side by side: with all simulations they stay in a cache.
+COLUMNS = 64
 
 
 @jit
@@ -39,22 +38,22 @@ def coordinates_of_set(points, reference, out):
         out[i] = arc_km(x[i], y[i], z[i], r[0], r[1], r[2])
 
 
-@parallel_jit
+@jit
 def lipschitz_coordinates(points, reference_sets):
     """Return the (d, n) distances, km, of points to the nearest point of each reference set."""
     d, n = reference_sets.shape[0], points.shape[0]
     out = np.empty((d, n))
-    for m in numba.prange(d):
+    for m in range(d):
         coordinates_of_set(points, reference_sets[m], out[m])
     return out
 
 
-@parallel_jit
+@jit
 def coordinates_from_nearest(points, reference_sets, nearest):
     """Return the (d, n) distances, km, of points to the reference points numbered `nearest` (d, n)."""
     d, n = nearest.shape
     out = np.empty((d, n))
-    for m in numba.prange(d):
+    for m in range(d):
         for i in range(n):
             r = reference_sets[m, nearest[m, i]]
             out[m, i] = arc_km(points[i, 0], points[i, 1], points[i, 2], r[0], r[1], r[2])
@@ -124,16 +123,16 @@ def _four_rows(coordinates, i, low, high, row0, row1, row2, row3):
             row3[j] = _raised(row3[j], a, b, c, e, to3)
 
 
-@parallel_jit
-def chebyshev_matrix(coordinates, out):
+@jit
+def chebyshev_matrix(coordinates, first, last, out):
     """Write the largest absolute differences of the columns of (d, n) coordinates into `out` (n, n), in place.
 
-    The caller allocates, for the reason that `great_circle_cross` has.
+    Only the columns first <= j < last of `out` are written. The caller allocates, for the reason that
+    `great_circle_cross` has.
     """
     n = coordinates.shape[1]
-    tiles = (n + _TILE - 1) // _TILE
-    for t in numba.prange(tiles):
-        low, high = t * _TILE, min(n, (t + 1) * _TILE)
+    for low in range(first, last, TILE):
+        high = min(last, low + TILE)
         for i in range(0, n - 3, 4):
             row0, row1, row2, row3 = out[i, low:high], out[i + 1, low:high], out[i + 2, low:high], out[i + 3, low:high]
             _four_rows(coordinates, i, low, high, row0, row1, row2, row3)
@@ -159,18 +158,18 @@ def chebyshev_rows(coordinates, first, last, out):
                 _largest_difference(coordinates, row, low, together, out[at + low : at + together])
         low = together
         while low < n:
-            high = min(n, low + _TILE)
+            high = min(n, low + TILE)
             row0, row1 = out[at0 + low : at0 + high], out[at1 + low : at1 + high]
             row2, row3 = out[at2 + low : at2 + high], out[at3 + low : at3 + high]
             _four_rows(coordinates, i, low, high, row0, row1, row2, row3)
             low = high
 
 
-@parallel_jit
+@jit
 def simulated_rows(points, reference_sets, first, last, out):
     """Fill row s of `out` with the released distances of simulation s, from (simulations, d, k, 3) reference sets."""
     d, n = reference_sets.shape[1], points.shape[0]
-    for s in numba.prange(reference_sets.shape[0]):
+    for s in range(reference_sets.shape[0]):
         coordinates = np.empty((d, n))
         for m in range(d):
             coordinates_of_set(points, reference_sets[s, m], coordinates[m])
@@ -213,16 +212,16 @@ def _shortest(ends, starts, shortest, lo, hi):
         hi[p] = ends[p] if shorter else hi[p]
 
 
-@parallel_jit
+@jit
 def shortest_intervals(simulated, counts, lo, hi):
     """Fill `lo` and `hi` (counts, pairs) with the ends of each column's shortest intervals in (simulations, pairs).
 
     An interval holds `counts` of the column's values; of several shortest ones it is the lowest.
     """
     simulations, pairs = simulated.shape
-    blocks = (pairs + _COLUMNS - 1) // _COLUMNS
-    for b in numba.prange(blocks):
-        low, high = b * _COLUMNS, min(pairs, (b + 1) * _COLUMNS)
+    blocks = (pairs + COLUMNS - 1) // COLUMNS
+    for b in range(blocks):
+        low, high = b * COLUMNS, min(pairs, (b + 1) * COLUMNS)
         tile = np.empty((simulations, high - low))
         for s in range(simulations):
             put(tile[s], simulated[s, low:high])
@@ -234,11 +233,11 @@ def shortest_intervals(simulated, counts, lo, hi):
                 _shortest(tile[i + counts[c] - 1], tile[i], shortest, lo[c, low:high], hi[c, low:high])
 
 
-@parallel_jit
+@jit
 def count_inside(simulated, lo, hi):
     """Count, in each row of (simulations, pairs), the distances inside their interval."""
     out = np.zeros(simulated.shape[0])
-    for s in numba.prange(simulated.shape[0]):
+    for s in range(simulated.shape[0]):
         inside = 0
         for p in range(simulated.shape[1]):
             inside += lo[p] <= simulated[s, p] <= hi[p]

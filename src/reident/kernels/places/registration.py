@@ -5,10 +5,9 @@ Points are unit vectors, shape (n, 3); angles are radians.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._jit import jit
 from reident.kernels._loops import put
 
 
@@ -190,7 +189,7 @@ def _score(points, layers, motion, axes, marked, rows, columns, cell, enough, at
     return hits + _hits(points, layers, quarter, total, across, down, marked, rows, columns, at)
 
 
-@parallel_jit
+@jit
 def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cell, budget, least, motions, scores):
     """Fill, for every pair of released points, the best label-consistent rigid motion and its score, if above `least`.
 
@@ -200,7 +199,7 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
     """
     rows, columns = grid.shape[1], grid.shape[2]
     points, layers, marked = x.T.copy(), codes * (rows * columns), grid.ravel()
-    for t in numba.prange(pairs.shape[0]):
+    for t in range(pairs.shape[0]):
         a, b = pairs[t, 0], pairs[t, 1]
         cosine = x[a, 0] * x[b, 0] + x[a, 1] * x[b, 1] + x[a, 2] * x[b, 2]
         apart = np.arccos(min(1.0, max(-1.0, cosine)))

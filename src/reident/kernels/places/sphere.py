@@ -7,10 +7,9 @@ in m replaces the library's arcsine, which no compiler turns into vector instruc
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from reident.kernels._jit import fused_jit, jit, parallel_jit
+from reident.kernels._jit import fused_jit, jit
 
 EARTH_RADIUS_KM = 6371.0
 
@@ -95,15 +94,14 @@ def all_near(p, q):
     return widest <= NEAR
 
 
-@parallel_jit
-def great_circle_cross(p, q, out):
+@jit
+def great_circle_cross(p, q, near, out):
     """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
 
-    The caller allocates: numpy asks for huge pages, which numba's own arrays do not get, and new pages cost more
-    than the distances.
+    `near` tells whether all of them are (`all_near`); parts of a matrix must be told the same. The caller allocates:
+    numpy asks for huge pages, which numba's own arrays do not get, and new pages cost more than the distances.
     """
-    near = all_near(p, q)
-    for i in numba.prange(p.shape[1]):
+    for i in range(p.shape[1]):
         px, py, pz = p[0, i], p[1, i], p[2, i]
         if near:
             for j in range(q.shape[1]):
@@ -113,10 +111,10 @@ def great_circle_cross(p, q, out):
                 out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
 
 
-@parallel_jit
+@jit
 def great_circle_pairs(p, q):
     """Return distances, km, between p[:, i] and q[:, i]: shape (n,)."""
     out = np.empty(p.shape[1])
-    for i in numba.prange(p.shape[1]):
+    for i in range(p.shape[1]):
         out[i] = arc_km(p[0, i], p[1, i], p[2, i], q[0, i], q[1, i], q[2, i])
     return out

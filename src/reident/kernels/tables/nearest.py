@@ -7,10 +7,9 @@ its distance to all records in the box: a tree of boxes serves both.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from reident.kernels._jit import jit, parallel_jit
+from reident.kernels._jit import jit
 from reident.kernels._loops import put, ranked
 from reident.kernels.tables.choquet import choquet_one
 
@@ -105,7 +104,7 @@ def _bound(record, low, high, weights, mu, squares, edge):
     return _aggregate(record, edge, weights, mu, squares) * (1.0 - 1e-12)
 
 
-@parallel_jit
+@jit
 def nearest_records(release, points, order, spans, low, high, weights, mu, truth, tie):
     """Find the nearest known record of each released one in a tree of boxes.
 
@@ -147,7 +146,7 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
     distance = np.empty(n)
     ties = np.empty(n, np.int64)
     true_distance = np.empty(n)
-    for row in numba.prange(n):
+    for row in range(n):
         record = release[row]
         squares = np.empty(p)
         edge = np.empty(p)
