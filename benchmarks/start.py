@@ -52,4 +52,19 @@ def first_call() -> list[Row]:
     return [Row("second graph attack on a machine", warm, "the first, which compiles", cold, note="60 records")]
 
 
-GROUPS = {"imports": imports, "first_call": first_call}
+def studies() -> list[Row]:
+    """Time all studies of the short profile with nothing compiled, against the second time, which compiles nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": f"{folder}/cache"}
+        spent = []
+        for out in ("cold", "warm"):
+            before = os.times()
+            command = [sys.executable, "-m", "reident", "reproduce", "--profile", "smoke", "--out", f"{folder}/{out}"]
+            subprocess.run(command, check=True, env=environment, capture_output=True)
+            after = os.times()
+            spent.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    note = f"{spent[0] - spent[1]:.0f} s of a processor for compiling and what else the first time takes"
+    return [Row("six studies (smoke), second time", spent[1], "the first, which compiles", spent[0], note=note)]
+
+
+GROUPS = {"imports": imports, "first_call": first_call, "studies": studies}
