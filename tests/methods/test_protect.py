@@ -201,7 +201,7 @@ def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
     ("changes", "message"),
     [
         ({"method": "blur"}, "there are"),
-        ({"method": "degree_anonymity"}, "for tables or places"),
+        ({"method": "degree_anonymity"}, "tables or places, got .degree_anonymity., which is for network"),
         ({"method": "swap"}, "`candidates`"),
         ({"method": "donut", "lat": None, "lon": None}, "`lat` and `lon`"),
         ({"method": "donut", "lon": None}, "together"),

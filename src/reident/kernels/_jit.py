@@ -91,7 +91,8 @@ class _Borrower(Lower):
         assigned = [one for block in self.blocks.values() for one in block.find_insts(ir.Assign)]
         times = Counter(one.target.name for one in assigned)
         arrive = (one.target.name for one in assigned if isinstance(one.value, ir.Arg))
-        self._borrowed = {name for name in arrive if times[name] == 1}
+        outlives = self.generator_info is not None  # who calls a generator may let go before it ends
+        self._borrowed = set() if outlives else {name for name in arrive if times[name] == 1}
         self._arrives = False
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
