@@ -20,7 +20,8 @@ from reident.methods import DATA, ENTRIES, ROLES, Entry, Parameter, entries, fin
 from reident.methods.forms import FORMS, release
 from reident.methods.given import GIVEN
 from reident.networks.graph import as_network
-from reident.workbench.microdata import Intruder, microdata
+from reident.workbench.drawing import Intruder
+from reident.workbench.microdata import microdata
 from reident.workbench.release_trial import run_release
 
 pytestmark = pytest.mark.whole

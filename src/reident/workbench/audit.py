@@ -27,7 +27,7 @@ from reident.workbench.cell_audit import Finding, cell_findings, coordinates_of
 from reident.workbench.columns import decimals_of
 from reident.workbench.containers import NAME, Part, parts_of, tables_of
 from reident.workbench.files import WRITTEN, read_like, write_file
-from reident.workbench.opening import file_kind
+from reident.workbench.readers import file_kind
 
 __all__ = ["Finding", "audit_bytes"]
 

@@ -37,9 +37,9 @@ from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import priced
 from reident.workbench.microdata import is_graph
-from reident.workbench.opening import GEOGRAPHIC
 from reident.workbench.panel import knowledge_of, panel
 from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.readers import GEOGRAPHIC
 from reident.workbench.recipe import Recipe, read_recipe
 from reident.workbench.released import Calls, read_any, read_network, read_records, with_marks
 from reident.workbench.released_computed import is_read

@@ -31,8 +31,9 @@ from reident.workbench.column_choice import ColumnChoice
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.desk_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 from reident.workbench.map_plan import Plan
-from reident.workbench.opening import KINDS, OpenedFile, file_kind, open_file
+from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.preparing import arguments_of, prepare
+from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.report import main_map, read_points
 

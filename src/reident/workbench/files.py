@@ -12,7 +12,8 @@ import pandas as pd
 from reident.base import DataError, ParameterError, check_table
 from reident.places.points import degrees_of
 from reident.workbench.microdata import LAT, LON
-from reident.workbench.opening import GEOGRAPHIC, file_kind, open_file
+from reident.workbench.opening import open_file
+from reident.workbench.readers import GEOGRAPHIC, file_kind
 
 __all__ = ["plain_table", "read_file", "read_like", "with_places", "without_apostrophes", "write_file"]
 

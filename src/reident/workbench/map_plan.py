@@ -19,7 +19,8 @@ from reident.methods.forms import NONE
 from reident.methods.registering import save_registered
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.sweep import grid
-from reident.workbench.microdata import Intruder, Microdata, forget, hold
+from reident.workbench.drawing import Intruder
+from reident.workbench.microdata import Microdata, forget, hold
 from reident.workbench.release_trial import release_trial
 
 __all__ = ["Plan", "worst_attack"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,26 +11,19 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, ParameterError, check_columns, check_listed, check_path, check_several, check_text
-from reident.data.delimited import read_delimited, table_of_rows
 from reident.networks._reading import is_graph_file
 from reident.places.points import check_crs
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
-from reident.workbench.columns import Typed, file_decimal, is_gap, type_text, type_values
+from reident.workbench.columns import Typed, file_decimal, type_text, type_values
+from reident.workbench.readers import DELIMITED, EXCEL, KINDS, READERS, file_kind, is_blank
 from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["KINDS", "OpenedFile", "open_file"]
+__all__ = ["OpenedFile", "open_file"]
 
-#: The kinds of file that can be read, by the end of the name.
-KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
-GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
-#: What a reader gives: the table, what was found about the file, receipts and notes.
-_Read = tuple[Any, dict[str, Any], list[str], list[str]]
-_DELIMITED = (".csv", ".tsv", ".txt")
-_EXCEL = ("xlsx", "xls", "xlsm")
 #: What texts of a sheet are read as, by the type of the column.
 _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 #: What a line begins with that adds a table up.
@@ -167,12 +158,12 @@ def open_file(
     named = check_several(names, "names")
     for name in named:
         check_text(name, "names", optional=False)
-    if kind not in _READERS:
+    if kind not in READERS:
         graph = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
         raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{graph}")
     options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": named}
     try:
-        cells, found, receipts, notes = _READERS[kind](path, separator=separator, encoding=encoding, **options)
+        cells, found, receipts, notes = READERS[kind](path, separator=separator, encoding=encoding, **options)
     except (DataError, ParameterError):
         raise
     except Exception as error:
@@ -185,7 +176,7 @@ def open_file(
         cells = cells.rename(columns=dict(zip(cells.columns, in_one_line, strict=True)))
         receipts = [*receipts, "line breaks in the names of columns are not written back"]
     source: dict[str, Any] = {"kind": kind[1:], **found}
-    if kind in _DELIMITED:
+    if kind in DELIMITED:
         decimal = source["decimal"] = decimal or file_decimal(cells, source["separator"])
     forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
     parts = source.pop("parts", [])
@@ -206,7 +197,7 @@ def describe(
     told, look = list(receipts), [*notes, *_below(cells)]
     geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
     typed: dict[str, Typed] = {}
-    written = _texts_of_excel(cells) if source.get("kind") in _EXCEL else []
+    written = _texts_of_excel(cells) if source.get("kind") in EXCEL else []
     sign = file_decimal(cells[written].fillna(""), ",") if written else "."
     for name in cells.columns:
         if name == geometry:
@@ -253,7 +244,7 @@ def describe(
 
 def _texts_of_excel(cells: pd.DataFrame) -> list[str]:
     """Return the columns of a sheet that hold texts alone: whoever typed them may have meant numbers or dates."""
-    return [name for name in cells.columns if {type(cell) for cell in cells[name] if not _blank(cell)} == {str}]
+    return [name for name in cells.columns if {type(cell) for cell in cells[name] if not is_blank(cell)} == {str}]
 
 
 def _units(cells: pd.DataFrame, typed: Mapping[str, Typed]) -> list[str]:
@@ -279,7 +270,7 @@ def _below(cells: pd.DataFrame) -> list[str]:
     """Tell of the last records that look like a sum or a remark below a table, and like no person."""
     found: list[str] = []
     for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False):
-        filled = [text for text in (str(cell).strip() for cell in row if not _blank(cell)) if text]
+        filled = [text for text in (str(cell).strip() for cell in row if not is_blank(cell)) if text]
         total = bool(filled) and filled[0].rstrip(" :").lower() in _TOTALS
         if not total and not (len(filled) == 1 < len(row) - 1):
             break
@@ -303,149 +294,3 @@ def _typed_cells(column: pd.Series, missing: Sequence[str] | None, text: bool) -
             typed.receipts.append(f"{', '.join(map(repr, missing))} read as missing ({int(absent.sum())} records)")
             typed.notes = [note for note in typed.notes if note.split()[0] not in missing]
     return typed
-
-
-def file_kind(path: Path) -> str:
-    """Return the end of a file's name that tells its kind, in small letters, ``.gz`` aside."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) -> tuple[str, list[str]]:
-    """Choose a sheet or layer: the one that is named, else the one with most in it."""
-    if wanted is not None:
-        if wanted not in sizes:
-            raise ParameterError(f"`{what}` must be one of {list(sizes)!r} in {name!r}, got {wanted!r}")
-        return wanted, []
-    if not sizes:
-        raise DataError(f"{name!r} must hold at least one {what} with records, it has none")
-    best = max(sizes, key=lambda one: sizes[one])
-    others = [repr(one) for one in sizes if one != best]
-    return best, [
-        f"the {what} {best!r} was read, it has most in it; there are also {', '.join(others)}"
-    ] if others else []
-
-
-def _read_text(path: Path, *, separator: str | None, encoding: str | None, names: list[str], **_: Any) -> _Read:
-    return *read_delimited(path, separator=separator, encoding=encoding, names=names), []
-
-
-def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) -> _Read:
-    sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
-    sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
-    chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
-    cells, shown = _with_zeros(path, chosen, sheets[chosen])
-    rows = [[None if _blank(cell) else cell for cell in row] for row in cells.itertuples(index=False)]
-    rows = [row for row in rows if any(cell is not None for cell in row)]
-    empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
-    rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
-    table, told = table_of_rows(rows, path.name, None, names)
-    return table, {"sheet": chosen, "parts": list(sizes)}, [*told, *shown], notes
-
-
-#: The format of numbers that are shown with so many digits, such as 00000 of postcodes.
-_ZEROS = re.compile(r"(?:\[\$[^\]]*\])?(0{2,})")
-
-
-def _with_zeros(path: Path, sheet: str, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return cells as a sheet shows them where a format gives numbers leading zeros: they are codes."""
-    if not zipfile.is_zipfile(path):
-        return cells, []
-    with zipfile.ZipFile(path) as parts:
-        styles = parts.read("xl/styles.xml").decode("utf-8", "replace") if "xl/styles.xml" in parts.namelist() else ""
-    if not re.search(rf'formatCode="{_ZEROS.pattern}"', styles):
-        return cells, []
-    import openpyxl
-
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    book[sheet].reset_dimensions()
-    made, n = cells.to_numpy(object).copy(), 0
-    for i, row in enumerate(book[sheet].rows):
-        for j, cell in enumerate(row):
-            form = isinstance(cell.value, int | float) and _ZEROS.fullmatch(str(cell.number_format))
-            if form and cell.value == int(cell.value) >= 0:
-                made[i, j] = f"{int(cell.value):0{len(form.group(1))}d}"
-                n += 1
-    book.close()
-    told = f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"
-    return pd.DataFrame(made, columns=cells.columns), [told] if n else []
-
-
-def _blank(cell: Any) -> bool:
-    return is_gap(cell) or (isinstance(cell, str) and not cell)
-
-
-def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:
-    import pyarrow.parquet as pq
-
-    schema = pq.read_schema(path)
-    twice = [name for name in schema.names if schema.names.count(name) > 1]
-    if twice:
-        raise DataError(f"{path.name!r} must have unique column names, got {twice[0]!r} more than once")
-    if b"geo" in (schema.metadata or {}):
-        import geopandas as gpd
-
-        return _geographic(gpd.read_parquet(path), crs, {}, [], path.name)
-    table = pd.read_parquet(path)
-    for one in schema:
-        if str(one.type).startswith(("int", "uint")) and pd.api.types.is_float_dtype(table.get(one.name)):
-            table[one.name] = table[one.name].astype("Int64")  # gaps made them floats
-    told = []
-    if any(name is not None for name in table.index.names):
-        named = [str(name) for name in table.index.names]
-        table, told = table.reset_index(), [f"the index {', '.join(named)} became a column"]
-    return table.reset_index(drop=True), {}, told, []
-
-
-def _read_labelled(path: Path, **_: Any) -> _Read:
-    """Read Stata or SPSS: coded answers as their labels, with a receipt."""
-    import pyreadstat
-
-    kind = file_kind(path)
-    read: Any = {".dta": pyreadstat.read_dta, ".por": pyreadstat.read_por}.get(kind, pyreadstat.read_sav)
-    table, meta = read(str(path), apply_value_formats=True, formats_as_category=False)
-    labelled = [name for name in table.columns if meta.variable_value_labels.get(name)]
-    told = [f"{name}: codes were replaced by their labels" for name in labelled]
-    notes = [f"{name} is described as {label!r}" for name, label in meta.column_names_to_labels.items() if label]
-    for name in table.columns:
-        column = table[name]
-        if column.dtype == object:
-            table[name] = column.map(lambda cell: None if cell == "" else cell)
-        elif pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all() and column.abs().max() < 2**53:
-            table[name] = column.astype("Int64" if column.isna().any() else "int64")
-    return table, {}, told, notes
-
-
-def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any) -> _Read:
-    import geopandas as gpd
-    import pyogrio
-
-    listed = {str(name): kind for name, kind in pyogrio.list_layers(path)}
-    shaped = [name for name, kind in listed.items() if kind is not None] or list(listed)
-    sizes = {name: pyogrio.read_info(path, layer=name)["features"] for name in (list(listed) if layer else shaped)}
-    chosen, notes = _chosen(layer, sizes, "layer", path.name)
-    return _geographic(gpd.read_file(path, layer=chosen), crs, {"layer": chosen, "parts": shaped}, notes, path.name)
-
-
-def _geographic(table: Any, crs: str | None, source: dict[str, Any], notes: list[str], name: str) -> _Read:
-    if not hasattr(table, "to_crs"):
-        return table, source, [], notes
-    told: list[str] = []
-    if crs is not None and table.crs is None:
-        table = table.set_crs(crs)
-        told.append(f"the file names no CRS: its coordinates were read as {crs}, as told")
-    elif crs is not None and table.crs != crs:
-        raise ParameterError(
-            f"`crs` must be that of {name!r}, {table.crs.to_string()}, where the file says it, got {crs!r}"
-        )
-    if table.crs is None:
-        notes = [*notes, "the file names no CRS: `crs` must say what its coordinates mean"]
-    return table, {**source, "crs": None if table.crs is None else table.crs.to_string()}, told, notes
-
-
-_READERS: dict[str, Any] = {
-    **dict.fromkeys(_DELIMITED, _read_text),
-    **dict.fromkeys((f".{kind}" for kind in _EXCEL), _read_excel),
-    **dict.fromkeys((".parquet", ".pq"), _read_parquet),
-    **dict.fromkeys((".dta", ".sav", ".zsav", ".por"), _read_labelled),
-    **dict.fromkeys(GEOGRAPHIC, _read_geographic),
-}

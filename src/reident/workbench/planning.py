@@ -13,9 +13,10 @@ from reident.base import ParameterError, Parameters, check_integer, check_real
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, lacking
 from reident.places.distances import great_circle_km
+from reident.workbench.drawing import Intruder, check_intruder
 from reident.workbench.making import settings_of
 from reident.workbench.map_plan import Plan
-from reident.workbench.microdata import Intruder, Microdata, check_intruder, places_of
+from reident.workbench.microdata import Microdata, places_of
 
 __all__ = ["Spec", "plan"]
 

@@ -27,7 +27,8 @@ from reident.workbench.finishing import column_loss, with_coordinates
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.making import MISSING, Made, Roles, Step, make
 from reident.workbench.microdata import LAT, LON, is_graph, microdata
-from reident.workbench.opening import GEOGRAPHIC, OpenedFile
+from reident.workbench.opening import OpenedFile
+from reident.workbench.readers import GEOGRAPHIC
 from reident.workbench.recipe import Recipe
 from reident.workbench.roles import propose
 

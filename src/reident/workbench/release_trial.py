@@ -23,7 +23,8 @@ from reident.methods.outcome import Knowledge, NotApplicable, judge_persons, sha
 from reident.methods.registering import load_registered
 from reident.methods.release import Release
 from reident.methods.utilities import measure_utility
-from reident.workbench.microdata import Drawn, Intruder, Microdata, draw_files, held
+from reident.workbench.drawing import Drawn, Intruder, draw_files
+from reident.workbench.microdata import Microdata, held
 
 __all__ = ["MEASURES", "attack", "release_trial"]
 
