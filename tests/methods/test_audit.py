@@ -437,36 +437,6 @@ def test_the_original_order_is_found_and_a_shuffled_one_is_not(tmp_path, origina
         assert ("order" in kinds(audit(tmp_path / "r", original, shown, unchanged=["pay"]))) == expected
 
 
-@pytest.mark.parametrize("shown", ["labels", "noise", "sex alone"])
-@pytest.mark.parametrize("sorted_by", [None, "town", "town, age, sex, pay"])
-def test_the_order_is_found_in_what_no_row_tells_by_itself(shown, sorted_by):
-    from reident.workbench.cell_audit import _order
-
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(
-        {"town": rng.choice(list("abcd"), 600), "age": rng.integers(20, 60, 600), "sex": rng.choice(["f", "m"], 600)}
-    ).assign(pay=rng.normal(0, 1, 600).round(3))
-    if sorted_by is not None:
-        table = table.sort_values(sorted_by.split(", "), kind="stable", ignore_index=True)
-    release = {
-        "labels": table[["town", "sex"]].assign(age=[f"[{a // 5 * 5}, {a // 5 * 5 + 5})" for a in table["age"]]),
-        "noise": table[["town"]].assign(pay=table["pay"] + rng.normal(0, 1, 600)),
-        "sex alone": table[["town", "sex"]],
-    }[shown]
-    own = [one for one in ("town", "age", "sex") if one in release]
-    assert _order("x", table, release)
-    assert not _order("x", table, release.sample(frac=1, random_state=1).reset_index(drop=True))
-    assert not _order("x", table, release.sort_values([*own, *({"pay"} & set(release))], ignore_index=True))
-
-
-def test_shuffled_orders_are_rarely_called_ordered():
-    from reident.workbench.cell_audit import _order
-
-    rng = np.random.default_rng(1)
-    before = pd.DataFrame({"a": np.arange(100), "b": rng.normal(size=100)})
-    assert not any(_order("x", before, before.iloc[rng.permutation(100)].reset_index(drop=True)) for _ in range(200))
-
-
 def test_a_column_whose_name_is_none_is_read_as_any_other(tmp_path):
     words = [f"word{i}" for i in range(40)]
     table = pd.DataFrame({"b": words, "a": range(40)})

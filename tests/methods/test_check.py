@@ -2,10 +2,8 @@
 
 import json
 import re
-import sqlite3
 from pathlib import Path
 
-import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,6 @@ from typer.testing import CliRunner
 
 import reident as rd
 from real_data import needs
-from reident.base import DataError, ParameterError
 from reident.data.datasets import load_adult
 from reident.workbench.microdata import automatic_hierarchy
 
@@ -308,167 +305,3 @@ def test_released_exact_places_are_refused(tmp_path):
     assert found.share_above_limit == 0
     assert not found.passed
     assert "60 of 60 released places are exactly the true place of a person" in found.sentence
-
-
-@pytest.fixture
-def metres(tmp_path):
-    """Patients with places in metres, UTM zone 32, and a release of them moved by some 20 km in degrees."""
-    from pyproj import Transformer
-
-    rng = np.random.default_rng(3)
-    n = 120
-    lat, lon = rng.uniform(48, 49, n), rng.uniform(9, 11, n)
-    persons = pd.DataFrame({"nr": np.arange(n), "sex": rng.choice(["f", "m"], n)})
-    made = {}
-    for name, system in (("utm32", "EPSG:25832"), ("utm33", "EPSG:25833"), ("degrees", "EPSG:4326")):
-        to = Transformer.from_crs("EPSG:4326", system, always_xy=True)
-        for which, dy, dx in (("true", 0, 0), ("moved", rng.normal(0, 1e-3, n), rng.normal(0, 1e-3, n))):
-            east, north = to.transform(lon + dx, lat + dy)
-            made[f"{which} {name}"] = tmp_path / f"{which}-{name}.csv"
-            digits = 5 if name == "degrees" else 1
-            table = persons.assign(Hochwert=np.round(north, digits), Rechtswert=np.round(east, digits))
-            table.iloc[rng.permutation(n)].to_csv(made[f"{which} {name}"], index=False)
-    return made
-
-
-@pytest.mark.parametrize("shown", ["utm32", "utm33", "degrees"])
-def test_places_in_metres_are_attacked_in_any_system(metres, shown):
-    named = ["--lat", "Hochwert", "--lon", "Rechtswert", "--id", "nr", "--crs", "EPSG:25832"]
-    systems = {"utm32": [], "utm33": ["--release-crs", "EPSG:25833"], "degrees": ["--release-crs", "EPSG:4326"]}
-    against = ["--against", metres["true utm32"]]
-    found = run(metres[f"moved {shown}"], *against, *named, *systems[shown])
-    assert found.exit_code == 3, found.output
-    nearest = next(line for line in found.output.splitlines() if line.startswith("  nearest_place"))
-    assert float(nearest.split("limit: ")[1].split("%")[0]) > 90
-    true = pd.read_csv(metres["true utm32"]).set_index("nr")
-    moved = pd.read_csv(metres["moved utm32"]).set_index("nr").loc[true.index]
-    gaps = np.hypot(*(true[[name]].to_numpy() - moved[[name]].to_numpy().T for name in ("Hochwert", "Rechtswert")))
-    assert float(nearest.split("limit: ")[1].split("%")[0]) >= 100 * (gaps.argmin(axis=1) == np.arange(120)).mean() - 3
-
-
-def test_a_wrong_reference_system_is_said_in_a_sentence(metres):
-    named = ["--against", metres["true utm32"], "--lat", "Hochwert", "--lon", "Rechtswert"]
-    for options, said in (
-        (["--crs", "EPSG:99999"], "`crs` must name a coordinate system, such as EPSG:25832, got 'EPSG:99999'"),
-        (["--crs", "utm"], "`crs` must name a coordinate system"),
-        (["--crs", "EPSG:25832", "--release-crs", "x"], "`release_crs` must name a coordinate system"),
-        (["--crs", "EPSG:27700"], "hold no places in EPSG:27700: is it that, and are north and east not interchanged?"),
-        ([], "hold no degrees: for metres a CRS must be named"),
-    ):
-        with pytest.raises((DataError, ParameterError), match=re.escape(said)):
-            raise run(metres["moved utm32"], *named, *options).exception
-    with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*`release_crs` says so"):
-        raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832").exception
-    with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
-        raise run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--crs", "EPSG:25832").exception
-    told = run(metres["moved utm32"], *named[:2], "--quasi", "sex")
-    assert "--lat Hochwert --lon Rechtswert --crs EPSG:... lets them be attacked" in told.output
-
-
-def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
-    import geopandas as gpd
-
-    for which in ("true", "moved"):
-        table = pd.read_csv(metres[f"{which} utm32"])
-        points = gpd.points_from_xy(table["Rechtswert"], table["Hochwert"])
-        gpd.GeoDataFrame(table[["nr", "sex"]], geometry=points, crs=25832).to_file(tmp_path / f"{which}.shp")
-        (tmp_path / f"{which}.prj").unlink()
-    found = run(tmp_path / "moved.shp", "--against", tmp_path / "true.shp", "--crs", "EPSG:25832", "--id", "nr")
-    assert found.exit_code == 3, found.output
-    assert "nearest_place          above the limit" in found.output
-
-
-def test_a_release_with_shapes_is_checked_against_a_table_without(tmp_path):
-    people = pd.DataFrame({"sex": list("fm") * 50, "age": np.arange(100)})
-    points = gpd.points_from_xy(np.linspace(8, 9, 100), np.linspace(50, 51, 100), crs="EPSG:4326")
-    shown = gpd.GeoDataFrame(people[["sex"]], geometry=points)
-    assert rd.check(shown, people, quasi=["sex", "age"]).passed
-
-
-@pytest.mark.parametrize("kind", ["xlsx", "gpkg", "gpkg without places"])
-def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
-    rng = np.random.default_rng(4)
-    people = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
-    shown = people[["sex"]].sample(frac=1, random_state=0).assign(number=range(200), a="b", c=1).reset_index(drop=True)
-    people.to_csv(tmp_path / "o.csv", index=False)
-    path = tmp_path / f"r.{kind[:4]}"
-    if kind == "xlsx":
-        with pd.ExcelWriter(path) as book:
-            shown.to_excel(book, sheet_name="Daten", index=False)
-            pd.DataFrame().to_excel(book, sheet_name="Leer", index=False)
-    else:
-        points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
-        gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
-    options = {"quasi": ["sex", "age"]}
-    assert rd.check(path, tmp_path / "o.csv", **options).passed
-    if kind == "xlsx":
-        with pd.ExcelWriter(path, mode="a") as book:
-            people.to_excel(book, sheet_name="Roh", index=False)
-            book.sheets["Roh"].sheet_state = "veryHidden"
-    elif kind == "gpkg":
-        gpd.GeoDataFrame(people, geometry=points).to_file(path, layer="Roh")
-    else:
-        with sqlite3.connect(path) as connection:
-            people.to_sql("Roh", connection, index=False)
-        connection.close()
-    found = rd.check(path, tmp_path / "o.csv", **options)
-    assert not found.passed
-    assert "'Daten', 'Roh', of which one was judged" in found.sentence
-
-
-@pytest.mark.parametrize("kind", ["xlsx", "gpkg"])
-def test_the_sheet_that_is_meant_and_those_without_records_can_be_named(tmp_path, kind):
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
-    shown = table[["sex"]].sample(frac=1, random_state=0, ignore_index=True)
-    legend = pd.DataFrame({"variable": ["sex", "age"], "meaning": ["of the person", "years"]})
-    longer = pd.DataFrame({"remark": [f"remark {i} of the office" for i in range(900)]})
-    table.to_csv(tmp_path / "o.csv", index=False)
-    path = tmp_path / f"r.{kind}"
-    if kind == "xlsx":
-        with pd.ExcelWriter(path) as book:
-            for name, one in (("Daten", shown), ("Legende", legend), ("Anmerkungen", longer)):
-                one.to_excel(book, sheet_name=name, index=False)
-    else:
-        points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
-        gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
-        with sqlite3.connect(path) as connection:
-            legend.to_sql("Legende", connection, index=False)
-            longer.to_sql("Anmerkungen", connection, index=False)
-        connection.close()
-    said = [path, "--against", tmp_path / "o.csv", "--quasi", "sex"]
-    refused = run(*said, "--release-table", "Daten")
-    assert refused.exit_code == 3
-    # The error's own sentence names the options.
-    for option in re.findall(r"\((--[a-z-]+)\)", refused.stdout.splitlines()[0]):
-        assert option in ("--release-table", "--aside")
-    known = ["--release-table", "Daten", "--aside", "Legende,Anmerkungen"]
-    assert run(*said, *known).exit_code == 0
-    assert run(*said, *known[:3], "Legende").exit_code == 3
-    assert isinstance(run(*said, *known[:3], "Legend").exception, ParameterError)
-    # What has the names of records is no legend, whatever it is called, and values that no cell has are found in it.
-    if kind == "xlsx":
-        with pd.ExcelWriter(path, mode="a", if_sheet_exists="replace") as book:
-            table.to_excel(book, sheet_name="Legende", index=False)
-    else:
-        with sqlite3.connect(path) as connection:
-            table.to_sql("Legende", connection, index=False, if_exists="replace")
-        connection.close()
-    found = run(*said, *known)
-    assert found.exit_code == 3
-    assert "'Legende': has names of the original's columns" in found.stdout
-
-
-def test_the_sheet_of_the_original_can_be_named(tmp_path):
-    table = people()
-    with pd.ExcelWriter(tmp_path / "o.xlsx") as book:
-        table.to_excel(book, sheet_name="2020", index=False)
-        table.assign(age=table["age"] + 1, town="x" + table["town"]).to_excel(book, sheet_name="2021", index=False)
-    shown = table[["sex", "age"]].sample(frac=1, random_state=1)
-    shown.to_csv(tmp_path / "r.csv", index=False)
-    said = {"quasi": ["sex", "age"], "attacks": ["exact_join"]}
-    meant = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2020", **said)
-    other = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2021", **said)
-    sizes = table.groupby(["sex", "age"])["nr"].transform("size")
-    assert meant.attacks["risk"].iloc[0] == pytest.approx((1 / sizes).mean())
-    assert other.attacks["risk"].iloc[0] < meant.attacks["risk"].iloc[0]
