@@ -70,6 +70,10 @@ def test_five_equal_records_of_each_person_are_one_person(known):
     row = found.attacks.set_index("name").loc["exact_join"]
     assert row["risk"] == pytest.approx(np.mean(list(risk.values())))
     assert any("300 records of 60 persons by patnr" in note for note in found.notes)
+    reason = found.attacks.set_index("name")["reason"]
+    assert reason["exact_join"] == ""
+    whose = "whose each released record is cannot be told without true pairs: exact_join counts persons"
+    assert reason["class_risk"] == (whose if known is None else "")
 
 
 @settings(max_examples=60, deadline=None)
