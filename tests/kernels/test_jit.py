@@ -12,12 +12,18 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Flags
+from numba.core.postproc import PostProcessor
+from numba.core.targetconfig import TargetConfig
+from numba.core.types.functions import BaseFunction
 from shapely import box
 
 import reident as rd
 from reident.kernels import _jit
 from reident.kernels._jit import _by_kind, in_parts, jit
+from reident.kernels._thrift import thrift
 from reident.workbench.examples import example_places
 
 compiles = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled without JIT")
@@ -109,6 +115,82 @@ def test_what_a_kernel_calls_is_translated_with_it_alone():
         assert inner(np.arange(3.0), 2) == 4.0
         foreign = numba.njit(lambda n: np.zeros(n).sum())
         assert foreign(3) == 0.0
+
+
+_TABLE = np.arange(24.0).reshape(4, 6)
+
+_SHORTCUTS = [
+    (TargetConfig, "__eq__"),
+    (TargetConfig, "__hash__"),
+    (BaseFunction, "get_call_type"),
+    (PostProcessor, "run"),
+]
+
+
+@compiles
+@pytest.mark.parametrize("table", [_TABLE, np.asfortranarray(_TABLE), _TABLE[:, ::-1][:, :5], _TABLE.astype(np.int16)])
+@pytest.mark.parametrize("i", [0, -1, np.uint8(1), np.int32(-2)])
+def test_an_array_is_indexed_as_python_does(table, i):
+    @jit
+    def read(of, i):
+        line = of[i]
+        part = of[:i, 1:]
+        return (
+            of[i, i],
+            of[-1, 0],
+            line[i],
+            line[::-1][0],
+            line[5:2].shape[0],
+            part.sum(),
+            of[i, ::2].sum(),
+            of[1:][0, 1],
+        )
+
+    @jit
+    def write(of, values, i):
+        of[i, i] = 70
+        of[-1, 0] = values[i]
+        row = of[0]
+        row[i] += 1
+        of[1, :2] = values[:2]
+        of[2] = -1
+        return of[i]
+
+    values = np.arange(6) + 100
+    assert read(table, i) == read.py_func(table, i)
+    given, wanted = table.copy("K"), table.copy("K")
+    np.testing.assert_array_equal(write(given[:3], values, i), write.py_func(wanted[:3], values, i))
+    np.testing.assert_array_equal(given, wanted)
+
+
+@compiles
+def test_what_numba_works_out_once_is_what_it_works_out():
+    def usual():
+        return [vars(of).get(name) for of, name in _SHORTCUTS]
+
+    @jit
+    def refused(a):
+        return a.nothing
+
+    before = usual()
+    with pytest.raises(numba.core.errors.TypingError, match="nothing"):
+        refused(np.zeros(3))
+    assert usual() == before
+    flags = [Flags() for _ in range(3)]
+    flags[1].error_model = "numpy"
+    flags[2].error_model = Flags().error_model  # set, and as it is where nobody sets it
+    same = [[one == other for other in flags] for one in flags], [hash(one) for one in flags]
+    with thrift():
+        assert usual() != before
+        assert ([[one == other for other in flags] for one in flags], [hash(one) for one in flags]) == same
+        assert flags[0] != "flags"
+        # A call is resolved for its arguments alone, and nobody changes what another is given.
+        context = numba.core.registry.cpu_target.typing_context
+        least = context.resolve_value_type(min)
+        known = [least.get_call_type(context, (one, one), {}) for one in (types.int64, types.float64, types.int64)]
+        assert [one.return_type for one in known] == [types.int64, types.float64, types.int64]
+        assert known[0] is not known[2]
+    assert usual() == before
 
 
 @compiles

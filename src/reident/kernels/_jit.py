@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba._dynfunc import make_function
-from numba.core import event, ir, types
+from numba.core import event, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -20,6 +19,8 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
 from reident.base.lock import hold
+from reident.kernels._lower import KernelLower
+from reident.kernels._thrift import instead, thrift
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -78,47 +79,11 @@ class _Piece(JITCodeLibrary):
         self._finalized = True
 
 
-class _Borrower(Lower):
-    """Lower a kernel that borrows its arguments: who calls it holds them as long as it runs.
-
-    Numba itself counts each in and out again. In a loop that costs more than a short kernel does, since it keeps the
-    threads of one array apart, and where there are several ways out it is not optimised away.
-    """
-
-    def pre_lower(self) -> None:
-        """Find the arguments that nothing else is assigned to."""
-        super().pre_lower()
-        assigned = [one for block in self.blocks.values() for one in block.find_insts(ir.Assign)]
-        times = Counter(one.target.name for one in assigned)
-        arrive = (one.target.name for one in assigned if isinstance(one.value, ir.Arg))
-        outlives = self.generator_info is not None  # who calls a generator may let go before it ends
-        self._borrowed = set() if outlives else {name for name in arrive if times[name] == 1}
-        self._arrives = False
-
-    def lower_assign(self, ty: Any, inst: Any) -> Any:
-        """Take an argument without counting it."""
-        self._arrives = isinstance(inst.value, ir.Arg) and inst.target.name in self._borrowed
-        try:
-            return super().lower_assign(ty, inst)
-        finally:
-            self._arrives = False
-
-    def incref(self, typ: Any, val: Any) -> None:
-        """Count one reference more."""
-        if not self._arrives:
-            super().incref(typ, val)
-
-    def delvar(self, name: str) -> None:
-        """Count one reference less, where the variable has one."""
-        if name not in self._borrowed:
-            super().delvar(name)
-
-
 class _Lowering(NativeLowering):
     @property
     def lowering_class(self) -> type[Lower]:
         """The class that lowers."""
-        return _Borrower
+        return KernelLower
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -170,12 +135,8 @@ class _Whole(Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function, while numba holds one lock for all threads."""
-        usual = Compiler.define_pipelines
-        Compiler.define_pipelines = _Pieces.define_pipelines  # type: ignore[assignment,method-assign]
-        try:
+        with thrift(), instead(Compiler, define_pipelines=_Pieces.define_pipelines):
             return super().compile_extra(func)
-        finally:
-            Compiler.define_pipelines = usual  # type: ignore[method-assign]
 
     def define_pipelines(self) -> list[Any]:
         """Give the steps."""
