@@ -270,6 +270,33 @@ def test_that_k_of_1_protects_nobody_is_said(people, tmp_path, k):
     assert smallest == 1 if k == 1 else smallest >= k
 
 
+@pytest.mark.parametrize("named", [None, "patient_id"])
+@pytest.mark.parametrize(("alike", "told"), [(5, "of persons it does not hold"), (1, "it holds of persons, too")])
+def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, alike, told):
+    """Records of one person are alike, or fall into different classes."""
+    person = np.repeat(np.arange(60), 5)
+    table = pd.DataFrame({"patient_id": person, "age": 30 + (person if alike > 1 else np.tile(np.arange(5), 60))})
+    made = rd.protect(
+        table, tmp_path / "out", method="mondrian", options={"k": 5}, quasi="age", person=named, keep="patient_id",
+        keep_identifiers=True,
+    )  # fmt: skip
+    release = pd.read_csv(made / "release.csv")
+    fewest = release.groupby("age")["patient_id"].nunique().min()
+    assert (fewest >= 5) == (alike == 1)
+    assert release.groupby("age").size().min() >= 5
+    manifest = json.loads((made / "manifest.json").read_text("utf-8"))
+    assert manifest["guarantee"].endswith(f"k = 5 counts records, of which one person may have several: {told}")
+    noisy = rd.protect(table, tmp_path / "noisy", method="additive_noise", quasi="age")
+    assert "person" not in json.loads((noisy / "manifest.json").read_text("utf-8"))["guarantee"]
+
+
+@pytest.mark.parametrize("person", ["nobody", 3])
+def test_a_person_column_must_be_one_of_the_file(people, tmp_path, person):
+    with pytest.raises(rd.ParameterError, match="`person`"):
+        rd.protect(people, tmp_path / "out", method="mondrian", options={"k": 5}, quasi=["sex"], person=person)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("method", "told"),
     [("laplace_cells", "`laplace_count`, `laplace_histogram` and their like"), ("swap_edges", "it takes relations")],

@@ -40,6 +40,7 @@ def protect(
         str | None, typer.Option(help="What becomes of gaps: label (default), wildcard, drop or suppress.")
     ] = None,
     household: Annotated[str | None, typer.Option(help="Column of households: moved together.")] = None,
+    person: common.Person = None,
     crs: common.Crs = None,
     ends: common.Ends = "",
     keep_identifiers: Annotated[
@@ -78,6 +79,7 @@ def protect(
         hierarchies=dict(map(read_form, hierarchy or [])),
         missing=missing_values,
         household=household,
+        person=person,
         crs=crs,
         keep_identifiers=keep_identifiers,
         quasi=common.listed(quasi),

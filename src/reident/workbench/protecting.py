@@ -30,7 +30,7 @@ from reident.workbench.microdata import LAT, LON, is_graph, microdata
 from reident.workbench.opening import OpenedFile
 from reident.workbench.readers import GEOGRAPHIC
 from reident.workbench.recipe import Recipe
-from reident.workbench.roles import propose
+from reident.workbench.roles import propose, repeated_ids
 
 __all__ = ["protect"]
 
@@ -59,6 +59,7 @@ def protect(
     crs: str | None = None,
     missing: str | None = None,
     household: str | None = None,
+    person: str | None = None,
     keep_identifiers: bool = False,
 ) -> Path:
     """Write a release of the data and a public manifest into a new folder.
@@ -105,6 +106,9 @@ def protect(
     household : str, optional
         The column whose equal values live together: members at one place are moved together, since several noisy
         copies of one place would average out.
+    person : str, optional
+        The column that says which records are one person's, where persons have several; default the recipe's, else a
+        column that by name and values does. Methods count records: the guarantee says whether its k holds of persons.
     keep_identifiers : bool
         Whether `keep` may name columns that tell who a record is.
 
@@ -140,6 +144,7 @@ def protect(
     trees = {**(recipe.hierarchies() if recipe else {}), **(hierarchies or {})}
     roles = replace(roles, hierarchies=hierarchies_of(trees, frame), public={**inputs, **(public or {})})
     _refuse_identifiers(frame, others, recipe, allowed=check_flag(keep_identifiers, "keep_identifiers"))
+    whose = _whose(frame, person or (recipe.first("person") if recipe else None))
     made = make(frame, steps, roles, missing=missing)
     named = [*roles.known, *others]
     released = _columns(frame, made, named, places)
@@ -147,6 +152,7 @@ def protect(
     shuffled = released.iloc[order].reset_index(drop=True)
     original = frame if places is None else _true_columns(frame, places)
     manifest = _manifest(frame, original, made, released, places, opened)
+    manifest["guarantee"] += _of_persons(made, whose)
     if suffix in GEOGRAPHIC and not hasattr(shuffled, "to_crs"):
         manifest["receipts"].append(f"no place is released: a CSV file, not {suffix}")
         suffix = ".csv"
@@ -276,6 +282,32 @@ def _roles(
     others += [name for name in keep if name in own]
     first = min(named, key=lambda name: frame[name].nunique(), default=None)
     return Roles(listed, noisy, first, household), list(dict.fromkeys(others))
+
+
+def _whose(frame: Any, person: str | None) -> pd.Series | None:
+    """Return which person each record is of, where persons have several; who is missing is a person each."""
+    named = check_columns(frame, [] if person is None else [person], "person", table_name="data", min_columns=0)
+    found = [*named, *repeated_ids(pd.DataFrame(frame))][:1]
+    if not found:
+        return None
+    codes = pd.Series(pd.factorize(frame[found[0]])[0], index=frame.index)
+    nobody = codes < 0
+    codes[nobody] = codes.max() + 1 + np.arange(nobody.sum())
+    return codes if codes.nunique() < len(codes) else None
+
+
+def _of_persons(made: Made, whose: pd.Series | None) -> str:
+    """Say whether the k of a guarantee holds of persons, too, in the classes of what was changed."""
+    of_tables = [step for step in made.done if find(step["method"], "anonymiser").data == "table"]
+    ks = [step["parameters"]["k"] for step in of_tables if step["parameters"].get("k", 1) > 1]
+    if whose is None or not ks or not made.changed:
+        return ""
+    classes = pd.DataFrame(made.table)[made.changed].astype(str).groupby(made.changed)
+    fewest = int(whose.loc[made.table.index].groupby(classes.ngroup()).nunique().min())
+    told = f"; k = {ks[-1]} counts records, of which one person may have several"
+    if int(classes.size().min()) < ks[-1]:  # more was changed than the columns that k is about
+        return told
+    return told + (": it holds of persons, too" if fewest >= ks[-1] else ": of persons it does not hold")
 
 
 def _refuse_identifiers(frame: Any, others: list[str], recipe: Recipe | None, *, allowed: bool) -> None:
