@@ -12,8 +12,8 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
-from numba.core import ir, types
-from numba.core.codegen import CPUCodeLibrary, JITCodeLibrary
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags
 from numba.core.postproc import PostProcessor
 from numba.core.targetconfig import TargetConfig
@@ -124,8 +124,6 @@ _SHORTCUTS = [
     (TargetConfig, "__hash__"),
     (BaseFunction, "get_call_type"),
     (PostProcessor, "run"),
-    (ir.Inst, "_rec_list_vars"),
-    (CPUCodeLibrary, "_optimize_functions"),
 ]
 
 

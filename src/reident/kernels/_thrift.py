@@ -10,17 +10,12 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from numba.core import ir
-from numba.core.codegen import CPUCodeLibrary
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.transforms import canonicalize_cfg
 from numba.core.types.functions import BaseFunction
 
 _equal, _resolve, _process = TargetConfig.__eq__, BaseFunction.get_call_type, PostProcessor.run
-_all_variables_in = ir.Inst._rec_list_vars
-#: Parts of instructions that are no variables, and that hold none.
-_BARE = {ir.Loc, str, int, bool, type(None)}
 _resolved: dict[Any, tuple[Any, Any]] = {}
 
 
@@ -44,8 +39,6 @@ def thrift() -> Iterator[None]:
         instead(TargetConfig, __eq__=_same_options, __hash__=_hash_of_options),
         instead(BaseFunction, get_call_type=_resolve_once),
         instead(PostProcessor, run=_process_on_demand),
-        instead(ir.Inst, _rec_list_vars=_variables_in),
-        instead(CPUCodeLibrary, _optimize_functions=_simplify),
     ):
         yield
 
@@ -95,20 +88,3 @@ def _process_on_demand(self: Any, emit_dels: bool = False, extend_lifetimes: boo
     code.blocks = canonicalize_cfg(code.blocks)
     code.variable_lifetime = VariableLifetime(code.blocks)
     code.generator_info = None
-
-
-def _variables_in(self: Any, part: Any) -> list[Any]:
-    """List the variables in a part of an instruction, most of which are one or none."""
-    kind = type(part)
-    if kind is ir.Var:
-        return [part]
-    return [] if kind in _BARE else _all_variables_in(self, part)
-
-
-def _simplify(self: Any, module: Any) -> None:
-    """Simplify functions a little before they are linked: then LLVM optimises all together, and thoroughly."""
-    module.data_layout = self._codegen._data_layout
-    passes, builder = self._codegen._function_pass_manager(opt=1)
-    for function in module.functions:
-        if not function.is_declaration:
-            passes.run(function, builder)
