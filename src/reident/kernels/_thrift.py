@@ -1,4 +1,4 @@
-"""What numba works out again and again while it compiles, worked out once: a third of the time that compiling takes.
+"""What numba works out again and again while it compiles, worked out once: a quarter of the time that compiling takes.
 
 The shortcuts give what numba itself gives, and hold only while a kernel of ours is compiled.
 """
