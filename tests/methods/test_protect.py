@@ -286,6 +286,14 @@ def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, al
     assert release.groupby("age").size().min() >= 5
     manifest = json.loads((made / "manifest.json").read_text("utf-8"))
     assert manifest["guarantee"].endswith(f"k = 5 counts records, of which one person may have several: {told}")
+    # Where noise tells records apart, k is about fewer columns than are released: nothing is said of persons.
+    both = rd.protect(
+        table.assign(pay=np.arange(300.0)), tmp_path / "both", method="k_epsilon", options={"k": 5, "epsilon": 1.0},
+        quasi=["age", "pay"], epsilon_quasi="pay", person=named,
+    )  # fmt: skip
+    assert pd.read_csv(both / "release.csv").groupby(["age", "pay"]).size().min() < 5
+    said = json.loads((both / "manifest.json").read_text("utf-8"))["guarantee"]
+    assert said.endswith("k = 5 counts records, of which one person may have several")
     noisy = rd.protect(table, tmp_path / "noisy", method="additive_noise", quasi="age")
     assert "person" not in json.loads((noisy / "manifest.json").read_text("utf-8"))["guarantee"]
 

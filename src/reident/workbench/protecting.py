@@ -287,7 +287,7 @@ def _roles(
 def _whose(frame: Any, person: str | None) -> pd.Series | None:
     """Return which person each record is of, where persons have several; who is missing is a person each."""
     named = check_columns(frame, [] if person is None else [person], "person", table_name="data", min_columns=0)
-    found = [*named, *repeated_ids(pd.DataFrame(frame))][:1]
+    found = named or repeated_ids(pd.DataFrame(frame))
     if not found:
         return None
     codes = pd.Series(pd.factorize(frame[found[0]])[0], index=frame.index)
