@@ -12,8 +12,8 @@ import networkx as nx
 import numba
 import numpy as np
 import pytest
-from numba.core import types
-from numba.core.codegen import JITCodeLibrary
+from numba.core import event, types
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary, JITCodeLibrary
 from numba.core.compiler import Flags
 from numba.core.postproc import PostProcessor
 from numba.core.targetconfig import TargetConfig
@@ -22,7 +22,7 @@ from shapely import box
 
 import reident as rd
 from reident.kernels import _jit
-from reident.kernels._jit import _by_kind, in_parts, jit
+from reident.kernels._jit import _by_kind, in_parts, jit, unrolled_jit
 from reident.kernels._thrift import thrift
 from reident.workbench.examples import example_places
 
@@ -124,6 +124,10 @@ _SHORTCUTS = [
     (TargetConfig, "__hash__"),
     (BaseFunction, "get_call_type"),
     (PostProcessor, "run"),
+    (CPUCodeLibrary, "_optimize_functions"),
+    (CPUCodegen, "_pass_builder"),
+    (event, "start_event"),
+    (event, "end_event"),
 ]
 
 
@@ -180,7 +184,7 @@ def test_what_numba_works_out_once_is_what_it_works_out():
     flags[1].error_model = "numpy"
     flags[2].error_model = Flags().error_model  # set, and as it is where nobody sets it
     same = [[one == other for other in flags] for one in flags], [hash(one) for one in flags]
-    with thrift():
+    with thrift(unrolled=False):
         assert usual() != before
         assert ([[one == other for other in flags] for one in flags], [hash(one) for one in flags]) == same
         assert flags[0] != "flags"
@@ -191,6 +195,35 @@ def test_what_numba_works_out_once_is_what_it_works_out():
         assert [one.return_type for one in known] == [types.int64, types.float64, types.int64]
         assert known[0] is not known[2]
     assert usual() == before
+
+
+@compiles
+@pytest.mark.parametrize("kind", ["numba:llvm_lock", "numba:run_pass"])
+def test_who_listens_to_numba_hears_it_compile(kind):
+    with thrift(unrolled=False), event.install_recorder(kind) as heard:
+        assert numba.njit(lambda a: 2 * a)(2) == 4
+    begun = sum(one.is_start for _, one in heard.buffer)
+    assert begun > 0
+    assert len(heard.buffer) == 2 * begun
+
+
+@compiles
+def test_rounds_of_a_loop_are_written_out_where_a_kernel_asks_for_it():
+    def folded(a):
+        kept = 0
+        for i in range(a.shape[0]):
+            kept = (kept >> 1) ^ a[i]
+        return kept
+
+    array, xors = np.arange(1001), {}
+    for unrolled in (False, True):
+        kernel = numba.njit(folded)
+        with thrift(unrolled):
+            assert kernel(array) == folded(array)
+        (code,) = kernel.inspect_asm().values()
+        xors[unrolled] = code.count("xor")
+    assert xors[False] < xors[True]
+    assert [one._compiler.pipeline_class._unrolled for one in (jit(folded), unrolled_jit(folded))] == [0, 1]
 
 
 @compiles

@@ -10,18 +10,23 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from llvmlite.binding import create_pass_builder, create_pipeline_tuning_options
+from numba.core import config, event
+from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.transforms import canonicalize_cfg
 from numba.core.types.functions import BaseFunction
 
 _equal, _resolve, _process = TargetConfig.__eq__, BaseFunction.get_call_type, PostProcessor.run
+_build = CPUCodegen._pass_builder
+_start, _end = event.start_event, event.end_event
 _resolved: dict[Any, tuple[Any, Any]] = {}
 
 
 @contextmanager
 def instead(of: Any, **others: Any) -> Iterator[None]:
-    """Let a class have other methods for a while. Numba holds one lock for all threads while it compiles."""
+    """Let a class or a module have other functions for a while. Numba compiles in one thread at a time."""
     usual = {name: getattr(of, name) for name in others}
     try:
         for name, other in others.items():
@@ -33,12 +38,15 @@ def instead(of: Any, **others: Any) -> Iterator[None]:
 
 
 @contextmanager
-def thrift() -> Iterator[None]:
-    """Take the shortcuts."""
+def thrift(unrolled: bool) -> Iterator[None]:
+    """Take the shortcuts; loops are written out where that pays, as numba does it, or nowhere."""
     with (
         instead(TargetConfig, __eq__=_same_options, __hash__=_hash_of_options),
         instead(BaseFunction, get_call_type=_resolve_once),
         instead(PostProcessor, run=_process_on_demand),
+        instead(CPUCodeLibrary, _optimize_functions=_optimize_bodies),
+        instead(CPUCodegen, _pass_builder=_build if unrolled else _without_unrolling),
+        instead(event, start_event=_start_if_heard, end_event=_end_if_heard),
     ):
         yield
 
@@ -88,3 +96,33 @@ def _process_on_demand(self: Any, emit_dels: bool = False, extend_lifetimes: boo
     code.blocks = canonicalize_cfg(code.blocks)
     code.variable_lifetime = VariableLifetime(code.blocks)
     code.generator_info = None
+
+
+def _optimize_bodies(self: Any, module: Any) -> None:
+    """Run the passes over functions where there is one: numba builds them for each that is only called, too."""
+    module.data_layout = self._codegen._data_layout
+    for function in module.functions:
+        if not function.is_declaration:
+            passes, builder = self._codegen._function_pass_manager()
+            passes.run(function, builder)
+
+
+def _without_unrolling(self: Any, opt: int | None = None, **ways: Any) -> Any:
+    """Tell how code is optimised: as numba does, and loops are not written out."""
+    options: Any = config
+    told = create_pipeline_tuning_options(options.OPT if opt is None else opt)
+    told.loop_vectorization = ways.get("loop_vectorize", options.LOOP_VECTORIZE)
+    told.slp_vectorization = ways.get("slp_vectorize", options.SLP_VECTORIZE)
+    told.loop_unrolling = False
+    return create_pass_builder(self._tm, told)
+
+
+def _start_if_heard(kind: Any, data: Any = None) -> None:
+    """Tell of a start where somebody listens: numba tells of five hundred calls of LLVM for a kernel of three lines."""
+    if event._registered.get(kind):
+        _start(kind, data)
+
+
+def _end_if_heard(kind: Any, data: Any = None, exc_details: Any = None) -> None:
+    if event._registered.get(kind):
+        _end(kind, data, exc_details)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import max_of, put
 from reident.kernels.cliques.clique_climb import random_number
 from reident.kernels.networks.network import has_edge
 
@@ -75,8 +75,8 @@ def quasi_clique(indptr, indices, release, known, gamma, start, n_rounds, state,
     Returns the size of the largest set found, put into `best`; of equal ones the one with most adjacent pairs.
     """
     n = indptr.shape[0] - 1
-    used_release = np.zeros(release.max() + 1, dtype=np.bool_)
-    used_known = np.zeros(known.max() + 1, dtype=np.bool_)
+    used_release = np.zeros(max_of(release) + 1, dtype=np.bool_)
+    used_known = np.zeros(max_of(known) + 1, dtype=np.bool_)
     counts = np.zeros(n, dtype=np.int32)
     members = np.empty(best.shape[0], dtype=np.int64)
     size = start.shape[0]

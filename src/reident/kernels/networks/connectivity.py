@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import numbers, put
 
 
 @jit
@@ -27,10 +27,10 @@ def edge_connected_groups(u, v, n, k):
     as what held together by edges that are gone may not any more. Time O(edges + n k) a scan; a few scans a cut.
     """
     alive = np.ones(u.shape[0], np.bool_)
-    group = np.arange(n)
+    group = numbers(n)
     while True:
         _peel(u, v, alive, n, k)
-        put(group, np.arange(n))
+        put(group, numbers(n))
         while _merge(u, v, alive, group, k):
             pass
         if not _cut(u, v, alive, group, k):
@@ -64,7 +64,7 @@ def _rows(u, v, alive, group):
 @jit
 def _peel(u, v, alive, n, k):
     """Take out the edges at nodes that have fewer than k, and at those that this leaves with fewer."""
-    indptr, indices = _rows(u, v, alive, np.arange(n))
+    indptr, indices = _rows(u, v, alive, numbers(n))
     degree = indptr[1:] - indptr[:-1]
     gone = degree < k
     waiting = np.empty(n, np.int64)
@@ -96,7 +96,7 @@ def _merge(u, v, alive, group, k):
     indptr, indices = _rows(u, v, alive, group)
     reached = np.zeros(n, np.int64)
     scanned = np.zeros(n, np.bool_)
-    root = np.arange(n)
+    root = numbers(n)
     # Stacks by the number of edges to the scanned, at most k; a node lies in each that it has passed.
     top = np.full(k + 1, -1, np.int64)
     below = np.empty(indices.shape[0], np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import ranked
+from reident.kernels._loops import ranked, sum_of
 from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
 from reident.kernels.networks.realise import realise
 
@@ -27,7 +27,7 @@ def add_noise(noisy, scheme, max_delta, rng):
     at = rng.integers(0, n)
     delta = rng.integers(1, max_delta + 1)
     if scheme == 2:
-        odd = noisy.sum() % 2 == 1
+        odd = sum_of(noisy) % 2 == 1
         delta = 1 if odd else 2 * rng.integers(1, max(1, max_delta // 2) + 1)
     noisy[at] = min(highest, noisy[at] + delta)
 
@@ -47,7 +47,7 @@ def probe_construct(indptr, indices, base, noisy, k, both, scheme, max_delta, fr
             add_noise(noisy, scheme, max_delta, rng)
         order = ranked(-noisy)
         sequence, _ = anonymise_sequence(noisy[order], k, both, np.bool_(False), n - 1)
-        if sequence.sum() % 2 == 1:
+        if sum_of(sequence) % 2 == 1:
             continue
         for i in range(n):
             target[order[i]] = sequence[i]
@@ -57,6 +57,6 @@ def probe_construct(indptr, indices, base, noisy, k, both, scheme, max_delta, fr
         elif not is_realisable(sequence):
             continue
         u, v, missing = realise(indptr, indices, target - base, np.bool_(False), np.bool_(True), rng)
-        if missing.sum() == 0:
+        if sum_of(missing) == 0:
             return True, turn + 1, u, v
     return False, turns, none, none

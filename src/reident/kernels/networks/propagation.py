@@ -274,7 +274,9 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
     counts_both = np.zeros(n, np.int32)
     counts_in = np.zeros(n, np.int32)
     touched = np.empty(n + 1, np.int32)
-    inverse_root = 1.0 / np.sqrt(np.maximum(np.arange(n + 1), 1).astype(np.float64))
+    inverse_root = np.empty(n + 1)
+    for i in range(n + 1):
+        inverse_root[i] = 1.0 / np.sqrt(float(max(i, 1)))
     work = (counts_both, counts_in, touched, inverse_root)
     dirty = np.ones(n_left, np.bool_)
     for u in range(n_left):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import fill
+from reident.kernels._loops import fill, max_of, sum_of
 
 
 @jit
@@ -47,10 +47,10 @@ def gibbs_sweep(table, classes, at, inverse_temperature, uniforms):
                 for a in range(m):
                     score[a] += row[a]
         total += score[at[i]]
-        largest = score.max()
+        largest = max_of(score)
         for a in range(m):
             score[a] = np.exp(inverse_temperature * (score[a] - largest))
-        remaining = uniforms[i] * score.sum()
+        remaining = uniforms[i] * sum_of(score)
         chosen = 0
         while chosen < m - 1 and remaining >= score[chosen]:
             remaining -= score[chosen]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._loops import put, ranked, sum_of
 from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
@@ -135,7 +135,7 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
     fz = np.ascontiguousarray(f[:, z])
     p = np.empty(3)
     anchors, km = np.empty((d, 3)), np.empty(d)
-    if (~np.isnan(fz) & (counts > 0)).sum() < needed:
+    if sum_of(~np.isnan(fz) & (counts > 0)) < needed:
         return False
     for y in near:
         reach = 1.6 * distances[z, y] + 4.0
@@ -192,7 +192,7 @@ def nearest_located(z, distances, located, m):
             key[at], out[at] = key[at - 1], out[at - 1]
             at -= 1
         key[at], out[at] = distances[z, y], y
-    return out[: (key < np.inf).sum()]
+    return out[: sum_of(key < np.inf)]
 
 
 @jit
@@ -202,7 +202,7 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
     A record is not tried again before eight more references are known (`tried`).
     """
     n = located.shape[0]
-    total = counts.sum()
+    total = sum_of(counts)
     gap = np.full(n, np.inf)
     for z in range(n):
         if not located[z]:

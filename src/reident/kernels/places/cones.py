@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._loops import put, ranked, sum_of
 from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
 
 
@@ -71,7 +71,7 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
     m = x.shape[0]
     centre = np.empty(3)
     for a in range(3):
-        centre[a] = x[:, a].sum()
+        centre[a] = sum_of(x[:, a])
     centre /= np.sqrt(dot(centre, centre))
     east, north, p = np.empty(3), np.empty(3), np.empty(3)
     tangents(centre, east, north)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._loops import put, ranked, sum_of
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
 
@@ -84,7 +84,7 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
     `guessed` (m, 3) and `guessed_sets` (m,) are what `guess_references` found, a set after the other.
     """
     d, n = f.shape
-    room = guessed.shape[0] + int(counts.sum())
+    room = guessed.shape[0] + int(sum_of(counts))
     centres, sets = np.empty((room, 3)), np.empty(room, dtype=np.int64)
     known = np.empty(room, dtype=np.bool_)
     anchors, km = np.empty((d, 3)), np.empty(d)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
+from reident.kernels._jit import unrolled_jit
 from reident.kernels._loops import fill, put
 from reident.kernels.places.sphere import arc_km
 
@@ -18,7 +18,7 @@ TILE = 256
 COLUMNS = 64
 
 
-@jit
+@unrolled_jit
 def coordinates_of_set(points, reference, out):
     """Fill `out` (n,) with the distance, km, of each point to the nearest point of one reference set (k, 3)."""
     n = points.shape[0]
@@ -38,7 +38,7 @@ def coordinates_of_set(points, reference, out):
         out[i] = arc_km(x[i], y[i], z[i], r[0], r[1], r[2])
 
 
-@jit
+@unrolled_jit
 def lipschitz_coordinates(points, reference_sets):
     """Return the (d, n) distances, km, of points to the nearest point of each reference set."""
     d, n = reference_sets.shape[0], points.shape[0]
@@ -48,7 +48,7 @@ def lipschitz_coordinates(points, reference_sets):
     return out
 
 
-@jit
+@unrolled_jit
 def coordinates_from_nearest(points, reference_sets, nearest):
     """Return the (d, n) distances, km, of points to the reference points numbered `nearest` (d, n)."""
     d, n = nearest.shape
@@ -60,7 +60,7 @@ def coordinates_from_nearest(points, reference_sets, nearest):
     return out
 
 
-@jit
+@unrolled_jit
 def _largest_difference(coordinates, i, low, high, row):
     # Four reference sets a pass: one load and store of the accumulator serves four comparisons.
     d = coordinates.shape[0]
@@ -87,7 +87,7 @@ def _largest_difference(coordinates, i, low, high, row):
         m += 1
 
 
-@jit
+@unrolled_jit
 def _four(coordinates, m, i):
     # The last set stands for those that would follow it: it raises nothing twice.
     last = coordinates.shape[0] - 1
@@ -95,7 +95,7 @@ def _four(coordinates, m, i):
     return coordinates[m, i], coordinates[m1, i], coordinates[m2, i], coordinates[m3, i]
 
 
-@jit
+@unrolled_jit
 def _raised(largest, a, b, c, e, to):
     a, b, c, e = abs(a - to[0]), abs(b - to[1]), abs(c - to[2]), abs(e - to[3])
     a = a if a > b else b
@@ -104,7 +104,7 @@ def _raised(largest, a, b, c, e, to):
     return a if a > largest else largest
 
 
-@jit
+@unrolled_jit
 def _four_rows(coordinates, i, low, high, row0, row1, row2, row3):
     # Four rows at once: what is loaded for one serves four.
     last = coordinates.shape[0] - 1
@@ -123,7 +123,7 @@ def _four_rows(coordinates, i, low, high, row0, row1, row2, row3):
             row3[j] = _raised(row3[j], a, b, c, e, to3)
 
 
-@jit
+@unrolled_jit
 def chebyshev_matrix(coordinates, first, last, out):
     """Write the largest absolute differences of the columns of (d, n) coordinates into `out` (n, n), in place.
 
@@ -140,7 +140,7 @@ def chebyshev_matrix(coordinates, first, last, out):
             _largest_difference(coordinates, i, low, high, out[i, low:high])
 
 
-@jit
+@unrolled_jit
 def chebyshev_rows(coordinates, first, last, out):
     """Fill `out` with the distances of the pairs (i, j), first <= i < last, i < j, row by row (condensed order)."""
     n = coordinates.shape[1]
@@ -165,7 +165,7 @@ def chebyshev_rows(coordinates, first, last, out):
             low = high
 
 
-@jit
+@unrolled_jit
 def simulated_rows(points, reference_sets, first, last, out):
     """Fill row s of `out` with the released distances of simulation s, from (simulations, d, k, 3) reference sets."""
     d, n = reference_sets.shape[1], points.shape[0]
@@ -176,7 +176,7 @@ def simulated_rows(points, reference_sets, first, last, out):
         chebyshev_rows(coordinates, first, last, out[s])
 
 
-@jit
+@unrolled_jit
 def _exchange(upper, lower):
     for p in range(upper.shape[0]):
         a, b = upper[p], lower[p]
@@ -184,7 +184,7 @@ def _exchange(upper, lower):
         lower[p] = b if a < b else a
 
 
-@jit
+@unrolled_jit
 def sort_columns(rows):
     """Sort every column, in place: Batcher's merge exchange compares whole rows, many columns an instruction."""
     n = rows.shape[0]
@@ -202,7 +202,7 @@ def sort_columns(rows):
         p >>= 1
 
 
-@jit
+@unrolled_jit
 def _shortest(ends, starts, shortest, lo, hi):
     for p in range(ends.shape[0]):
         length = ends[p] - starts[p]
@@ -212,7 +212,7 @@ def _shortest(ends, starts, shortest, lo, hi):
         hi[p] = ends[p] if shorter else hi[p]
 
 
-@jit
+@unrolled_jit
 def shortest_intervals(simulated, counts, lo, hi):
     """Fill `lo` and `hi` (counts, pairs) with the ends of each column's shortest intervals in (simulations, pairs).
 
@@ -233,7 +233,7 @@ def shortest_intervals(simulated, counts, lo, hi):
                 _shortest(tile[i + counts[c] - 1], tile[i], shortest, lo[c, low:high], hi[c, low:high])
 
 
-@jit
+@unrolled_jit
 def count_inside(simulated, lo, hi):
     """Count, in each row of (simulations, pairs), the distances inside their interval."""
     out = np.zeros(simulated.shape[0])

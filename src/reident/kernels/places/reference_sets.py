@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import fill
+from reident.kernels._loops import fill, numbers, put
 from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, lowest_bit, pack_rows
 
 _EMPTY = -1.0
@@ -81,7 +81,8 @@ def equal_differences(distances, tol, rows_apart):
     NaN stands for a missing entry.
     """
     n = distances.shape[0]
-    parent = np.arange(n * n).astype(np.int32)
+    parent = np.empty(n * n, dtype=np.int32)
+    put(parent, numbers(n * n))
     turned = np.zeros(n * n, dtype=np.bool_)
     size = np.ones(n * n, dtype=np.int32)
     slots = np.empty(1 << int(np.ceil(np.log2(2 * n + 2))))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import ranked
+from reident.kernels._loops import max_of, ranked
 
 
 @jit
@@ -59,7 +59,7 @@ def drop_violations(distances, f, slack):
             if abs(f[x] - f[y]) > distances[x, y] + slack:
                 counts[x] += 1
                 counts[y] += 1
-    while counts.max() > 0:
+    while max_of(counts) > 0:
         worst = counts.argmax()
         for y in range(n):
             if y != worst and abs(f[worst] - f[y]) > distances[worst, y] + slack:

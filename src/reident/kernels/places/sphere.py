@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import fused_jit, jit
+from reident.kernels._jit import fused_jit, jit, unrolled_jit
+from reident.kernels._loops import sum_of
 
 EARTH_RADIUS_KM = 6371.0
 
@@ -33,18 +34,15 @@ _HALF_TURN = np.pi * EARTH_RADIUS_KM
 
 @fused_jit
 def _short_series(m):
-    total = _SHORT[-1]
-    for i in range(len(_SHORT) - 2, -1, -1):
-        total = total * m + _SHORT[i]
-    return total
+    a, b, c, d, e, f = _SHORT
+    return a + m * (b + m * (c + m * (d + m * (e + m * f))))
 
 
 @fused_jit
 def _long_series(m):
-    total = _LONG[-1]
-    for i in range(len(_LONG) - 2, -1, -1):
-        total = total * m + _LONG[i]
-    return total
+    a, b, c, d, e, f, g, h, i, j, k, n, o = _LONG
+    high = g + m * (h + m * (i + m * (j + m * (k + m * (n + m * o)))))
+    return a + m * (b + m * (c + m * (d + m * (e + m * (f + m * high)))))
 
 
 @jit
@@ -82,9 +80,9 @@ def all_near(p, q):
     n = p.shape[1] + q.shape[1]
     if n == 0:
         return True
-    mx = (p[0].sum() + q[0].sum()) / n
-    my = (p[1].sum() + q[1].sum()) / n
-    mz = (p[2].sum() + q[2].sum()) / n
+    mx = (sum_of(p[0]) + sum_of(q[0])) / n
+    my = (sum_of(p[1]) + sum_of(q[1])) / n
+    mz = (sum_of(p[2]) + sum_of(q[2])) / n
     widest = 0.0
     for points in (p, q):
         for i in range(points.shape[1]):
@@ -94,7 +92,7 @@ def all_near(p, q):
     return widest <= NEAR
 
 
-@jit
+@unrolled_jit
 def great_circle_cross(p, q, near, out):
     """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
 
@@ -111,7 +109,7 @@ def great_circle_cross(p, q, near, out):
                 out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
 
 
-@jit
+@unrolled_jit
 def great_circle_pairs(p, q):
     """Return distances, km, between p[:, i] and q[:, i]: shape (n,)."""
     out = np.empty(p.shape[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import numbers
 
 __all__ = ["ordered_distances", "sort_by_class"]
 
@@ -27,7 +28,7 @@ def _counting_sort(records, keys, n_keys):
 @jit
 def sort_by_class(classes, n_classes, codes, n_codes):
     """Return the order of records by class and, inside a class, by code (two counting sorts)."""
-    return _counting_sort(_counting_sort(np.arange(classes.size), codes, n_codes), classes, n_classes)
+    return _counting_sort(_counting_sort(numbers(classes.size), codes, n_codes), classes, n_classes)
 
 
 @jit

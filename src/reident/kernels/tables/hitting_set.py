@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import numbers, put, sum_of
 
 #: Share of the steps in which any member of the row comes in: weights alone go round in circles in small cases.
 _AT_RANDOM = 0.02
@@ -64,7 +64,7 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     worth, inside, open_rows = search.worth, search.inside, search.open_rows
     n_open = n_rows
     moved = np.zeros(n, np.int64)  # the step at which a member came or went last
-    best, least = np.ones(n, np.bool_), costs.sum() + 1
+    best, least = np.ones(n, np.bool_), sum_of(costs) + 1
     cost, step, last = 0, 1, 1
     for b in range(n):
         if costs[b] == 0:
@@ -125,9 +125,7 @@ def _begin(starts, members, n):
             free[members[entry]] += 1
     weight, hits = np.ones(n_rows, np.int64), np.zeros(n_rows, np.int64)
     inside = np.zeros(n, np.bool_)
-    return _Search(
-        starts, members, of_starts, of_rows, weight, hits, np.arange(n_rows), np.arange(n_rows), inside, worth
-    )
+    return _Search(starts, members, of_starts, of_rows, weight, hits, numbers(n_rows), numbers(n_rows), inside, worth)
 
 
 @jit

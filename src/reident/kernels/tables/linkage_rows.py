@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import ranked
+from reident.kernels._loops import max_of, min_of, ranked
 from reident.kernels.tables.choquet import sort_few
 
 
@@ -105,8 +105,8 @@ def mean_rows(release, known, block, rival):
         for c in range(p):
             index[r, c] = c
             value[r, c] = (release[i, c] - known[j, c]) ** 2 - (release[i, c] - known[i, c]) ** 2
-        low[r] = value[r].min()
-        high[r] = value[r].max()
+        low[r] = min_of(value[r])
+        high[r] = max_of(value[r])
         _scale(value, low, high, r)
     return index, value, low, high
 

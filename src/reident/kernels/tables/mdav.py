@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._loops import numbers, put, ranked
 
 __all__ = ["mdav_clusters", "pair_clusters"]
 
@@ -98,7 +98,7 @@ def _tree(points):
     while n > (_LEAF << levels):
         levels += 1
     n_nodes = (2 << levels) - 1
-    members = np.arange(n)
+    members = numbers(n)
     starts, counts = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
     low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
     counts[0] = n
@@ -266,7 +266,7 @@ def pair_clusters(points, k):
     """
     n = points.shape[0]
     clusters = np.full(n, -1, np.int64)
-    left = np.arange(n)
+    left = numbers(n)
     label = 0
     while left.size >= 3 * k:
         one, other, widest = 0, 0, -1.0

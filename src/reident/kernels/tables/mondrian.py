@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put
+from reident.kernels._loops import max_of, min_of, numbers, put, sum_of
 
 __all__ = ["best_cut", "by_width", "mondrian", "passes"]
 
@@ -31,7 +31,7 @@ def _tail(counts, place):
             if rest[v] > rest[top]:
                 top = v
         rest[top] = 0
-    return rest.sum()
+    return sum_of(rest)
 
 
 @jit
@@ -50,7 +50,7 @@ def passes(counts, size, rule, ell, limit, overall):
                 entropy -= count / size * np.log(count / size)
         return entropy >= np.log(ell) - 1e-12
     if rule == RECURSIVE:
-        return counts.max() < limit * _tail(counts, int(ell))
+        return max_of(counts) < limit * _tail(counts, int(ell))
     if rule == EQUAL_DISTANCE:
         distance = 0.0
         for v in range(counts.size):
@@ -102,7 +102,7 @@ def best_cut(values, k, relaxed):
     go left, and the ties at `code` are divided. (-1, 0) if there is none.
     """
     size = values.size
-    low, high = np.int64(values.min()), np.int64(values.max())
+    low, high = np.int64(min_of(values)), np.int64(max_of(values))
     if low == high or size < 2 * k:
         return -1, 0
     if relaxed:
@@ -235,7 +235,7 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
     starts : int64 array, shape (n_parts + 1,)
     """
     n = codes.shape[0]
-    order = np.arange(n)
+    order = numbers(n)
     spare_codes, spare_order, spare_sensitive = np.empty_like(codes), np.empty_like(order), np.empty_like(sensitive)
     starts = np.empty(n // k + 2, dtype=np.int64)
     n_parts = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._loops import numbers, put, ranked
 
 __all__ = ["mondrian_best"]
 
@@ -94,7 +94,7 @@ def mondrian_best(codes, places, n_codes, k):
     scale = np.empty(q)
     for j in range(q):
         scale[j] = places[j, n_codes[j] - 1] - places[j, 0]
-    order = np.arange(n)
+    order = numbers(n)
     starts = np.empty(n // k + 2, dtype=np.int64)
     stack = np.empty((n // k + 2, 2), dtype=np.int64)
     stack[0, 0], stack[0, 1] = 0, n

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._loops import numbers, put, ranked
 from reident.kernels.tables.choquet import choquet_one
 
 _LEAF = 12
@@ -43,7 +43,7 @@ def build_tree(points, split_weights):
     """
     m, p = points.shape
     most = 4 * (m // _LEAF + 1)
-    order = np.arange(m)
+    order = numbers(m)
     spans = np.zeros((most, 3), np.int64)
     low = np.empty((most, p))
     high = np.empty((most, p))

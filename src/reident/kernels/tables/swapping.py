@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._jit import jit
+from reident.kernels._loops import numbers
 
 
 @jit
@@ -30,7 +31,7 @@ def swap_partners(n, window, uniforms):
     Going up the ranks, each one that is still free is swapped with a partner drawn evenly from the free ranks at most
     `window` above it. Time O(n window).
     """
-    partner = np.arange(n)
+    partner = numbers(n)
     free = np.ones(n, np.bool_)
     for rank in range(n):
         if not free[rank]:
