@@ -146,6 +146,8 @@ class _Whole(Compiler):
 
 
 class _Unrolled(_Whole):
+    """The same, with rounds of loops written out."""
+
     _unrolled = True
 
 

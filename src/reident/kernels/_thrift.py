@@ -1,6 +1,7 @@
 """What numba works out again and again while it compiles, worked out once: a quarter of the time that compiling takes.
 
-The shortcuts give what numba itself gives, and hold only while a kernel of ours is compiled.
+The shortcuts give what numba itself gives, but for rounds of loops, which are written out only where a kernel asks for
+it; the numbers are the same. They hold only while a kernel of ours is compiled.
 """
 
 from __future__ import annotations
