@@ -12,6 +12,7 @@ import pytest
 
 import reident as rd
 from commands import call
+from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError
 from reident.plotting import overlaps
@@ -334,7 +335,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     assert "400 in the data as they are" in found.sentence
     assert {plan.intruder.n_released for plan in found.plans.values()} == {120}
     advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
-    out = rd.protect(opened, tmp_path / "release", recipe=advised)
+    out = protect_into(opened, tmp_path / "release", recipe=advised)
     told = rd.check(out, path, recipe=advised)
     assert told.passed, told.sentence
     assert told.share_above_limit == found.search.advised["share_above_limit"]

@@ -14,6 +14,7 @@ import pytest
 
 import reident as rd
 from commands import call
+from judged import protect_into
 from office import office
 from reident.workbench.desk import Desk
 from reident.workbench.preparing import arguments_of
@@ -264,7 +265,7 @@ def test_geometries_that_are_no_points_are_left_out_and_those_without_crs_get_on
     desk.roles["geometry"].value = "other"
     assert desk.wrong.value == ""
     recipe = replace(desk.columns.recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}}])
-    rd.protect(rd.open_file(tmp_path / "kreise.gpkg"), tmp_path / "release", recipe=recipe)
+    protect_into(rd.open_file(tmp_path / "kreise.gpkg"), tmp_path / "release", recipe=recipe)
     # Incomes with a decimal comma are text in the original, and would be numbers in the release.
     found = rd.check(tmp_path / "release", tmp_path / "kreise.gpkg", recipe=recipe, attacks=["exact_join"])
     assert found.findings == []

@@ -12,6 +12,7 @@ import pytest
 import shapely
 
 import reident as rd
+from judged import protect_into
 from reident.base import DataError, ParameterError
 from reident.methods import entries, find
 from reident.methods.forms import FORMS, NONE, guarantee, lacking, release, tolerance
@@ -112,12 +113,12 @@ def test_what_is_assessed_is_what_is_protected(entry, made, tmp_path):
     drawn, mapped = made[-1]
     options = tried.settings[1]["options"]
     if entry.data == "network":
-        out = rd.protect(drawn.network, tmp_path / "release", method=entry.name, options=options)
+        out = protect_into(drawn.network, tmp_path / "release", method=entry.name, options=options)
         told, comp = rd.read_graph(out / "release.csv"), made[-1][1].network
         assert sorted(told.degrees) == sorted(comp.degrees)
         assert json.loads((out / "manifest.json").read_text())["edges_released"] == comp.n_edges
     else:
-        rd.protect(
+        protect_into(
             drawn.table, tmp_path / "release", method=entry.name, options=options, quasi=drawn.quasi,
             sensitive="ill", epsilon_quasi=drawn.epsilon_quasi, hierarchies=drawn.hierarchies, public=PUBLIC,
         )  # fmt: skip

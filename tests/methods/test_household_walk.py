@@ -114,4 +114,4 @@ def test_grids_with_enough_in_every_cell_are_tried_and_what_must_be_kept_is_not_
     kept = slots_of(plans, data, Roles(["PLZ"]), 0.25, ["PLZ"])
     assert None not in kept[0]
     assert None in kept[1]
-    assert Step(find("grid", "anonymiser"), kept[1][0].settings) == kept[1][0]
+    assert Step.of(find("grid", "anonymiser"), kept[1][0].settings) == kept[1][0]

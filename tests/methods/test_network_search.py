@@ -11,6 +11,7 @@ import pytest
 
 import reident as rd
 from commands import call
+from judged import attacked
 from reident import DataError
 from reident.networks.marks import SIDES, read_relations
 from reident.workbench import assessing, network_search
@@ -83,7 +84,7 @@ def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
     assert "By name of the node" in page
     assert "--recipe" not in page  # none was written
     assert "<td>p00</td>" in page
-    told = rd.attack_panel(
+    told = attacked(
         nx.complete_graph(20), persons_of(rd.as_network(nx.complete_graph(20))), network=nx.complete_graph(20),
         attacks=["likely_links"],
     )  # fmt: skip
@@ -139,7 +140,7 @@ def test_an_attack_is_not_led_through_ties_by_the_true_order():
     graph = nx.complete_graph(12)
     names = pd.DataFrame(index=list(graph))
     attacks = ["passive", "seedless_propagation", "spectral_propagation", "degree"]
-    told = rd.attack_panel(graph, names, network=graph, attacks=attacks)
+    told = attacked(graph, names, network=graph, attacks=attacks)
     for found in (told, rd.check(graph, graph, attacks=attacks).attacks):
         run = found[found["reason"] == ""]
         assert len(run) >= 3

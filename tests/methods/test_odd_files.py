@@ -9,6 +9,7 @@ import yaml
 
 import reident as rd
 from commands import call
+from judged import protect_into
 from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import lacking
@@ -154,7 +155,7 @@ def test_a_chain_that_cannot_be_is_refused_before_anything_runs(tmp_path, step, 
 def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
     table = people()
     entry = find("mondrian")
-    steps = [[Step(entry, entry.check({"k": 20}), [name])] for name in ("age", "sex")]
+    steps = [[Step.of(entry, entry.check({"k": 20}), [name])] for name in ("age", "sex")]
     found = search_release(table, steps, Roles(["age", "sex"]), limit=0.08)
     assert not found.passed
     assert found.nearest["chain"] == "mondrian of age (k=20); mondrian of sex (k=20)"
@@ -168,7 +169,7 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
         columns={name: {"role": "quasi-identifier"} for name in ("age", "sex")}, withhold=["age"], limit=0.08,
         chain=[{"method": "mondrian", "columns": ["sex"], "parameters": {"k": 20}}],
     )  # fmt: skip
-    made = rd.protect(table, tmp_path / "made", recipe=recipe)
+    made = protect_into(table, tmp_path / "made", recipe=recipe)
     assert rd.check(made, table, recipe=recipe).passed
 
 

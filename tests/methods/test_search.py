@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident.methods import find
 from reident.workbench.advising import verdict
 from reident.workbench.judging import Bench
 from reident.workbench.making import Roles, Step
@@ -47,8 +46,8 @@ def people():
 
 
 def search(persons, folder):
-    table = [Step(find("mondrian"), find("mondrian").check({"k": k})) for k in (2, 3, 4, 8)]
-    places = [Step(find("disc"), find("disc").check({"radius_m": r})) for r in (500.0, 5000.0)]
+    table = [Step("mondrian", k=k) for k in (2, 3, 4, 8)]
+    places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
     return search_release(
         persons, [[*table, None], [*places, None]], Roles(["sex", "age"]), limit=0.2, draws=2,
         folder=folder,
