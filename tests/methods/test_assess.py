@@ -103,14 +103,13 @@ def test_more_tolerance_never_costs_utility(found):
 
 def test_a_map_that_contradicts_the_data_stops_the_report(found):
     from reident.workbench.assessing import _agree
-    from reident.workbench.making import Roles
 
     table = pd.DataFrame({"age": range(100)})
     frame = pd.DataFrame({"method": ["original", "rounding"], "above": [0.02, 0.01]})
     with pytest.raises(DataError, match="100% of the persons are alone with their age, and the attacks"):
-        _agree({"table": frame}, table, Roles(["age"]))
-    _agree({"table": frame.assign(above=1.0)}, table, Roles(["age"]))
-    _agree({"table": frame}, table.assign(age=1), Roles(["age"]))
+        _agree({"table": frame}, table, ["age"], None)
+    _agree({"table": frame.assign(above=1.0)}, table, ["age"], None)
+    _agree({"table": frame}, table.assign(age=1), ["age"], None)
 
 
 class _Page(HTMLParser):

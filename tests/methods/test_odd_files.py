@@ -16,7 +16,7 @@ from reident.methods.forms import lacking
 from reident.workbench.advising import verdict
 from reident.workbench.command_options import listed
 from reident.workbench.files import write_file
-from reident.workbench.making import Roles, Step
+from reident.workbench.making import Step
 from reident.workbench.microdata import microdata
 from reident.workbench.opening import open_file
 from reident.workbench.recipe import Recipe
@@ -156,13 +156,15 @@ def test_a_step_that_passes_by_itself_is_told_and_passes(tmp_path):
     table = people()
     entry = find("mondrian")
     steps = [[Step.of(entry, entry.check({"k": 20}), [name])] for name in ("age", "sex")]
-    found = search_release(table, steps, Roles(["age", "sex"]), limit=0.08)
+    found = search_release(rd.Dataset(table, quasi=["age", "sex"]), steps, limit=0.08)
     assert not found.passed
     assert found.nearest["chain"] == "mondrian of age (k=20); mondrian of sex (k=20)"
     assert "mondrian of sex (k=20) by itself passes, with age withheld" in verdict(found, 0.08, 0.0)
     # Where columns may be withheld it is advised, also if the search ends before it comes to it.
     for most in (len(found.judged), 80):
-        ended = search_release(table, [[*slot, None] for slot in steps], Roles(["age", "sex"]), limit=0.08, most=most)
+        ended = search_release(
+            rd.Dataset(table, quasi=["age", "sex"]), [[*slot, None] for slot in steps], limit=0.08, most=most
+        )
         assert ended.passed
         assert (ended.advised["chain"], ended.withhold) == ("mondrian of sex (k=20)", ["age"])
     recipe = Recipe(

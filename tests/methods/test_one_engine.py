@@ -100,13 +100,14 @@ SLOW = {
 def test_every_attack_runs_by_name(entry):
     data = _data(entry.data)
     method, options = ("rounding", {"base": 1.0}) if entry.name in NUMBERS else WHERE[entry.data]
-    if entry.name == "register_join":  # a register is given to `attack_panel`
-        found = attacked(_people(60), _people(60), quasi=["sex", "age"], register=_people(), attacks=[entry.name])
+    if entry.name == "register_join":  # a register is given to the data set
+        people = _people(60).assign(nr=range(60))
+        found = attacked(people, people, id="nr", quasi=["sex", "age"], register=_people(), attacks=[entry.name])
         assert found["n"].tolist() == [60]
         return
     if entry.name == "household_join":  # who lives together is told to `check`
         people = _people(60).assign(home=[f"h{i // 2}" for i in range(60)])
-        judged = rd.check(people, people, quasi=["sex", "age"], household="home", attacks=[entry.name])
+        judged = rd.check(people, people, "same order", quasi=["sex", "age"], household="home", attacks=[entry.name])
         assert judged.attacks["n"].tolist() == [60]
         assert judged.attacks["risk"].iloc[0] > 0.5
         return

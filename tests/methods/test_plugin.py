@@ -170,13 +170,13 @@ def test_it_works_in_degrees_whatever_the_crs(example, people, crs):
 
 
 def test_the_judge_runs_it_too(example, people):
-    """What is registered is run by `attack_panel` and by `check`, unasked and by name."""
+    """What is registered is run by `evaluate` and by `check`, unasked and by name."""
     shown = people.assign(id=range(60))
     given = {"quasi": "sex", "lat": "lat_deg", "lon": "lon_deg", "id": "id"}
     found = attacked(shown, shown, attacks=["same_parallel"], **given)
     assert found[["name", "risk"]].to_numpy(object).tolist() == [["same_parallel", 1.0]]
     assert "same_parallel" in attacked(shown, shown, **given)["name"].tolist()
-    assert "same_parallel" in str(vars(rd.check(shown, shown, **given)))
+    assert "same_parallel" in str(rd.check(shown, shown, given.pop("id"), **given).attacks)
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from shapely import box
 
+from judged import attacked
 from reident import embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
 from reident.places import reference_map as module
-from judged import attacked
 from reident.places.areas import AreaSampler
 from reident.places.islands import Island
 from reident.places.outline import lay_inside

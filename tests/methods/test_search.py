@@ -12,7 +12,7 @@ import pytest
 
 from reident.workbench.advising import verdict
 from reident.workbench.judging import Bench
-from reident.workbench.making import Roles, Step
+from reident.workbench.making import Step
 from reident.workbench.searching import search_release
 
 pytestmark = pytest.mark.whole
@@ -49,7 +49,7 @@ def search(persons, folder):
     table = [Step("mondrian", k=k) for k in (2, 3, 4, 8)]
     places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
     return search_release(
-        persons, [[*table, None], [*places, None]], Roles(["sex", "age"]), limit=0.2, draws=2,
+        rd.Dataset(persons, quasi=["sex", "age"]), [[*table, None], [*places, None]], limit=0.2, draws=2,
         folder=folder,
     )  # fmt: skip
 

@@ -254,7 +254,7 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
     entry, settings = steps[0].entry, steps[0].settings
     drawn = rng or system_rng()
-    made = release(microdata(dataset.network, quasi=(), kind="network"), entry.name, settings, rng=drawn)
+    made = release(microdata(dataset.named_network, quasi=(), kind="network"), entry.name, settings, rng=drawn)
     assert isinstance(made.network, Network)
     renamed = naive_anonymise(made.network, rng=drawn)
     manifest = {

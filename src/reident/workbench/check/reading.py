@@ -121,9 +121,9 @@ def _tables(path: Path) -> list[str]:
             quoted = {name: name.replace('"', '""') for name in own}
             filled = 'SELECT 1 FROM "{}" LIMIT 1'
             return [name for name in own if connection.execute(filled.format(quoted[name])).fetchone()]
-    if kind in EXCEL:
-        with pd.ExcelFile(path) as book:
-            return [str(name) for name in book.sheet_names if not book.parse(name, header=None).empty]
+    if kind.lstrip(".") in EXCEL:
+        sheets = pd.read_excel(path, sheet_name=None, header=None)
+        return [str(name) for name, sheet in sheets.items() if not sheet.empty]
     return open_file(path).parts if kind in GEOGRAPHIC else []
 
 
