@@ -22,7 +22,7 @@ from reident.workbench.advising import EVERY, advice_of_maps
 from reident.workbench.files import read_file, write_file
 from reident.workbench.judging import Bench
 from reident.workbench.profiling import profile_data
-from reident.workbench.recipe import recipe_of
+from reident.workbench.recipe import Recipe, recipe_of
 from reident.workbench.report import main_map, with_refusals
 
 pytestmark = pytest.mark.whole
@@ -387,7 +387,7 @@ def test_a_chain_is_searched_over_all_its_values(people):
         {"method": "disc", "parameters": {"radius_m": [10.0, 500_000.0]}},
     ]
     found = rd.assess(
-        people, quasi=["sex", "age"], lat="LAT", lon="LON", chain=steps, methods=METHODS, profile="smoke", limit=0.3,
+        people, quasi=["sex", "age"], lat="LAT", lon="LON", pipeline=Recipe(chain=steps), methods=METHODS, profile="smoke", limit=0.3,
         progress=False,
     )  # fmt: skip
     assert found.search.n_chains == 6

@@ -66,7 +66,7 @@ def test_a_wrong_reference_system_is_said_in_a_sentence(metres):
         ([], "hold no degrees: for metres a CRS must be named"),
     ):
         with pytest.raises((DataError, ParameterError), match=re.escape(said)):
-            raise run(metres["moved utm32"], *named, *options).exception
+            raise run(metres["moved utm32"], *named, *options, "--id", "nr").exception
     with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*`release_crs` says so"):
         raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832", "--id", "nr").exception
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
@@ -134,7 +134,7 @@ def test_the_sheet_of_the_original_can_be_named(tmp_path):
     table = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "age": rng.integers(18, 90, 400)})
     with pd.ExcelWriter(tmp_path / "o.xlsx") as book:
         table.to_excel(book, sheet_name="2020", index=False)
-        table.assign(age=table["age"] + 1).to_excel(book, sheet_name="2021", index=False)
+        table.assign(age=rng.permutation(table["age"])).to_excel(book, sheet_name="2021", index=False)
     shown = table[["sex", "age"]].sample(frac=1, random_state=1)
     shown.to_csv(tmp_path / "r.csv", index=False)
     said = {"quasi": ["sex", "age"], "attacks": ["exact_join"]}

@@ -18,7 +18,7 @@ from reident.methods import entries, find
 from reident.methods.forms import FORMS, NONE, guarantee, lacking, release, tolerance
 from reident.methods.release import RELEASES
 from reident.networks.graph import as_network
-from reident.workbench import making, map_plan, protecting, release_trial
+from reident.workbench import making, map_plan, pipeline, release_trial
 from reident.workbench.microdata import Microdata, microdata
 from reident.workbench.planning import plan
 from reident.workbench.profiling import profile_data
@@ -93,7 +93,7 @@ def made(monkeypatch):
 
     monkeypatch.setattr(release_trial, "make_release", record)
     monkeypatch.setattr(making, "release", record)
-    monkeypatch.setattr(protecting, "release", record)
+    monkeypatch.setattr(pipeline, "release", record)
     return found
 
 

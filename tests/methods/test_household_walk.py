@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 
+import reident as rd
 from commands import call
 from office import households
 from reident.methods import find

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import reident as rd
 from reident.workbench.advising import verdict
 from reident.workbench.judging import Bench
 from reident.workbench.making import Step

@@ -56,10 +56,13 @@ def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
         ),
         "method": (release.method not in ("unknown", "original"), "the method of the release is not known"),
     }
+    alone = "households" in entry.needs.split()
     of_data = {
-        "table": ("records", "labels"), "places": ("distances", "places"), "network": ("network", "relations"),
+        "table": ("records",) if alone else ("records", "labels"),
+        "places": ("distances", "places"),
+        "network": ("network", "relations"),
         "queries": ("answers",),
-    }  # fmt: skip
+    }
     for need in (*of_data[entry.data], *entry.needs.split()):
         holds, why = met.get(need, (True, ""))
         if not holds:

@@ -63,8 +63,8 @@ def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]
     found: list[Step] = []
     classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
     shares = pd.Series(dtype=float)
-    if dataset.sensitive:
-        shares = pd.DataFrame(dataset.data)[dataset.sensitive[0]].value_counts(normalize=True)
+    if dataset.fewest:
+        shares = pd.DataFrame(dataset.data)[dataset.fewest[0]].value_counts(normalize=True)
     close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
     for step in classes.values():
         usual = sorted({int(one.settings["k"]) for one in tried if one.entry.name == step.entry.name})

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, check_choice, check_columns, check_instance, check_mapping, check_real
+from reident.base import DataError, check_choice, check_columns, check_mapping, check_real
 from reident.data.simulate import drawn_together
 from reident.rumap import ORIGINAL
 from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
-from reident.workbench.dataset import Dataset
+from reident.workbench.dataset import Dataset, read_recipe_of
 from reident.workbench.map_plan import Plan
 from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.preparing import MOST_RECORDS, prepare
@@ -198,7 +198,7 @@ def assess(
     repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
     dataset = Dataset.of(data, **given)
     tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
-    told = Recipe() if pipeline is None else check_instance(pipeline, "pipeline", Recipe, "`read_recipe` gives it")
+    told = Recipe() if pipeline is None else read_recipe_of(pipeline)
     slots = slots_of_chain(told.chain)
     for name in check_mapping(intruder, "intruder", optional=True):
         check_choice(name, "intruder", ("n_known", "overlap"))

@@ -82,7 +82,7 @@ def check(
     """
     from reident.workbench.check import check as run
     from reident.workbench.check.judge import QUICK
-    from reident.workbench.check.reading import SAME_ORDER
+    from reident.workbench.check.reading import SAME_ORDER, pairs_beside
 
     dataset = _dataset(
         against, recipe, network=network, ends=ends,
@@ -104,7 +104,7 @@ def check(
     verdict = run(
         given,
         dataset,
-        pairs or (SAME_ORDER if same_order else id),
+        pairs or (SAME_ORDER if same_order else id) or pairs_beside(release),
         called=dict(common.parted(text, "--called", "column=name") for text in called or []),
         new=dict(_word(text) for listed in new or [] for text in common.listed(listed)),
         derived=[name for listed in derived or [] for name in common.listed(listed)],

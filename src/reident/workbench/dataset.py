@@ -354,8 +354,13 @@ class Dataset:
 
     @property
     def sensitive(self) -> list[str]:
-        """The columns that must not become known, the one with the fewest values first."""
-        return sorted(self.schema.named("sensitive"), key=lambda name: self.data[name].nunique())
+        """The columns that must not become known."""
+        return self.schema.named("sensitive")
+
+    @property
+    def fewest(self) -> list[str]:
+        """The sensitive columns, the one with the fewest values first: methods look at that one."""
+        return sorted(self.sensitive, key=lambda name: self.data[name].nunique())
 
     @property
     def places(self) -> tuple[str, str] | None:
@@ -474,4 +479,6 @@ def read_recipe_of(recipe: Any) -> Recipe:
 
     if isinstance(recipe, str | Path):
         return read_recipe(recipe)
-    return check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
+    check_instance(recipe, "recipe", Recipe, "`read_recipe` gives it")
+    given: Recipe = recipe
+    return given

@@ -293,7 +293,7 @@ def _named(dataset: Dataset, frame: Any, pipeline: Pipeline) -> tuple[list[str],
 def roles_of(dataset: Dataset, withhold: Sequence[str] = ()) -> Roles:
     """Return the roles as methods take them, without columns that are withheld."""
     quasi = [name for name in dataset.quasi if name not in set(withhold)]
-    secret = [name for name in dataset.sensitive if name not in set(withhold)]
+    secret = [name for name in dataset.fewest if name not in set(withhold)]
     return Roles(
         quasi, [name for name in dataset.epsilon_quasi if name in quasi], secret[0] if secret else None,
         dataset.schema.single("household"), dataset.hierarchies, dataset.public, secret[1:],

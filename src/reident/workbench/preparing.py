@@ -56,7 +56,7 @@ def prepare(
         )
     if not (listed or dataset.has_places or dataset.network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
-    secret, person = dataset.sensitive, dataset.schema.single("person")
+    secret, person = dataset.fewest, dataset.schema.single("person")
     first = secret[0] if secret else None
     dataset.weights()  # refuses weights that are none
     chosen = check_mapping(methods or {}, "methods")

@@ -141,7 +141,7 @@ def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) ->
             findings.append(Finding(
                 str(name),
                 f"is declared new, and {distinct:.0%} of its values are distinct, like a code of persons",
-                f"If it was drawn at random, say --new {name}={RANDOM}; the verdict repeats the word. Else leave it out.",
+                f"If it was drawn at random, say --new {name}={RANDOM}: the verdict repeats it. Else leave it out.",
             ))  # fmt: skip
         else:
             said = f"{name}: declared new{f' ({word})' if word else ''} by the custodian"

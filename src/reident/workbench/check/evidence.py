@@ -127,6 +127,8 @@ def _compare(
                 f"{column}: has labels that cannot be read; intruders are assumed to know each person's."
             )
     elif role in ("person", "household"):
+        if role == "household":
+            found.shown[name] = values
         found.keys[role] = pd.factorize(texts_of(values).fillna(""))[0]
         same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
         if same > _SAME_NUMBERS:

@@ -164,7 +164,7 @@ def _judge(
     found = evidence(read, rows, dataset, declared, features, dataset.release_crs)
     findings += [*tested, *found.findings]
     report, known, release = None, None, None
-    if found.known or {LAT, LON} <= set(found.shown) or read.matrix_km is not None:
+    if found.known or found.keys or {LAT, LON} <= set(found.shown) or read.matrix_km is not None:
         release, keys = found.release(read, len(dataset), rows)
         truth = release.table.index.get_indexer(dataset.data.index)
         known = found.knowledge(dataset, truth, earlier=[_earlier(one, dataset) for one in dataset.earlier])

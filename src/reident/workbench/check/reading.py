@@ -108,7 +108,8 @@ def _file(path: Path, dataset: Dataset) -> ReadRelease:
         "file", f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged",
         "Write the one that is released into a file of its own.",
     )  # fmt: skip
-    return ReadRelease(read_like(path, dataset.data), findings=[finding] if len(tables) > 1 else [])
+    crs = dataset.release_crs or dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
+    return ReadRelease(read_like(path, dataset.data, crs), findings=[finding] if len(tables) > 1 else [])
 
 
 def _tables(path: Path) -> list[str]:

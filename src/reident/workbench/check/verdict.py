@@ -125,6 +125,11 @@ class Verdict:
         return pd.DataFrame(columns=COLUMNS) if self.report is None else self.report.frame
 
     @property
+    def persons(self) -> pd.DataFrame:
+        """One row a person in the release, with the risk: confidential."""
+        return pd.DataFrame(columns=["risk", "attack", "above"]) if self.report is None else self.report.persons
+
+    @property
     def sentence(self) -> str:
         """The verdict in a sentence."""
         if self.status == "not judged":
