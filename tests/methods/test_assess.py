@@ -387,7 +387,8 @@ def test_a_chain_is_searched_over_all_its_values(people):
         {"method": "disc", "parameters": {"radius_m": [10.0, 500_000.0]}},
     ]
     found = rd.assess(
-        people, quasi=["sex", "age"], lat="LAT", lon="LON", pipeline=Recipe(chain=steps), methods=METHODS, profile="smoke", limit=0.3,
+        people, quasi=["sex", "age"], lat="LAT", lon="LON", pipeline=Recipe(chain=steps), methods=METHODS,
+        profile="smoke", limit=0.3,
         progress=False,
     )  # fmt: skip
     assert found.search.n_chains == 6

@@ -163,7 +163,8 @@ def test_roles_of_a_recipe_reach_the_assessment(files):
     told = {"quasi": ["age", "sex"], "sensitive": ["ill", "party"], "household": "home", "weight": "stands_for"}
     chain = [{"method": "mondrian", "parameters": {"k": [5, 20, 40]}}]
     found = rd.assess(
-        survey, **told, pipeline=Recipe(chain=chain), methods={"table": [{"name": "mondrian", "k": [5]}]}, limit=0.5, profile="smoke",
+        survey, **told, pipeline=Recipe(chain=chain), methods={"table": [{"name": "mondrian", "k": [5]}]}, limit=0.5,
+        profile="smoke",
         progress=False,
     )  # fmt: skip
     names = set(found.search.before.frame["name"]) | set(found.search.candidates["attack"])

@@ -125,7 +125,8 @@ def test_places_do_not_leak(people, tmp_path, method, options, suffix):
     assert manifest["method"] == method
     assert manifest["parameters"].items() >= options.items()
     assert not {"seed", "rng", "reference_sets", "area", "index", "file"} & set(manifest)
-    assert {path.name for path in tmp_path.iterdir()} == {"release"}
+    assert {path.name for path in tmp_path.iterdir()} == {"release", "release.pairs.csv"}
+    assert (tmp_path / "release.pairs.csv").stat().st_mode & 0o777 == 0o600
     assert ("distances_km.npy" in {path.name for path in out.iterdir()}) == (
         method in ("distance_noise", "lipschitz_embedding")
     )
@@ -244,7 +245,7 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
 def test_a_column_that_is_named_and_absent_is_refused_beside_a_recipe(people, tmp_path):
     recipe = recipe_of(rd.open_file(_csv(people, tmp_path)))
     recipe = replace(recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}, "columns": ["age"]}])
-    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `data`, got \['absent'\]"):
+    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `original`, got \['absent'\]"):
         protect_into(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])
     released = read_file(protect_into(people, tmp_path / "r", recipe=recipe, quasi="age") / "release.csv")
     assert "age" in released

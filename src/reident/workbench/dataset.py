@@ -105,7 +105,9 @@ class Schema:
             raise ParameterError("`lat` and `lon` must be given together, got only one of them")
         for word, given in roles.items():
             role = WORDS[check_choice(word, "role", tuple(WORDS))]
-            names = check_several([given] if isinstance(given, str) else list(given or ()), word)
+            names = check_several(() if given is None else given, word)
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ParameterError(f"`{word}` must name each column once, got {twice[0]!r} more than once")
             if absent := [name for name in names if name not in columns]:
                 raise ParameterError(
                     f"`{word}` must name columns of `original`, got {absent!r}: it has {list(columns)!r}"
@@ -430,7 +432,7 @@ class Dataset:
         )  # fmt: skip
 
 
-def open_dataset(path: str | Path, recipe: str | Path | Recipe | None = None, **given: Any) -> Dataset:
+def open_dataset(path: str | Path, recipe: Any = None, **given: Any) -> Dataset:
     """Open a file as a data set: with the roles of a recipe, else with those that are proposed.
 
     Parameters

@@ -209,7 +209,7 @@ def _plan(
     quick: bool, budget_s: float,
 ) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
     """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
-    if release.has_records and knowledge.truth is not None and knowledge.quasi:
+    if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
         for name, numbers in compositions(keys).items():
             if names is None:
                 yield name, None, knowledge, _composed(name, numbers)

@@ -201,6 +201,7 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
         done["guarantee"] = counted_guarantee(
             step.entry, step.settings, columns, pd.DataFrame(made.table),
             sensitive=roles.sensitive, missing=missing, later=later,
+            left_out=any(other["records_left_out"] for other in made.done[place + 1 :]),
         )  # fmt: skip
     return made
 

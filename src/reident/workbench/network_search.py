@@ -84,9 +84,8 @@ class _Judge:
         except (DataError, ParameterError):
             return 0.0
         assert isinstance(made.network, Network)
-        return edge_overlap(
-            self.data.network, reordered(made.network, np.arange(len(made.table)), list(made.table.index))
-        )
+        names = list(self.dataset.names[made.table.index])
+        return edge_overlap(self.data.network, reordered(made.network, np.arange(len(names)), names))
 
     def as_it_is(self) -> Release:
         """Return the network as a release."""

@@ -181,7 +181,8 @@ class Release(attacked.Release):
 def pairs_path(folder: str | Path) -> Path:
     """Return where the pairs of a release lie: beside it, never inside."""
     path = Path(folder)
-    return path.with_name(f"{path.resolve().name}.pairs.csv")
+    path = path if path.name not in ("", "..") else path.resolve()
+    return path.with_name(f"{path.name}.pairs.csv")
 
 
 def protect(

@@ -46,6 +46,7 @@ def counted_guarantee(
     sensitive: str | None = None,
     missing: str = "label",
     later: Collection[str] = (),
+    left_out: bool = False,
 ) -> str:
     """Return what holds of the released cells, in a sentence; the method's own where nothing can be counted.
 
@@ -62,6 +63,8 @@ def counted_guarantee(
         The policy for missing values, a key of `reident.workbench.making.MISSING`.
     later : collection of str
         Columns that later steps of the pipeline change: the promise is not theirs.
+    left_out : bool
+        Whether later steps left records out: then classes are smaller, and the sentence says what is left of k.
 
     Raises
     ------
@@ -72,7 +75,7 @@ def counted_guarantee(
     ell, t = settings.get("ell"), settings.get("t")
     if not columns or not len(table) or (k == 1 and not (ell or t)):
         return guarantee(entry, settings)
-    cells, asked = table[list(columns)], not set(columns) & set(later)
+    cells, asked = table[list(columns)], not set(columns) & set(later) and not left_out
     blank = suppressed_rows(cells, list(columns), "*")
     if blank.all():
         return guarantee(entry, settings)
@@ -80,6 +83,7 @@ def counted_guarantee(
     named = ", ".join(map(str, columns))
     said = f"every released record shares {named} with at least {least - 1} others, counted on the released cells"
     said += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
+    said += f"; fewer than k = {k}, since a later step left records out" if left_out and least < k else ""
     if asked and least < k:
         loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else least
         if loose < k:
