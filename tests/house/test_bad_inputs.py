@@ -28,10 +28,9 @@ WITHOUT = """
     Differencing DirectedNetwork EdgeDisclosure EqualDifferences Finding KnowledgePrice GridSets HiddenCoordinates
     ImpossibilityGame IntersectionAttack KAnonymous KEpsilonRelease LearnedLinkage Linkage LinkageQuality
     Localisation MappingQuality Microaggregation MinimalityBreach NaiveAnonymisation NearestRecord NetworkProperties
-    OpenedFile ParameterError PathLengths Pipeline Plan PrivacyWarning Propagation Rate Recipe RecordLinkage ReferenceMap
-    Release RiskReport Schema Step
-    Recovery ReleasedStep ScoreboardMatch SearchLimitWarning SetDistances Seeds SpectralMatch ToleranceIntervals
-    TrialError Verdict WeightedTable
+    OpenedFile ParameterError PathLengths Pipeline Plan PrivacyWarning Propagation Rate Recipe RecordLinkage
+    ReferenceMap Release RiskReport Schema Step Recovery ReleasedStep ScoreboardMatch SearchLimitWarning
+    SetDistances Seeds SpectralMatch ToleranceIntervals TrialError Verdict WeightedTable
 """.split()  # noqa: SIM905 (names as one text)
 
 

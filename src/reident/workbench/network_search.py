@@ -95,7 +95,8 @@ class _Judge:
 
     def panel(self, released: Release, *, enough: float | None = None) -> RiskReport:
         """Judge a release."""
-        return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=True)
+        report = evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=True)
+        return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
 
     def row(self, step: Step, draws: int) -> tuple[dict[str, Any], Release | None]:
         """Return what was found of a candidate, and its first draw if all passed."""
