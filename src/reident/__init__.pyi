@@ -123,7 +123,6 @@ from .places.masks import (
     mask_donut as mask_donut,
     mask_grid as mask_grid,
     mask_population_donut as mask_population_donut,
-    move_rigidly as move_rigidly,
     swap_locations as swap_locations,
 )
 from .places.tolerance_intervals import (
@@ -135,7 +134,7 @@ from .places.displacement import (
     mask_areal_elimination as mask_areal_elimination,
     mask_dhs as mask_dhs,
     mask_planar_laplace as mask_planar_laplace,
-    mask_voronoi as mask_voronoi,
+    move_rigidly as move_rigidly,
 )
 from .places.grid_sets import (
     GridSets as GridSets,
@@ -143,7 +142,6 @@ from .places.grid_sets import (
     mask_by_grid_sets as mask_by_grid_sets,
     repair_grid_sets as repair_grid_sets,
 )
-from .places.unmasking import average_releases as average_releases, unmask_voronoi as unmask_voronoi
 from .places.localisation import Localisation as Localisation
 from .places.multilateration import multilateration_attack as multilateration_attack
 from .places.population_location import locate_by_population as locate_by_population

@@ -33,7 +33,6 @@ GOOD = {
     'DistanceDeviation.quantiles_km': dict(probabilities=[0.5]),
     'MetricMicrodata': dict(table=PLACES[["sex"]], distances_km=D),
     'autocorrelation': dict(values=[1.0, 2.0, 3.0, 5.0], distances_km=D, neighbours=2),
-    'average_releases': dict(releases=[PLACES, PLACES]),
     'calibrate_distances': dict(d_release=D, lat=LAT, lon=LON, n_reference_sets=2, reference_set_size=2, area=AREA, n_simulations=2),
     'classical_linkage': dict(release=PLACES, known=PLACES, quasi="sex"),
     'clustering_agreement': dict(d_original=D, d_release=D, n_clusters=2),
@@ -58,7 +57,6 @@ GOOD = {
     'mask_donut': dict(points=POINTS, inner_m=1.0, outer_m=5.0),
     'mask_grid': dict(points=POINTS, cell_m=1000.0),
     'mask_planar_laplace': dict(points=PLACES, epsilon_per_km=1.0),
-    'mask_voronoi': dict(points=PLACES),
     'max_clique': dict(graph=PRODUCT),
     'max_cliques': dict(graph=PRODUCT),
     'move_rigidly': dict(points=POINTS),
@@ -74,7 +72,6 @@ GOOD = {
     'swap_locations': dict(points=POINTS, candidates=POINTS, outer_m=1e6),
     'mask_population_donut': dict(points=POINTS, density=RASTER, k_min=1, k_max=5),
     'tolerance_intervals': dict(lat=LAT, lon=LON, n_reference_sets=2, reference_set_size=2, area=AREA, alpha=0.9, n_simulations=20),
-    'unmask_voronoi': dict(release=PLACES, known=PLACES.iloc[:1]),
 }
 
 # function, error, words of its message, what is changed
@@ -103,8 +100,6 @@ BAD = [
     ('autocorrelation', ParameterError, '`neighbours` must be at most 3, got 9', dict(neighbours=9)),
     ('autocorrelation', ParameterError, '`band_km` must lie in (0, inf) and be finite, got -1', dict(weights="band", band_km=-1)),
     ('autocorrelation', ParameterError, "`band_km` must be given for weights='band'", dict(weights="band")),
-    ('average_releases', DataError, '`releases` must hold at least one release, got none', dict(releases=[])),
-    ('average_releases', ParameterError, '`releases[1]` must name columns', dict(releases=[PLACES, TABLE])),
     ('calibrate_distances', DataError, '`d_release` must be square, got shape (2, 4)', dict(d_release=D[:2])),
     ('calibrate_distances', DataError, '`d_release` must not be negative, got -7 at (0, 3)', dict(d_release=-D)),
     ('calibrate_distances', DataError, '`lat` must lie in [-90, 90] degrees, got 99 at position 0: are', dict(lat=[99.0] * 4)),
@@ -241,7 +236,6 @@ BAD = [
     ('mask_grid', DataError, '`points` must be a pandas DataFrame, got NoneType', dict(points=None)),
     ('mask_planar_laplace', ParameterError, '`epsilon_per_km` must lie in (0, inf) and be finite, got 0.0', dict(epsilon_per_km=0.0)),
     ('mask_planar_laplace', DataError, '`lat_deg` must lie in [-90, 90] degrees, got 99', dict(points=PLACES.assign(lat_deg=99.0))),
-    ('mask_voronoi', DataError, '`points` must have at least 2 records, got 1: a cell needs a neighbour', dict(points=PLACES.iloc[:1])),
     ('max_clique', ParameterError, '`graph` must be a compatibility graph, a networkx graph, a scipy sparse or a numpy adjacen', dict(graph=3)),
     ('max_clique', ParameterError, '`graph` must be undirected, got a directed graph: conv', dict(graph=DIRECTED)),
     ('max_clique', DataError, '`graph` must be a square adjacency matrix, got shape (2, 3)', dict(graph=np.ones((2, 3), bool))),
@@ -348,6 +342,4 @@ BAD = [
     ('tolerance_intervals', ParameterError, '`n_simulations` must be at least 2, got 1', dict(n_simulations=1)),
     ('tolerance_intervals', ParameterError, "`condensed` must be True or False, got 'yes'", dict(condensed="yes")),
     ('tolerance_intervals', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
-    ('unmask_voronoi', DataError, '`known` must name released records, got 9', dict(known=PLACES.iloc[:1].rename(index={0: 9}))),
-    ('unmask_voronoi', ParameterError, '`release` must name columns of `release`', dict(release=TABLE)),
 ]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reident.base import EARTH_RADIUS_KM
 from reident.kernels._jit import fused_jit, jit, unrolled_jit
 from reident.kernels._loops import sum_of
-
-EARTH_RADIUS_KM = 6371.0
 
 # Highest m = (chord / 2)^2 for which the short polynomial holds: points within 1,275 km of each other.
 NEAR = 0.01
