@@ -98,10 +98,10 @@ def _cells(geometry: BaseGeometry) -> tuple[BaseGeometry, FloatArray, FloatArray
 
 
 def areas_of(areas: Any, lat: FloatArray, lon: FloatArray, name: str = "areas") -> IntArray:
-    """Return the number of the first area that holds each place, -1 for none."""
+    """Return the number of the first area that holds each place, its border too, -1 for none."""
     which = np.full(lat.size, -1, dtype=np.int64)
     place, area = shapely.STRtree(_polygons(areas, name)).query(
-        shapely.points(longitudes_within(lon), lat), predicate="within"
+        shapely.points(longitudes_within(lon), lat), predicate="intersects"
     )
     # The last assignment wins, so the first area is written last.
     order = np.argsort(-area, kind="stable")

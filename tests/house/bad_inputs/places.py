@@ -50,7 +50,7 @@ GOOD = {
     'great_circle_pairs_km': dict(lat_p_deg=LAT, lon_p_deg=LON, lat_q_deg=LAT, lon_q_deg=LON),
     'linkage_quality': dict(links=LINKS, truth=LINKS),
     'locate_by_population': dict(release=D, places=PLACES, area=AREA),
-    'mask_areal_elimination': dict(points=PLACES, areas=gpd.GeoDataFrame({"persons": [3, 4]}, geometry=[box(8, 49, 8.5, 50), box(8.5, 49, 9, 50)], crs=4326), population="persons", k=5),
+    'mask_areal_elimination': dict(points=PLACES, areas=gpd.GeoDataFrame({"persons": [3, 4]}, geometry=[box(0, 0, 8.5, 80), box(8.5, 0, 90, 80)], crs=4326), population="persons", k=5),
     'mask_by_grid_sets': dict(points=PLACES, radius_km=50, spacing_km=10),
     'mask_dhs': dict(points=PLACES.assign(urban=[True, False] * 2), urban="urban"),
     'mask_disc': dict(points=POINTS, radius_m=10.0),
