@@ -10,6 +10,11 @@ JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if h
 # Many processes import the package: each would compile its sources anew, which takes longer than the rest of the import.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Numba does not compile a kernel again when one that it calls has changed: the folder follows from all kernels.
+ifndef NUMBA_CACHE_DIR
+export NUMBA_CACHE_DIR := $(shell $(PYTHON) src/reident/kernels/_cache.py)
+endif
+
 .PHONY: help reproduce test fuzz faults lint lab bench docs lectures clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"

@@ -19,6 +19,7 @@ import numpy as np
 
 import reident
 from reident.base import DataError, scratch
+from reident.kernels._cache import cache_folder
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, publish, told, workplace
 from reident.sweep._progress import RELAY
@@ -192,6 +193,7 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
     ours = {
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
         RELAY: str(work / PROGRESS),
+        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder()),
     }
     if scheduler:
         ours[SCHEDULER] = scheduler
