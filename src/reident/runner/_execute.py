@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import re
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -94,8 +93,7 @@ def _make_way() -> None:
 
 def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     """Execute with papermill; return what went wrong, None if nothing did."""
-    with _without_grammar():
-        import nbclient.exceptions
+    import nbclient.exceptions
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
@@ -148,20 +146,6 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                 continue  # a kernel now and then fails to start on a busy machine
             return {"type": type(error).__name__, "message": str(error), "traceback": ""}
     raise AssertionError("unreachable")
-
-
-@contextlib.contextmanager
-def _without_grammar() -> Iterator[None]:
-    """Keep jsonschema from a package that compiles a grammar for over a second, which no notebook needs."""
-    name = "rfc3987_syntax"
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # its import fails, as where it is not installed
-    try:
-        yield
-    finally:
-        del sys.modules[name]
 
 
 def _is_news(record: logging.LogRecord) -> bool:
