@@ -4,6 +4,7 @@ from . import (
     base as base,
     cliques as cliques,
     data as data,
+    experiments as experiments,
     methods as methods,
     networks as networks,
     places as places,
@@ -11,7 +12,6 @@ from . import (
     queries as queries,
     runner as runner,
     studies as studies,
-    sweep as sweep,
     tables as tables,
     workbench as workbench,
 )

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 import reident
+from reident._old_sweep._machine import processors
 from reident.base import MEMORY, read_size
-from reident.sweep._machine import processors
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident.experiments.results import RESULT
 from reident.base import ParameterError, check_choice
 from reident.plotting import draw_lines, new_figure, save_figure
-from reident.sweep.result import RESULT
 
 __all__ = ["PICTURES", "RESULTS", "Plot", "collect", "draw", "means"]
 
