@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.experiments.results import RESULT
 from reident.base import ParameterError, check_choice
+from reident.experiments.results import RESULT
 from reident.plotting import draw_lines, new_figure, save_figure
 
 __all__ = ["PICTURES", "RESULTS", "Plot", "collect", "draw", "means"]

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident.experiments.results import declare
 from reident.base import DataError, check_choice, check_seed, scratch
 from reident.data._paths import notebooks_folder
 from reident.data.papers import Paper
+from reident.experiments.results import declare
 from reident.studies.parameters import changed, rules
 
 if TYPE_CHECKING:
