@@ -24,7 +24,7 @@ from reident.base import (
     encode_labels,
 )
 from reident.cliques.adjacency import Adjacency
-from reident.kernels._jit import in_threads
+from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
 
@@ -286,10 +286,7 @@ def _build(
     )
     pairs = np.column_stack([release, known]).astype(np.int64)
 
-    length, first, second, labels = kernels.release_pairs(codes_release, ranks, d_release, n_codes)
-    starts, length, first, second = kernels.group_by_labels(
-        np.argsort(length), length, first, second, labels, n_codes * n_codes
-    )
+    starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
     n_known = codes_known.size
     begin = np.zeros((n_known, n_known), dtype=np.int32)
     end = np.zeros((n_known, n_known), dtype=np.int32)
@@ -297,9 +294,12 @@ def _build(
     built = (codes_known, offsets, first, second, begin, end)
 
     parts = _parts(offsets)
+    # Contiguous and writable, so that the kernel is compiled for one kind of arrays.
+    low, high = np.array(low, order="C"), np.array(high, order="C")
     bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
     in_threads(lambda part: kernels.known_ranges(*bounds, *part, begin, end), parts)
-    n_ends = int(kernels.count_ends(codes_known, begin, end))
+    both_ways = np.where(codes_known[:, None] == codes_known, 2, 1)
+    n_ends = int(((end - begin) * both_ways).sum())
     words = (n_vertices + 63) // 64
     if n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words:
         bits = np.zeros((n_vertices, words), dtype=np.uint64)
@@ -313,6 +313,28 @@ def _build(
     indices = np.empty(n_ends, dtype=np.int32)
     in_threads(lambda part: kernels.fill_lists(*built, *part, indptr, indices), parts)
     return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, most=most))
+
+
+def _release_pairs(
+    codes_release: IntArray, ranks: IntArray, d_release: FloatArray, n_codes: int
+) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+    """Sort the pairs of labelled release records by their two labels, smaller label first, then by distance.
+
+    Returns where the pairs of labels (a, b) start, at ``a * n_codes + b``, the distances, and the records' ranks.
+    """
+    labelled = np.flatnonzero(codes_release >= 0)
+    i, j = (labelled[side] for side in np.triu_indices(labelled.size, 1))
+    length = d_release[i, j]
+    turned = codes_release[i] > codes_release[j]
+    i, j = np.where(turned, j, i), np.where(turned, i, j)
+    first, second = ranks[i].astype(np.int32), ranks[j].astype(np.int32)
+    labels = codes_release[i] * n_codes + codes_release[j]
+    del i, j, turned
+    order = np.argsort(length)
+    # Small numbers are sorted in linear time.
+    order = order[np.argsort(labels[order].astype(np.min_scalar_type(n_codes**2)), kind="stable")]
+    starts = np.searchsorted(labels[order], np.arange(n_codes * n_codes + 1))
+    return starts, length[order], first[order], second[order]
 
 
 def _afford(

@@ -21,6 +21,7 @@ import reident
 from reident._old_sweep._progress import RELAY
 from reident._old_sweep._workers import SCHEDULER
 from reident.base import DataError, scratch
+from reident.kernels._cache import cache_folder
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, publish, told, workplace
 
@@ -192,6 +193,7 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
     ours = {
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
         RELAY: str(work / PROGRESS),
+        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder()),
     }
     if scheduler:
         ours[SCHEDULER] = scheduler
