@@ -243,7 +243,7 @@ def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.I
 
 def _too_few(claim: Claim) -> dict[str, Any]:
     note = f"the first look is at {claim.schedule[0]} data sets"
-    return {"verdict": "open", "verdict_as_printed": "open", "note": "; ".join(filter(None, [note, claim.note]))}
+    return {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
 
 
 def _verdict(verdict: Verdict) -> str:

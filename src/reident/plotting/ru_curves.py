@@ -66,6 +66,8 @@ def draw_ru_curve(
         Where the labels of the first and the last release stand, in points from them.
     """
     x, y = points["utility"], points["risk"]
+    if x.min() == x.max():  # a scale needs two ends
+        ax.update_datalim([(x.iloc[0] / 2, y.iloc[0]), (x.iloc[0] * 2, y.iloc[0])])
     ax.errorbar(x, y, points["half"], color=colour, linestyle=line, marker=marker, linewidth=1.2, elinewidth=0.7)
     style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": colour, "ha": "center", "zorder": 5}
     ends = () if unit is None else ((0, shifts[0]), (-1, shifts[1]))
