@@ -73,7 +73,7 @@ def list_() -> None:
     """List the studies, the notebooks and the figures."""
     from reident.data._paths import notebooks_folder
     from reident.runner._parameters import notebook_title
-    from reident.runner.experiments import citation_of, experiments
+    from reident.runner.experiments import citation_of, experiments, figure_names
     from reident.studies.catalogue import available_studies
 
     print("Studies (reident reproduce STEM)")
@@ -87,6 +87,9 @@ def list_() -> None:
     for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
         print(f"  {path.stem:<34} {notebook_title(path)}")
     print("\nFigures (reident figures STEM)")
+    for name, path in experiments().items():
+        for figure in figure_names(path):
+            print(f"  {name:<22} {figure}")
     for study in available_studies():
         for name in study.figures:
             print(f"  {study.name:<22} {name}")

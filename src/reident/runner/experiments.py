@@ -13,8 +13,17 @@ from reident.base import DataError, check_choice
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
 from reident.data.papers import PAPERS
+from reident.runner._parameters import notebook_cells
 
-__all__ = ["PROFILES", "citation_of", "draw_again", "experiments", "profile_parameters", "trials_folder"]
+__all__ = [
+    "PROFILES",
+    "citation_of",
+    "draw_again",
+    "experiments",
+    "figure_names",
+    "profile_parameters",
+    "trials_folder",
+]
 
 #: Parameter files beside the notebooks; a notebook's own values are ``quick``.
 PROFILES = ("smoke", "quick", "full")
@@ -60,6 +69,12 @@ def citation_of(name: str) -> str:
     """Return the citation of an experiment's document, "" for an experiment of our own."""
     paper = PAPERS.get(name.partition("_")[0])
     return paper.citation if paper else ""
+
+
+def figure_names(notebook: str | Path) -> list[str]:
+    """Return the names of the figures that a notebook draws, in order."""
+    sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
+    return re.findall(r'\.finish\(figure, "([^"]+)"', "\n".join(sources))
 
 
 def trials_folder(out: str | Path, name: str) -> str:
