@@ -1,7 +1,8 @@
-"""Delimited text as it is: encoding, separator, quotes and header are found, and every cell stays the text it was."""
+"""Read delimited text: find encoding, separator, quotes and header; keep every cell as the text it was."""
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
@@ -16,7 +17,7 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError
 
-__all__ = ["dialect_of", "read_delimited", "table_of_rows"]
+__all__ = ["read_delimited", "rows_of_text", "table_of_rows", "text_of"]
 
 _SEPARATORS = (";", ",", "\t", "|")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -44,43 +45,90 @@ def read_delimited(
     DataError, ParameterError
         If the file is no text, a line has more fields than the header, two columns have one name, or none has one.
     """
+    text, encoding, receipts = text_of(path, encoding)
+    rows, dialect, comments = rows_of_text(text, path.name, separator)
+    del text
+    table, added = table_of_rows(rows, path.name, names=names)
+    return table, {**dialect, "encoding": encoding}, [*receipts, *comments, *added]
+
+
+def text_of(path: Path, encoding: str | None = None) -> tuple[str, str, list[str]]:
+    """Return the text of a file, plain or compressed by gzip or bzip2, its encoding, and receipts of guesses.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the file is no text, or not of that encoding.
+    """
     raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        raw = gzip.decompress(raw)
-    text, encoding, told = _decode(raw, encoding, path.name)
-    del raw
+    for magic, module in ((b"\x1f\x8b", gzip), (b"BZh", bz2)):
+        if raw.startswith(magic):
+            raw = module.decompress(raw)  # type: ignore[attr-defined]
+    return _decode(raw, encoding, path.name)
+
+
+def rows_of_text(
+    text: str, name: str, separator: str | None = None
+) -> tuple[list[list[str]], dict[str, Any], list[str]]:
+    """Split text into rows of cells, without the comments above them.
+
+    Returns
+    -------
+    tuple of list, dict, list of str
+        The rows; ``separator`` (a blank: any run of blanks and tabs) and ``quote``; receipts.
+    """
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first.strip()) == 5:
         separator, text = separator or first[4], rest
     if separator is not None and len(separator) != 1:
         raise ParameterError(f"`separator` must be one character, got {separator!r}")
-    quote = _quote(text)
-    separator = separator or _separator(text, quote)
+    head = _HEAD.match(text)
+    above, below = text[: head.end()].splitlines() if head else [], text[head.end() :] if head else text
+    if not below.strip():
+        above, below = [], text
+    quote = _quote(below)
+    separator = separator or _separator(below, quote)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote) if row]
+        rows = _split(below, separator, quote)
+        width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0] if rows else 0
+        head_rows = [(line, row) for line in above for row in _split(line, separator, quote)]
     except csv.Error as error:
-        raise DataError(f"{path.name!r} could not be read as text separated by {separator!r}: {error}") from None
-    del text
-    table, added = table_of_rows(rows, path.name, names=names)
-    return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + added
+        raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
+    kept = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
+    if head_rows and not kept:
+        kept = _names_in_comment(*head_rows[-1], rows, width, separator)
+    n_comments = len(head_rows) - len(kept)
+    receipts = [f"{n_comments} comment line(s) above the header were left out"] if n_comments else []
+    return kept + rows, {"separator": separator, "quote": quote}, receipts
 
 
-def dialect_of(path: Path, *, bytes_read: int | None = 2**20) -> tuple[str, str, str]:
-    """Return separator, encoding and quote of a text file, from its beginning; all of it is read for None.
+def _split(text: str, separator: str, quote: str) -> list[list[str]]:
+    if separator == " ":
+        text = "\n".join(line.replace("\t", " ").strip() for line in text.split("\n"))
+    options: dict[str, Any] = {"delimiter": separator, "quotechar": quote, "skipinitialspace": separator == " "}
+    return [row for row in csv.reader(io.StringIO(text, newline=""), **options) if row]
 
-    Raises
-    ------
-    DataError
-        If the file is no text.
-    """
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        raw = file.read(-1 if bytes_read is None else bytes_read)
-    if bytes_read is not None and len(raw) == bytes_read:
-        raw = raw[: raw.rfind(b"\n") + 1] or raw
-    text, encoding, _ = _decode(raw, None, path.name)
-    lines = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
-    quote = _quote(lines)
-    return _separator(lines, quote), encoding, quote
+
+#: Lines above a table that begin as comments do in SNAP (#), KONECT and networkrepository (%).
+_HEAD = re.compile(r"(?:[ \t\r]*(?:[#%][^\n]*)?(?:\n|$))+")
+
+
+def _is_comment(line: str, row: list[str], width: int, separator: str) -> bool:
+    """Decide whether a line above the header that begins with # or % is a comment, not cells such as "#7,#8"."""
+    after = line.lstrip()[1:2]
+    if len(row) != width or after in ("", " ", "#") or (after == "\t" and width == 1):
+        return True
+    return line.lstrip().startswith("%") and separator in " \t"
+
+
+def _names_in_comment(line: str, row: list[str], rows: list[list[str]], width: int, separator: str) -> list[list[str]]:
+    """Return the names of the columns that the last comment gives, as in SNAP: "# FromNodeId ToNodeId"."""
+    if not line.startswith("#") or width < 2:
+        return []
+    if separator in " \t":
+        names = [name for name in re.split(r"\t" if separator == "\t" else r"\s+", line.strip("# \r")) if name]
+        return [names] if len(names) == width and not all(map(_NUMBER.fullmatch, names)) else []
+    return [row] if len(row) == width and _like_a_record(rows[0], rows[1:_ROWS]) else []
 
 
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
@@ -128,8 +176,13 @@ def _quote(text: str) -> str:
 
 
 def _separator(text: str, quote: str) -> str:
-    """Return the separator by which most lines have as many fields as the header, at least two."""
+    """Return the separator by which most lines have as many fields as the header, at least two; a blank for numbers."""
     lines = text.splitlines(keepends=True)[:_SAMPLE]
+    # Lists of public collections have blanks between numbers.
+    words = [line.split() for line in lines if line.strip() and "\t" not in line]
+    numbers = [row for row in words if len(row) == len(words[0]) > 1 and all(map(_NUMBER.fullmatch, row))]
+    if words and len(numbers) >= 0.9 * len(lines):
+        return " "
     best, reached = ",", (0.0, 1)
     for separator in _SEPARATORS:
         counts = [len(row) for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]
