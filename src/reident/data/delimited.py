@@ -8,13 +8,14 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reident.base import DataError, ParameterError
+from reident.base.cost import afford
 
 __all__ = ["dialect_of", "read_delimited", "table_of_rows"]
 
@@ -26,12 +27,19 @@ _OLD_ENCODINGS = ("cp1252", "latin-1", "cp850", "mac_roman")
 _SAMPLE = 500
 #: Records that are looked at to tell a line of names from a record.
 _ROWS = 5000
+#: Bytes of memory for a byte of text: a cell of five letters is an object of 54 bytes in two lists.
+_MEMORY = 12
+# A cell may be long (the outline of a country), and a wrong separator makes a cell of a whole line.
+csv.field_size_limit(2**31 - 1)
 
 
 def read_delimited(
     path: Path, *, separator: str | None = None, encoding: str | None = None, names: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     """Read a text file as a table of texts, an empty cell as ``""``.
+
+    Every line of the file is in the table, named among the sentences returned, or an error: a quote that is never
+    closed is read as a letter, it does not swallow the records below it.
 
     Returns
     -------
@@ -42,11 +50,10 @@ def read_delimited(
     Raises
     ------
     DataError, ParameterError
-        If the file is no text, a line has more fields than the header, two columns have one name, or none has one.
+        If the file is no text or does not fit into memory, quotes do not pair, a line has more fields than the
+        header, two columns have one name, or none has one.
     """
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        raw = gzip.decompress(raw)
+    raw = _bytes_of(path)
     text, encoding, told = _decode(raw, encoding, path.name)
     del raw
     first, _, rest = text.partition("\n")
@@ -56,13 +63,96 @@ def read_delimited(
         raise ParameterError(f"`separator` must be one character, got {separator!r}")
     quote = _quote(text)
     separator = separator or _separator(text, quote)
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote) if row]
-    except csv.Error as error:
-        raise DataError(f"{path.name!r} could not be read as text separated by {separator!r}: {error}") from None
+    rows, quotes = _records(text, separator, quote, path.name)
     del text
     table, added = table_of_rows(rows, path.name, names=names)
-    return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + added
+    return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + quotes + added
+
+
+def _bytes_of(path: Path) -> bytes:
+    """Return the bytes of a file, unpacked, if its text fits into memory."""
+    advice = "take fewer records"
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    if not packed:
+        afford(_MEMORY * path.stat().st_size, "file", repr(path.name), advice)
+        return path.read_bytes()
+    parts, size = [], 0
+    with gzip.open(path) as unpacked:
+        while part := unpacked.read(1 << 24):
+            size += len(part)
+            afford(_MEMORY * size, "file", f"{path.name!r} of more than {size:,} bytes, unpacked", advice)
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[list[str]], list[str]]:
+    """Split a text into records; the number of lines is the control.
+
+    Where a quote is not closed, or closes in the middle of a cell, each line with as many fields as the others is a
+    record, and the quote a letter.
+
+    Raises
+    ------
+    DataError
+        If such a line has another number of fields, or a quote opens on one line and closes on another while each of
+        these lines has as many fields as a record.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote, strict=True)
+    try:
+        rows = list(reader)
+    except csv.Error:
+        rows = []
+    if rows and len(rows) == reader.line_num:
+        return [row for row in rows if row], []
+    lines = list(io.StringIO(text, newline=""))
+    alone = [len(_alone(line, separator, quote)) for line in lines[:_SAMPLE]]
+    width = Counter(filter(None, alone)).most_common(1)[0][0] if any(alone) else 0
+    rows, odd, several, at = [], [], [], 0
+    while at < len(lines):
+        reader = csv.reader(islice(lines, at, None), delimiter=separator, quotechar=quote, strict=True)
+        begun = last = at
+        try:
+            for row in reader:
+                last, at = at, begun + reader.line_num
+                if at - last > 1:
+                    several.append((last, at))
+                rows.append(row)
+        except csv.Error:
+            row = _alone(lines[at], separator, quote)
+            if len(row) != width:
+                raise DataError(
+                    f"{name!r} must have quotes in pairs, got one without a partner in line {at + 1}: take it out, or "
+                    f"double it inside a value"
+                ) from None
+            rows.append(row)
+            odd.append(at + 1)
+            at += 1
+    swallowed = [
+        (a, b) for a, b in several if width > 1 and all(len(_alone(x, separator, quote)) == width for x in lines[a:b])
+    ]
+    if swallowed:
+        first, last = swallowed[0]
+        raise DataError(
+            f"{name!r} must have each record in a line where it can be one, got a quote in line {first + 1} that closes "
+            f"in line {last}, while each of these lines has {width} fields: take the quotes out or the line breaks"
+        )
+    told = []
+    if odd:
+        shown = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
+        told.append(f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {shown}")
+    if several:
+        n_lines = sum(b - a for a, b in several)
+        told.append(f"{len(several)} record(s) have line breaks in their cells and fill {n_lines} lines")
+    return [row for row in rows if row], told
+
+
+def _alone(line: str, separator: str, quote: str) -> list[str]:
+    """Split a line by itself; where its quotes do not pair they are letters."""
+    try:
+        return next(csv.reader([line], delimiter=separator, quotechar=quote, strict=True), [])
+    except csv.Error:
+        return line.rstrip("\r\n").split(separator)
 
 
 def dialect_of(path: Path, *, bytes_read: int | None = 2**20) -> tuple[str, str, str]:
@@ -86,7 +176,7 @@ def dialect_of(path: Path, *, bytes_read: int | None = 2**20) -> tuple[str, str,
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
     if encoding is None:
         encoding = next((found for mark, found in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
-        if encoding is None and b"\0" in raw[:4096]:
+        if encoding is None and b"\0" in raw:
             raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
         if encoding is None and _decodes(raw, "utf-8"):
             encoding = "utf-8"
