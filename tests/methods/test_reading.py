@@ -1,5 +1,6 @@
 """All of a file is read, or a sentence says what is not; what a file holds decides, not what it is called."""
 
+import contextlib
 import csv
 import gzip
 import io
@@ -71,12 +72,10 @@ def test_what_a_writer_of_csv_quotes_comes_back_or_is_refused(tmp_path_factory, 
     csv.writer(text, delimiter=";", quoting=quoting, lineterminator="\n").writerows([("key", "b", "c"), *rows])
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     path.write_text(text.getvalue(), encoding="utf-8", newline="")
-    try:
+    broken = any("\n" in cell for row in rows for cell in row)
+    with contextlib.suppress(DataError) if broken else contextlib.nullcontext():  # two lines may be records each
         table = read_delimited(path, separator=";", names=())[0]
-    except DataError as error:  # two lines that are records each, or a first line that looks like one
-        assert "line" in str(error)
-        return
-    assert list(table.itertuples(index=False, name=None)) == rows
+        assert list(table.itertuples(index=False, name=None)) == rows
 
 
 def test_cells_of_any_length_are_read(tmp_path):

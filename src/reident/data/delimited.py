@@ -134,8 +134,8 @@ def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[lis
     if swallowed:
         first, last = swallowed[0]
         raise DataError(
-            f"{name!r} must have each record in a line where it can be one, got a quote in line {first + 1} that closes "
-            f"in line {last}, while each of these lines has {width} fields: take the quotes out or the line breaks"
+            f"{name!r} must have each record in a line where it can be one, got a quote in line {first + 1} that "
+            f"closes in line {last}, while each of these lines has {width} fields: take out the quotes or line breaks"
         )
     told = []
     if odd:
