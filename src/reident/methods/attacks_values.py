@@ -235,7 +235,9 @@ def background_knowledge(
 
     Notes
     -----
-    Vanhoef (2012), section 3.3.2; Machanavajjhala et al. (2007). l distinct values withstand l - 2 exclusions.
+    Vanhoef (2012), section 3.3.2; Machanavajjhala et al. (2007). l distinct values withstand l - 2 exclusions. Which
+    values are ruled out depends on the true one: the control is the same intruder before the whole table as one class,
+    who is right where the value is among the commonest.
     """
     del rng
     found = _shares(release, knowledge)
@@ -263,6 +265,8 @@ def background_knowledge(
     guess = np.where(best >= 0, best, likeliest)
     base = np.where(guess >= 0, found.prior[np.maximum(guess, 0)], 0.0)
     guessed.claims["base"] = base / np.maximum(1 - lost, 1e-300)
+    commonest = np.argsort(-found.prior, kind="stable")[: excluded + 1]
+    guessed.claims["control"] = np.isin(truth, commonest).astype(float)
     return guessed
 
 
