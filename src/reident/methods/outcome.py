@@ -333,12 +333,10 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         risks = _risks_by_kind(inside, outcome)
     # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
     residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risks.risk.max()))
-    least = 0.0 if outcome.what == "attribute" else inside["base"].to_numpy(float)
-    top = risks.high if outcome.proven and risks.own else np.where(risks.low > least, risks.high, 0.0)
-    over = top > limit + 1e-12
+    over = risks.top > limit + 1e-12
     guessing = not over.any() and rate.low <= baseline
     within = "not told apart from guessing" if guessing else "within the limit"
-    persons = pd.DataFrame({"risk": risks.risk, "top": top, "above": over}, index=inside.index)
+    persons = pd.DataFrame({"risk": risks.risk, "top": risks.top, "above": over}, index=inside.index)
     return {
         "risk": rate.value,
         "measure": "success" if told else "confidence",
@@ -365,11 +363,10 @@ def shares_above(persons: pd.DataFrame) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Risks:
-    """Each person's risk with its ends, and whether it is the confidence of the attack."""
+    """Each person's risk, the upper end of it that counts, and whether it is the confidence of the attack."""
 
     risk: FloatArray
-    low: FloatArray
-    high: FloatArray
+    top: FloatArray
     own: bool
 
 
@@ -378,7 +375,13 @@ def _own_risks(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
     risk = claims["confidence"].to_numpy(float)
     if outcome.what == "attribute":
         risk = gain(risk, claims["base"])
-    return _Risks(risk, risk, risk, own=True)
+    beyond = outcome.proven | (risk > _least(claims, outcome))
+    return _Risks(risk, np.where(beyond, risk, 0.0), own=True)
+
+
+def _least(claims: pd.DataFrame, outcome: Outcome) -> FloatArray:
+    """Return the risk of guessing, beyond which a risk counts."""
+    return np.zeros(len(claims)) if outcome.what == "attribute" else claims["base"].to_numpy(float)
 
 
 def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
@@ -392,10 +395,11 @@ def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
             control = _rates(claims["control"].to_numpy(float), kinds)
             base, reach = np.maximum(base, control[0]), np.maximum(base, control[2])
         risk, low, high = gain(risk, base), gain(low, reach), gain(high, base)
+    top = np.where(low > _least(claims, outcome), high, 0.0)
     if outcome.proven:
         proven = _own_risks(claims, outcome).risk
-        risk, low, high = (np.maximum(one, proven) for one in (risk, low, high))
-    return _Risks(risk, low, high, own=False)
+        risk, top = np.maximum(risk, proven), np.maximum(top, proven)
+    return _Risks(risk, top, own=False)
 
 
 def _kinds(confidence: FloatArray) -> list[IntArray]:

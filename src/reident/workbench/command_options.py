@@ -78,6 +78,8 @@ def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
         raise ParameterError("`file` or a `recipe` that names one must be given")
     path = file or Path(recipe or "").parent / str(told and told.file)
     opened = open_file(path, **({} if told is None else dict(told.reading)))
+    if told is not None:
+        told.check_columns(opened)
     return opened, told or recipe_of(opened, str(path))
 
 
