@@ -210,7 +210,7 @@ def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) 
         table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
         pq.write_table(table, path, store_schema=False)
         return []
-    if kind in (".xlsx", ".xls"):
+    if kind == ".xlsx":
         _write_excel(plain, path)
         return []
     return _write_text(plain, path, dialect or {})
