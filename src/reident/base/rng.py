@@ -53,6 +53,7 @@ class _System:
         import threading
 
         self._words: Iterator[int] = iter(())
+        self._process = os.getpid()
         self.lock = threading.Lock()
         pointer, word, half, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_double
         calls = (
@@ -74,10 +75,12 @@ class _System:
         self.capsule = make(ctypes.addressof(self._struct), self._name, None)
 
     def _next(self) -> int:
-        for value in self._words:
-            return value
+        if self._process == os.getpid():  # a forked process must not repeat its parent's noise
+            for value in self._words:
+                return value
         import array
 
+        self._process = os.getpid()
         self._words = iter(array.array("Q", os.urandom(self._BYTES)))
         return next(self._words)
 
