@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray
+from reident.base import BoolArray, FloatArray, afford
 from reident.tables.classes import text_of
 
 __all__ = ["GAP", "LabelReader", "ancestors", "text_of", "texts_of", "with_gaps"]
+
+#: Pairs of a value and an interval that are compared at once.
+_AT_ONCE = 1 << 22
 
 #: The label of a missing value.
 GAP = "(missing)"
@@ -166,11 +169,26 @@ class LabelReader:
         )
 
     def cover(self) -> BoolArray:
-        """Return whether each label covers each value, shape (n_values, n_labels)."""
-        numbers = self.numbers[:, None]
-        above = np.where(self._with_low, numbers >= self._low, numbers > self._low)
-        below = np.where(self._with_high, numbers <= self._high, numbers < self._high)
-        covered: BoolArray = above & below
+        """Return whether each label covers each value, shape (n_values, n_labels).
+
+        Raises
+        ------
+        ParameterError
+            If the table of values by labels does not fit into memory.
+        """
+        shape = len(self.values), len(self.labels)
+        made = f"a table of {shape[0]:,} values by {shape[1]:,} labels"
+        afford(2 * shape[0] * shape[1], "release", made, "take a sample of the records, or fewer distinct labels")
+        covered: BoolArray = np.zeros(shape, dtype=bool)
+        intervals = np.flatnonzero(~np.isnan(self._low))
+        low, high = self._low[intervals], self._high[intervals]
+        with_low, with_high = self._with_low[intervals], self._with_high[intervals]
+        step = max(1, _AT_ONCE // max(1, intervals.size))
+        for start in range(0, shape[0] if intervals.size else 0, step):
+            numbers = self.numbers[start : start + step, None]
+            above = np.where(with_low, numbers >= low, numbers > low)
+            below = np.where(with_high, numbers <= high, numbers < high)
+            covered[start : start + step, intervals] = above & below
         self._mark_equal_or_above(covered)
         for place in self._others:
             test = _test(self.labels[place])
@@ -190,6 +208,8 @@ class LabelReader:
 
     def distance(self, covered: BoolArray) -> FloatArray:
         """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""
+        made = f"distances of {covered.shape[0]:,} values to {covered.shape[1]:,} labels"
+        afford(40 * covered.size, "release", made, "take a sample of the records, or fewer distinct labels")
         finite = self.numbers[np.isfinite(self.numbers)]
         scale = float(np.ptp(finite)) if finite.size else 0.0
         exact = pd.to_numeric(pd.Series([text_of(label) for label in self.labels]), errors="coerce").to_numpy(float)
