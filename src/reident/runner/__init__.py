@@ -26,7 +26,7 @@ from reident.runner._board import Board
 from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
-from reident.runner.experiments import experiments, profile_parameters, trials_folder
+from reident.runner.experiments import check_by_notebook, experiments, profile_parameters, trials_folder
 from reident.studies.catalogue import available_studies, select_studies
 
 __all__ = [
@@ -178,6 +178,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
         defaults, sources, title = read[run.notebook]
         try:
             parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+            check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
             told = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{told}") from None
