@@ -355,13 +355,19 @@ def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFram
     return rest.assign(**{name: places["true"][name] for name in places["true"].columns})[places["order"]]
 
 
+def _same(before: Any, after: Any) -> bool:
+    """Tell whether a method left every released value of a column as it was, such as swaps of less than one rank."""
+    return bool(before.loc[after.index].reset_index(drop=True).equals(after.reset_index(drop=True)))
+
+
 def _manifest(
     frame: Any, original: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
 ) -> dict[str, Any]:
     """Return what may be published about the release."""
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
     own = geometry + ([] if places is None else [places["lat"], places["lon"]])
-    unchanged = [name for name in released.columns if name not in made.changed and name not in own]
+    values = [name for name in released.columns if name not in own]
+    unchanged = [name for name in values if name not in made.changed or _same(original[name], released[name])]
     if made.places == "true":
         unchanged += [name for name in own if name in released.columns]
     losses = {
