@@ -1,7 +1,8 @@
-"""Delimited text as it is: encoding, separator, quotes and header are found, and every cell stays the text it was."""
+"""Read delimited text: find encoding, separator, quotes and header; keep every cell as the text it was."""
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
@@ -17,7 +18,7 @@ import pandas as pd
 from reident.base import DataError, ParameterError
 from reident.base.cost import afford
 
-__all__ = ["dialect_of", "read_delimited", "table_of_rows"]
+__all__ = ["read_delimited", "rows_of_text", "table_of_rows", "text_of"]
 
 _SEPARATORS = (";", ",", "\t", "|")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -53,32 +54,71 @@ def read_delimited(
         If the file is no text or does not fit into memory, quotes do not pair, a line has more fields than the
         header, two columns have one name, or none has one.
     """
-    raw = _bytes_of(path)
-    text, encoding, told = _decode(raw, encoding, path.name)
-    del raw
+    text, encoding, receipts = text_of(path, encoding)
+    rows, dialect, comments = rows_of_text(text, path.name, separator)
+    del text
+    table, added = table_of_rows(rows, path.name, names=names)
+    return table, {**dialect, "encoding": encoding}, [*receipts, *comments, *added]
+
+
+def text_of(path: Path, encoding: str | None = None) -> tuple[str, str, list[str]]:
+    """Return the text of a file, plain or compressed by gzip or bzip2, its encoding, and receipts of guesses.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the file is no text, or not of that encoding.
+    """
+    return _decode(_bytes_of(path), encoding, path.name)
+
+
+def rows_of_text(
+    text: str, name: str, separator: str | None = None
+) -> tuple[list[list[str]], dict[str, Any], list[str]]:
+    """Split text into rows of cells, without the comments above them.
+
+    Returns
+    -------
+    tuple of list, dict, list of str
+        The rows; ``separator`` (a blank: any run of blanks and tabs) and ``quote``; receipts.
+    """
+    n_lines = text.count("\n")
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first.strip()) == 5:
         separator, text = separator or first[4], rest
     if separator is not None and len(separator) != 1:
         raise ParameterError(f"`separator` must be one character, got {separator!r}")
-    quote = _quote(text)
-    separator = separator or _separator(text, quote)
-    rows, quotes = _records(text, separator, quote, path.name)
-    del text
-    table, added = table_of_rows(rows, path.name, names=names)
-    return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + quotes + added
+    head = _HEAD.match(text)
+    above, below = text[: head.end()].splitlines() if head else [], text[head.end() :] if head else text
+    if not below.strip():
+        above, below = [], text
+    quote = _quote(below)
+    separator = separator or _separator(below, quote)
+    try:
+        rows, quotes = _records(below, separator, quote, name, n_lines - below.count("\n"))
+        width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0] if rows else 0
+        head_rows = [(line, _alone(line, separator, quote)) for line in above if line.strip()]
+    except csv.Error as error:
+        raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
+    kept = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
+    if head_rows and not kept:
+        kept = _names_in_comment(*head_rows[-1], rows, width, separator)
+    n_comments = len(head_rows) - len(kept)
+    receipts = [f"{n_comments} comment line(s) above the header were left out"] if n_comments else []
+    return kept + rows, {"separator": separator, "quote": quote}, receipts + quotes
 
 
 def _bytes_of(path: Path) -> bytes:
     """Return the bytes of a file, unpacked, if its text fits into memory."""
     advice = "take fewer records"
     with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    if not packed:
+        magic = file.read(3)
+    unpack = gzip.open if magic.startswith(b"\x1f\x8b") else bz2.open if magic == b"BZh" else None
+    if unpack is None:
         afford(_MEMORY * path.stat().st_size, "file", repr(path.name), advice)
         return path.read_bytes()
     parts, size = [], 0
-    with gzip.open(path) as unpacked:
+    with unpack(path) as unpacked:
         while part := unpacked.read(1 << 24):
             size += len(part)
             afford(_MEMORY * size, "file", f"{path.name!r} of more than {size:,} bytes, unpacked", advice)
@@ -86,7 +126,7 @@ def _bytes_of(path: Path) -> bytes:
     return b"".join(parts)
 
 
-def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[list[str]], list[str]]:
+def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> tuple[list[list[str]], list[str]]:
     """Split a text into records; the number of lines is the control.
 
     Where a quote is not closed, or closes in the middle of a cell, each line with as many fields as the others is a
@@ -98,7 +138,10 @@ def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[lis
         If such a line has another number of fields, or a quote opens on one line and closes on another while each of
         these lines has as many fields as a record.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote, strict=True)
+    if separator == " ":  # any run of blanks and tabs
+        text = "\n".join(line.replace("\t", " ").strip() for line in text.split("\n"))
+    dialect: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": separator == " ", "strict": True}
+    reader = csv.reader(io.StringIO(text, newline=""), **dialect)
     try:
         rows = list(reader)
     except csv.Error:
@@ -110,7 +153,7 @@ def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[lis
     width = Counter(filter(None, alone)).most_common(1)[0][0] if any(alone) else 0
     rows, odd, several, at = [], [], [], 0
     while at < len(lines):
-        reader = csv.reader(islice(lines, at, None), delimiter=separator, quotechar=quote, strict=True)
+        reader = csv.reader(islice(lines, at, None), **dialect)
         begun = last = at
         try:
             for row in reader:
@@ -122,11 +165,11 @@ def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[lis
             row = _alone(lines[at], separator, quote)
             if len(row) != width:
                 raise DataError(
-                    f"{name!r} must have quotes in pairs, got one without a partner in line {at + 1}: take it out, or "
-                    f"double it inside a value"
+                    f"{name!r} must have quotes in pairs, got one without a partner in line {n_above + at + 1}: "
+                    "take it out, or double it inside a value"
                 ) from None
             rows.append(row)
-            odd.append(at + 1)
+            odd.append(n_above + at + 1)
             at += 1
     swallowed = [
         (a, b) for a, b in several if width > 1 and all(len(_alone(x, separator, quote)) == width for x in lines[a:b])
@@ -134,8 +177,9 @@ def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[lis
     if swallowed:
         first, last = swallowed[0]
         raise DataError(
-            f"{name!r} must have each record in a line where it can be one, got a quote in line {first + 1} that "
-            f"closes in line {last}, while each of these lines has {width} fields: take out the quotes or line breaks"
+            f"{name!r} must have each record in a line where it can be one, got a quote in line "
+            f"{n_above + first + 1} that closes in line {n_above + last}, while each of these lines has {width} "
+            f"fields: take out the quotes or line breaks"
         )
     told = []
     if odd:
@@ -149,28 +193,35 @@ def _records(text: str, separator: str, quote: str, name: str) -> tuple[list[lis
 
 def _alone(line: str, separator: str, quote: str) -> list[str]:
     """Split a line by itself; where its quotes do not pair they are letters."""
+    options: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": separator == " "}
+    if separator == " ":
+        line = line.replace("\t", " ").strip()
     try:
-        return next(csv.reader([line], delimiter=separator, quotechar=quote, strict=True), [])
+        return next(csv.reader([line], **options, strict=True), [])
     except csv.Error:
         return line.rstrip("\r\n").split(separator)
 
 
-def dialect_of(path: Path, *, bytes_read: int | None = 2**20) -> tuple[str, str, str]:
-    """Return separator, encoding and quote of a text file, from its beginning; all of it is read for None.
+#: Lines above a table that begin as comments do in SNAP (#), KONECT and networkrepository (%).
+_HEAD = re.compile(r"(?:[ \t\r]*(?:[#%][^\n]*)?(?:\n|$))+")
 
-    Raises
-    ------
-    DataError
-        If the file is no text.
-    """
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        raw = file.read(-1 if bytes_read is None else bytes_read)
-    if bytes_read is not None and len(raw) == bytes_read:
-        raw = raw[: raw.rfind(b"\n") + 1] or raw
-    text, encoding, _ = _decode(raw, None, path.name)
-    lines = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
-    quote = _quote(lines)
-    return _separator(lines, quote), encoding, quote
+
+def _is_comment(line: str, row: list[str], width: int, separator: str) -> bool:
+    """Decide whether a line above the header that begins with # or % is a comment, not cells such as "#7,#8"."""
+    after = line.lstrip()[1:2]
+    if len(row) != width or after in ("", " ", "#") or (after == "\t" and width == 1):
+        return True
+    return line.lstrip().startswith("%") and separator in " \t"
+
+
+def _names_in_comment(line: str, row: list[str], rows: list[list[str]], width: int, separator: str) -> list[list[str]]:
+    """Return the names of the columns that the last comment gives, as in SNAP: "# FromNodeId ToNodeId"."""
+    if not line.startswith("#") or width < 2:
+        return []
+    if separator in " \t":
+        names = [name for name in re.split(r"\t" if separator == "\t" else r"\s+", line.strip("# \r")) if name]
+        return [names] if len(names) == width and not all(map(_NUMBER.fullmatch, names)) else []
+    return [row] if len(row) == width and _like_a_record(rows[0], rows[1:_ROWS]) else []
 
 
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
@@ -218,8 +269,13 @@ def _quote(text: str) -> str:
 
 
 def _separator(text: str, quote: str) -> str:
-    """Return the separator by which most lines have as many fields as the header, at least two."""
+    """Return the separator by which most lines have as many fields as the header, at least two; a blank for numbers."""
     lines = text.splitlines(keepends=True)[:_SAMPLE]
+    # Lists of public collections have blanks between numbers.
+    words = [line.split() for line in lines if line.strip() and "\t" not in line]
+    numbers = [row for row in words if len(row) == len(words[0]) > 1 and all(map(_NUMBER.fullmatch, row))]
+    if words and len(numbers) >= 0.9 * len(lines):
+        return " "
     best, reached = ",", (0.0, 1)
     for separator in _SEPARATORS:
         counts = [len(row) for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import BoolArray, FloatArray, IntArray, afford
 from reident.tables.classes import text_of
 
 __all__ = ["GAP", "LabelReader", "ancestors", "common_texts", "places_among", "text_of", "texts_of", "with_gaps"]
+
+#: Pairs of a value and an interval that are compared at once.
+_AT_ONCE = 1 << 22
 
 #: The label of a missing value.
 GAP = "(missing)"
@@ -21,6 +24,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
 _RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAYS = re.compile(rf"^\[({_DAY.pattern}[^,\]]*), ({_DAY.pattern}[^,\]]*)\]$")
 #: A code whose last signs are not told: 0xxxx.
 _DIGITS_GONE = re.compile(r"([A-Za-z]{0,3}\d+)([xX#?]+)")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
@@ -214,8 +218,9 @@ class LabelReader:
     hierarchy, is an interval ("[20, 30)", "20-29", "< 30", "20 bis unter 30 Jahre", "70+", a pandas Interval) that
     contains it, a set ("{a, b}", or a Python set) that lists it, a long set shortened to its ends in the order of the
     text ("{a, ..., k}"), a mask ("130**", "130xx": the same text but for the stars, or a beginning of it, "3*"), a
-    year, quarter or month of a date ("2021", "2021-Q1", "2021-03", "03.2021"), or "*", which covers everything. A
-    missing label covers everything, and a missing value is covered by every label: nothing is known of it.
+    year, quarter, month or range of dates ("2021", "2021-Q1", "2021-03", "03.2021", "[2021-03-04, 2021-05-01]"), or
+    "*", which covers everything. A missing label covers everything, and a missing value is covered by every label:
+    nothing is known of it.
 
     Parameters
     ----------
@@ -229,8 +234,10 @@ class LabelReader:
 
     def __init__(self, values: pd.Index, labels: pd.Index, hierarchy: Any = None) -> None:
         self.values, self.labels = values, labels
-        self.numbers: FloatArray = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
         self._texts = [text_of(value) for value in values]
+        single = values.dtype in (np.float16, np.float32)  # compared as written: 0.3 is not 0.30000001192
+        numbers = pd.Series(self._texts if single else values)
+        self.numbers: FloatArray = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
         self._missing = np.asarray(values.isna())
         self._ancestors = ancestors(hierarchy)
         intervals = [interval_of(label) for label in labels]
@@ -241,11 +248,26 @@ class LabelReader:
         )
 
     def cover(self) -> BoolArray:
-        """Return whether each label covers each value, shape (n_values, n_labels)."""
-        numbers = self.numbers[:, None]
-        above = np.where(self._with_low, numbers >= self._low, numbers > self._low)
-        below = np.where(self._with_high, numbers <= self._high, numbers < self._high)
-        covered: BoolArray = above & below
+        """Return whether each label covers each value, shape (n_values, n_labels).
+
+        Raises
+        ------
+        ParameterError
+            If the table of values by labels does not fit into memory.
+        """
+        shape = len(self.values), len(self.labels)
+        made = f"a table of {shape[0]:,} values by {shape[1]:,} labels"
+        afford(2 * shape[0] * shape[1], "release", made, "take a sample of the records, or fewer distinct labels")
+        covered: BoolArray = np.zeros(shape, dtype=bool)
+        intervals = np.flatnonzero(~np.isnan(self._low))
+        low, high = self._low[intervals], self._high[intervals]
+        with_low, with_high = self._with_low[intervals], self._with_high[intervals]
+        step = max(1, _AT_ONCE // max(1, intervals.size))
+        for start in range(0, shape[0] if intervals.size else 0, step):
+            numbers = self.numbers[start : start + step, None]
+            above = np.where(with_low, numbers >= low, numbers > low)
+            below = np.where(with_high, numbers <= high, numbers < high)
+            covered[start : start + step, intervals] = above & below
         self._mark_equal_or_above(covered)
         for place in self._others:
             test = _test(self.labels[place])
@@ -266,6 +288,8 @@ class LabelReader:
 
     def distance(self, covered: BoolArray) -> FloatArray:
         """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""
+        made = f"distances of {covered.shape[0]:,} values to {covered.shape[1]:,} labels"
+        afford(40 * covered.size, "release", made, "take a sample of the records, or fewer distinct labels")
         finite = self.numbers[np.isfinite(self.numbers)]
         scale = float(np.ptp(finite)) if finite.size else 0.0
         exact = pd.to_numeric(pd.Series([text_of(label) for label in self.labels]), errors="coerce").to_numpy(float)
@@ -298,6 +322,11 @@ def _beginnings(label: str) -> tuple[str, ...] | None:
     return None
 
 
+def _parts(text: str) -> str:
+    """Return a list's text with a comma around each entry, so that entries that hold commas are found in it."""
+    return "," + ",".join(part.strip() for part in text.split(",")) + ","
+
+
 def _test(label: Any) -> Callable[[str], bool] | None:
     """Return the test that a set, a mask or a suppressed label puts to a value's text; None for any other label."""
     if isinstance(label, set | frozenset | tuple | list):
@@ -311,12 +340,15 @@ def _test(label: Any) -> Callable[[str], bool] | None:
         return lambda text: text.startswith(begun) and _DAY.match(text) is not None
     if label.strip() == "*":
         return lambda text: True  # noqa: ARG005
+    if match := _DAYS.match(label):
+        start, end = match.groups()
+        return lambda text: start <= text and text[: len(end)] <= end
     if match := _SHORTENED.match(label):
         first, last = match.groups()
         return lambda text: first <= text <= last
     if label.startswith("{") and label.endswith("}"):
-        named = {part.strip() for part in label[1:-1].split(",")} | {label[1:-1].strip()}
-        return lambda text: text in named
+        listed_text = _parts(label[1:-1])
+        return lambda text: _parts(text) in listed_text
     if (masked := _DIGITS_GONE.fullmatch(label)) is not None:
         shown, n = masked.group(1), len(label)
         return lambda text: text.startswith(shown) and len(text) == n

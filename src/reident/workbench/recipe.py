@@ -37,7 +37,8 @@ class Recipe:
     columns : mapping of str to mapping
         Column -> ``role`` (a key of `reident.workbench.roles.ROLES`), ``type``, and where wanted ``hierarchy``.
     places : mapping or None
-        ``lat``, ``lon``, ``crs`` of the columns with places; None for none or a geometry.
+        ``lat``, ``lon``, ``crs`` of the columns with places, and where wanted ``impossible``, "leave out" or "refuse";
+        None for none or a geometry.
     public : mapping
         Files that are public: ``area`` (polygons), ``candidates`` (places to swap with).
     missing_values : str
@@ -115,7 +116,9 @@ class Recipe:
         if not (known or sensitive):
             return self
         secret = [name for name in self.named("sensitive") if name not in (*known, *sensitive)]
-        protected = [*self.named("quasi-identifier"), *self.named("place"), *self.named("node")] if known else []
+        # The geometry of a geographic file stays what an intruder knows: no option could name it.
+        placed = [name for name in self.named("place") if self.columns[name].get("type") != "geometry"]
+        protected = [*self.named("quasi-identifier"), *placed, *self.named("node")] if known else []
         roles = dict.fromkeys([*protected, *secret], "other")
         roles |= {name: "place" for name in (lat, lon) if name} | dict.fromkeys(quasi, "quasi-identifier")
         found = self.with_roles(roles | dict.fromkeys(sensitive, "sensitive"))
