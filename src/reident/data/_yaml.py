@@ -51,6 +51,13 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    """Write line ends other than that of Unix escaped, since a reader would make blanks of them."""
+    style = '"' if re.search("[\r\x85\u2028\u2029\ufeff]", value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
 for _tag, _pattern in _CORE.items():
     _found = re.compile(rf"^(?:{_pattern})$")
     for _reader in (_Loader, _Dumper):

@@ -140,6 +140,7 @@ def check_parameters(
         _check_type(value, kinds, name, f"its default {default!r} in {name_of_notebook}")
         # Types inside a list, too: NO among countries would be a truth value, 01067 among postcodes a number.
         kinds = {type(one) for one in default} if isinstance(default, list | tuple) else set()
+        kinds |= {int, float} if kinds & {int, float} else set()
         for one in value if kinds and type(None) not in kinds else ():
             _check_type(one, kinds, name, f"what its default {default!r} in {name_of_notebook} holds")
     _check_study(notebook, defaults, parameters)

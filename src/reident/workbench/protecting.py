@@ -18,6 +18,7 @@ import reident
 from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, check_several, system_rng
 from reident.methods import find
 from reident.methods.forms import guarantee, release
+from reident.methods.given import check_public_used
 from reident.networks.files import network_of_table, write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -125,11 +126,18 @@ def protect(
     DataError
         If the method cannot be applied to the data, `out` cannot be written, or the audit finds something.
     """
+    of_records = {
+        "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
+        "keep": keep, "area": area, "candidates": candidates, "public": public, "hierarchies": hierarchies,
+        "missing": missing, "household": household, "person": person,
+    }  # fmt: skip
     if is_graph(data):
+        _refuse_unused(of_records)
         return _protect_network(data, Path(out), str(method), options)
     opened = data if isinstance(data, OpenedFile) else None
     data = data if opened is None else opened.data
     if recipe is not None and recipe.ends:
+        _refuse_unused(of_records)
         network = network_of_table(data, recipe.ends, recipe.file or "data")
         return _protect_network(network, Path(out), *_network_step(recipe))
     if (method is None) == (recipe is None):
@@ -143,6 +151,7 @@ def protect(
     roles, others = _roles(frame, recipe, quasi, epsilon_quasi, sensitive, household, keep, places)
     trees = {**(recipe.hierarchies() if recipe else {}), **(hierarchies or {})}
     roles = replace(roles, hierarchies=hierarchies_of(trees, frame), public={**inputs, **(public or {})})
+    check_public_used(roles.public, [step.entry for step in steps])
     _refuse_identifiers(frame, others, recipe, allowed=check_flag(keep_identifiers, "keep_identifiers"))
     whose = _whose(frame, person or (recipe.first("person") if recipe else None))
     made = make(frame, steps, roles, missing=missing)
@@ -168,6 +177,13 @@ def protect(
 
     _publish(target, fill)
     return target
+
+
+def _refuse_unused(options: Mapping[str, Any]) -> None:
+    """Refuse options that say something of records where relations are released."""
+    for name, value in options.items():
+        if value is not None and not (hasattr(value, "__len__") and len(value) == 0):
+            raise ParameterError(f"`{name}` must be left out for a network: it says something of records")
 
 
 def _absent(target: Path) -> Path:

@@ -319,7 +319,9 @@ def read_recipe(path: str | Path) -> Recipe:
 
 def _check_names(names: Any, of: str, known: tuple[str, ...] = ()) -> None:
     """Require a list of texts; of the columns that a recipe knows where it has any."""
-    for name in check_listed(names, of):
+    if not isinstance(names, list | tuple):
+        raise ParameterError(f"`{of}` must be a list of names, got {names!r}")
+    for name in names:
         if not isinstance(name, str):
             raise ParameterError(f"`{of}` must hold names, got {name!r}: in quotes it is text{text_hint(name)}")
         if known:
