@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -259,14 +258,19 @@ def test_a_full_disk_is_called_one_and_has_the_last_word(tmp_path, notebook, mon
         raise DataError("the first")
 
 
-def test_scratch_of_a_killed_process_is_swept_and_that_of_a_living_one_stays(tmp_path, monkeypatch):
+def test_temporary_folders_leave_every_other_folder_in_place(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    code = "import os; from reident.base import scratch\nwith scratch() as place: os.kill(os.getpid(), 9)"
-    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
-    assert len(list(tmp_path.iterdir())) == 1
-    with scratch() as mine, scratch() as other:
-        assert {path.name for path in tmp_path.iterdir()} == {mine.name, other.name}
-    assert not list(tmp_path.iterdir())
+    folders = [tmp_path / name for name in ("reident-results", "reident-main", "reident-abcd1234")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "thesis.csv").write_text("years of work")
+        os.utime(folder, (0, 0))
+    (folders[2] / "lock").touch()  # as one of ours that was killed
+    with scratch() as one, scratch() as other:
+        assert set(tmp_path.iterdir()) == {*folders, one, other}
+        assert one.stat().st_mode & 0o077 == 0
+    assert all((folder / "thesis.csv").read_text() == "years of work" for folder in folders)
+    assert set(tmp_path.iterdir()) == set(folders)
 
 
 def test_jobs_and_place_do_not_make_another_run(tmp_path):
