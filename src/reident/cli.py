@@ -172,6 +172,7 @@ def figures(
     drawn for print, fonts embedded, each with its caption (.txt) and its numbers as a table for LaTeX (.tex) and for a
     word processor (.html), in figures-for-print beside the folders of studies.
     """
+    from reident.base import check_replaceable, record_files
     from reident.plotting import save_figure
     from reident.runner.export import PRINT, check_print, export_figures
     from reident.studies.catalogue import select_studies
@@ -182,15 +183,20 @@ def figures(
         folder = out / study.name
         if not (folder / "study.json").is_file():
             _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
+            names = ("frames", "comparison.csv", "study.json", "result.parquet")
+            check_replaceable(folder, names)
             with resumable(out):
                 study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
+            record_files(folder, (*names, "parts"))
         results = Results.load(folder)
         target = out / PRINT / study.name if kind else folder / "figures"  # a run replaces its folder whole
+        check_replaceable(target.parent, [target.name])
         if kind:
             export_figures(study, results, target, formats=kind, width=width, language=language)
         else:
             for name, figure in study.draw(results).items():
                 save_figure(figure, name, target)
+        record_files(target.parent, [target.name])
         print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {target}")
 
 

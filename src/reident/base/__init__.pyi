@@ -61,6 +61,14 @@ from .options import Whole as Whole
 from .options import check_together as check_together
 from .options import checked as checked
 from .options import described as described
+from .outputs import WORK as WORK
+from .outputs import check_replaceable as check_replaceable
+from .outputs import foreign_files as foreign_files
+from .outputs import keep_private as keep_private
+from .outputs import move_files as move_files
+from .outputs import publish_folder as publish_folder
+from .outputs import record_files as record_files
+from .outputs import working as working
 from .packages import load_offered as load_offered
 from .rates import wilson_interval as wilson_interval
 from .rng import check_rng as check_rng

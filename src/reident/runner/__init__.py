@@ -18,7 +18,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reident.base import DataError, ParameterError, check_choice, check_integer, check_seed
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_integer,
+    check_replaceable,
+    check_seed,
+    record_files,
+)
 from reident.data._paths import notebooks_folder
 from reident.runner._attempts import RECORD, told, working
 from reident.runner._board import Board
@@ -125,6 +133,8 @@ def run_notebooks(
     with working(out) as token:
         records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
+        for spec in missing:
+            check_replaceable(out / spec["name"])
         tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
         if tasks:
             with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
@@ -296,7 +306,7 @@ def reproduce(
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
         raise DataError("there is no study to reproduce: no notebook of a study came with this installation")
-    with page_at_the_end(out, lambda: write_index(out)):
+    with page_at_the_end(out, lambda: write_index(out)) as write:
         return run_notebooks(
             runs,
             out,
@@ -306,22 +316,53 @@ def reproduce(
             retry_failed=retry_failed,
             progress=progress,
             label="reproduce",
-            each=lambda: write_index(out),
+            each=write,
         )
 
 
 @contextmanager
-def page_at_the_end(out: str | Path, write: Callable[[], Any]) -> Iterator[None]:
-    """Write the page over all runs, also after an error, which has the last word."""
+def page_at_the_end(
+    out: str | Path, write: Callable[[], Any], names: Sequence[str] = ("index.html",)
+) -> Iterator[Callable[[], Any]]:
+    """Write the page over all runs, also after an error, which has the last word.
+
+    Parameters
+    ----------
+    out : path
+        The output folder.
+    write : callable
+        Writes the page.
+    names : sequence of str
+        The files that it writes in `out`.
+
+    Yields
+    ------
+    callable
+        Writes the page before the end.
+
+    Raises
+    ------
+    DataError
+        If one of these files is there and was not written by the program, or cannot be written.
+    """
+    check_replaceable(Path(out), names)
+
+    def written() -> None:
+        try:
+            write()
+        finally:
+            if Path(out).is_dir():
+                record_files(Path(out), names)
+
     try:
-        yield
+        yield written
     except BaseException:
         with suppress(Exception):
             if Path(out).is_dir():
-                write()
+                written()
         raise
     try:
-        write()
+        written()
     except OSError as error:
         raise DataError(
             f"`out` could not be written any more, got {str(out)!r}: {told(error, Path(out))}; the runs that ended are "

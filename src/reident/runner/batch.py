@@ -134,7 +134,7 @@ def batch(
     plot = Plot.read(asked.get("plot") or {})
     keys = keys_of(runs, out)
     told: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": asked.get("repetitions", 1) > 1}
-    with page_at_the_end(out, lambda: write_table(out, keys, **told)):
+    with page_at_the_end(out, lambda: write_table(out, keys, **told), ("index.html", RESULTS, *PICTURES)):
         return run_notebooks(
             runs,
             out,

@@ -156,11 +156,13 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
+    from reident.base import keep_private, move_files
     from reident.sweep._machine import processors
     from reident.workbench.assessing import assess as run
     from reident.workbench.microdata import persons_of
     from reident.workbench.preparing import arguments_of
     from reident.workbench.recipe import Recipe
+    from reident.workbench.report import write_report
 
     began = time.monotonic()
     relations: Any = None if network is None else common.network_file(network, ends)
@@ -194,13 +196,19 @@ def assess(
             folder=work,
             progress=not quiet,
         )
-        shutil.rmtree(work / "report", ignore_errors=True)
-        made = found.save(
-            work / "report", command=shlex.join(["reident", *sys.argv[1:]]),
+        made, passed = work / "report", found.search is not None and found.search.passed
+        shutil.rmtree(made, ignore_errors=True)
+        write_report(
+            found, made, command=shlex.join(["reident", *sys.argv[1:]]),
             recipe="" if opened is None else str(out / "recipe.yaml"),
             receipts=[] if opened is None else opened.receipts,
         )  # fmt: skip
-        report = _published(made.parent, out)
+        _earlier_recipe(out, recipe, made)
+        source = os.path.normpath(file or Path(recipe or "").parent / told.file)
+        if opened is not None and passed:
+            replace(found.advised(told), file=os.path.relpath(source, out)).write(made / "recipe.yaml")
+        keep_private(made)
+        move_files(made, out, last="report.html")
         print(found.sentence)
         for line in [] if found.search is None else found.search.groups:
             print(f"note: {line}")
@@ -208,22 +216,24 @@ def assess(
             _say_unmade(one)
         if found.search is not None:
             _say_given_up(found.search, must_keep)
-        print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
-        _set_aside(out / "recipe.yaml", recipe)
-        if opened is not None and found.search is not None and found.search.passed:
-            source = os.path.normpath(file or Path(recipe or "").parent / told.file)
-            advised = replace(found.advised(told), file=os.path.relpath(source, out)).write(out / "recipe.yaml")
-            named, original = shlex.quote(str(advised)), shlex.quote(source)
+        print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
+        if opened is not None and passed:
+            named, original = shlex.quote(str(out / "recipe.yaml")), shlex.quote(source)
             print(f"the advised release: reident protect --recipe {named} --out release")
             print(f"its check: reident check release --against {original} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
             _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
 
 
-def _set_aside(earlier: Path, given: Path | None) -> None:
-    """Rename what an earlier assessment advised: it is not of this one."""
-    if earlier.is_file() and not (given is not None and given.exists() and earlier.samefile(given)):
-        earlier.replace(earlier.with_name("recipe-earlier.yaml"))
+def _earlier_recipe(out: Path, given: Path | None, made: Path) -> None:
+    """Keep the recipe of an earlier assessment: under its name if it is the one in use, else as an earlier one."""
+    for name in ("recipe.yaml", "recipe-earlier.yaml"):
+        earlier = out / name
+        if earlier.is_file():
+            used = given is not None and given.exists() and earlier.samefile(given)
+            shutil.copyfile(earlier, made / (name if used else "recipe-earlier.yaml"))
+            if not used:
+                return
 
 
 def _say_unmade(found: Any) -> None:
@@ -278,32 +288,13 @@ def _tried(text: str) -> dict[str, Any]:
 
 @contextmanager
 def _workplace(out: Path) -> Iterator[Path]:
-    """Give a folder for what is under way, before any work is done that a bad one would lose, to one process only."""
-    from reident.base import DataError, occupied
+    """Prepare the output folder before any work, for one process: its files describe confidential data."""
+    from reident.base import check_replaceable, working
+    from reident.workbench.assessing import WRITTEN
 
-    work = out / ".work"
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        work.chmod(0o700)
-        with (work / "probe").open("wb") as probe:
-            probe.write(b"\0" * 4096)
-        (work / "probe").unlink()
-    except OSError as error:
-        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    with occupied(work, "out"), common.resumable(out):
+    check_replaceable(out, WRITTEN)
+    with working(out, private=True) as (work, _), common.resumable(out):
         yield work
-
-
-def _published(made: Path, out: Path) -> Path:
-    """Move a finished report into place, a file at a time and the page last; return it. No earlier map stays."""
-    for earlier in out.glob("points-*.csv"):
-        earlier.unlink()
-    for entry in sorted(made.iterdir(), key=lambda path: path.name == "report.html"):
-        if (out / entry.name).is_dir():
-            shutil.rmtree(out / entry.name)
-        entry.replace(out / entry.name)
-    made.rmdir()
-    return out / "report.html"
 
 
 def methods(
