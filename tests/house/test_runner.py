@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from reident import DataError, ParameterError, runner
-from reident.base import scratch
+from reident.base import outputs, scratch
 from reident.runner import NotebookRun, _attempts, check_parameters, run_notebooks, write_index
 from reident.runner._attempts import RECORD, WORK, publish, working, workplace
 from reident.runner._board import Board
@@ -157,7 +157,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert records[0]["parameters"] == {"count": 7, "name": injection}
     assert records[0]["versions"]["numpy"] == np.__version__
     assert (out / "good" / "log.txt").read_text().startswith("count is 7")
-    assert [path.name for path in (out / WORK).iterdir()] == ["lock"]
+    assert {path.name for path in (out / WORK).iterdir()} == {"lock", outputs.RECORD}
 
     shown = (out / "good" / "notebook.html").read_text()
     assert "count is 7" in shown
@@ -180,6 +180,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert again[1]["key"] != records[1]["key"]
     # a damaged record stands for nothing
     (out / "bad" / "record.json").write_text("{")
+    outputs.record_files(out / "bad")
     assert run_notebooks([NotebookRun("bad", mended)], out, progress=False)[0]["status"] == "ok"
 
 
@@ -202,6 +203,8 @@ def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     out = tmp_path / "out"
     spec = runner._specs([NotebookRun("a", notebook)], out)[0]
     record = {"name": "a", "key": spec["key"], "status": "ok", "attempt": "a~1"}
+    with working(out):
+        pass
     folder = out / WORK / "a~1" if step.startswith("complete") else out / "a"
     folder.mkdir(parents=True)
     (folder / RECORD).write_text(json.dumps(record))
@@ -212,7 +215,7 @@ def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     records = run_notebooks([NotebookRun("a", notebook)], out, progress=False)
     assert records == [record]
     assert (out / "a" / RECORD).is_file()
-    assert [path.name for path in (out / WORK).iterdir()] == ["lock"]
+    assert {path.name for path in (out / WORK).iterdir()} == {"lock", outputs.RECORD}
 
 
 def test_a_second_process_is_refused_and_one_that_was_given_up_publishes_nothing(tmp_path, notebook):
@@ -238,7 +241,7 @@ def test_a_folder_is_published_whole_in_place_of_another(tmp_path, there, monkey
             work = workplace(out, "a")
             (work / f"{turn}.txt").touch()
             publish(out, work)
-        assert [path.name for path in (out / "a").iterdir()] == ["2.txt"]
+        assert {path.name for path in (out / "a").iterdir()} == {"2.txt", outputs.RECORD}
         assert not list((out / WORK).iterdir())
 
 

@@ -15,6 +15,7 @@ import pytest
 import reident as rd
 from commands import call
 from office import office
+from reident.base import record_files
 from reident.workbench.desk import Desk
 from reident.workbench.preparing import arguments_of
 from reident.workbench.recipe import read_recipe, recipe_of
@@ -190,12 +191,14 @@ def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "recipe.yaml").write_text("chain: [{method: donut}]")
     (tmp_path / "report" / "points-network.csv").touch()
+    record_files(tmp_path / "report")
     done = call(tmp_path, "open", "a.csv", "--role", "age=quasi-identifier", "--try", "rounding:base=1", "--limit", "0")
     done = call(tmp_path, "assess", "--recipe", "recipe.yaml", "--profile", "smoke", "-q")
     assert "nothing is advised" in done.stdout
     assert sorted(path.name for path in (tmp_path / "report").glob("*.[yc]*")) == [
         "advice.csv", "points-table.csv", "recipe-earlier.yaml"
     ]  # fmt: skip
+    assert "donut" in (tmp_path / "report" / "recipe-earlier.yaml").read_text()
 
 
 @pytest.mark.parametrize(

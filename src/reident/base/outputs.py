@@ -35,7 +35,7 @@ def foreign_files(folder: Path, names: Collection[str] | None = None) -> list[st
     Returns
     -------
     list of str
-        Paths relative to the folder. A symbolic link and an empty folder are foreign.
+        Paths relative to the folder. A symbolic link is foreign.
     """
     written = _written(folder)
     return sorted(name for name, file in _files(folder, names) if written.get(name, "") != _digest(file))
@@ -50,7 +50,7 @@ def check_replaceable(folder: Path, names: Collection[str] | None = None, parame
         If the folder holds such a file, or is none.
     """
     if (folder.exists() and not folder.is_dir()) or (names is None and folder.is_symlink()):
-        raise DataError(f"`{parameter}` must be a folder, got the file or link {str(folder)!r}")
+        raise DataError(f"`{parameter}` must be a folder that can be written, got the file or link {str(folder)!r}")
     foreign = foreign_files(folder, names) if folder.exists() else []
     if foreign:
         shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
@@ -78,10 +78,10 @@ def remove_recorded(folder: Path) -> None:
 
 def keep_private(folder: Path) -> None:
     """Let only this user read a folder and all files in it."""
-    folder.chmod(0o700)
-    for _, file in _files(folder):
-        if not file.is_symlink():
-            file.chmod(0o700 if file.is_dir() else 0o600)
+    for place, _, files in os.walk(folder):
+        Path(place).chmod(0o700)
+        for name in files:
+            (Path(place) / name).chmod(0o600)
 
 
 def move_files(made: Path, out: Path, *, last: str) -> None:
@@ -101,6 +101,8 @@ def move_files(made: Path, out: Path, *, last: str) -> None:
     remove_recorded(out)
     _write(out, _digests(made))  # before the files: a killed process leaves none that is not in the record
     for name in names:
+        with contextlib.suppress(OSError):
+            (out / name).rmdir()  # an empty folder
         (made / name).replace(out / name)
     made.rmdir()
 
@@ -231,7 +233,7 @@ def _digests(folder: Path, names: Collection[str] | None = None) -> dict[str, st
 
 
 def _files(folder: Path, names: Collection[str] | None = None) -> Iterator[tuple[str, Path]]:
-    """Walk the files, links and empty folders below a folder; no link is followed."""
+    """Walk the files and links below a folder; no link is followed."""
     for path in sorted(folder.iterdir()) if names is None else [folder / name for name in names]:
         if path.name in (RECORD, WORK) or not os.path.lexists(path):
             continue
@@ -240,7 +242,7 @@ def _files(folder: Path, names: Collection[str] | None = None) -> Iterator[tuple
             continue
         for place, folders, files in os.walk(path):
             links = [name for name in folders if (Path(place) / name).is_symlink()]
-            for name in [*files, *links, *(() if folders or files else (".",))]:
+            for name in [*files, *links]:
                 file = Path(place) / name
                 yield file.relative_to(folder).as_posix(), file
 

@@ -23,6 +23,7 @@ import pandas as pd
 import traitlets
 
 from reident.base import ParameterError
+from reident.base.outputs import RECORD
 from reident.methods import entries
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
@@ -318,8 +319,6 @@ class Desk:
     def _work(self, steps: Sequence[str], commands: dict[str, list[str]]) -> None:
         said: dict[str, str] = {}
         try:
-            if "assess" in steps:
-                self._advised.unlink(missing_ok=True)
             for name in steps:
                 code, said[name], error = self._call(name, commands[name])
                 if self._stopped:
@@ -382,7 +381,7 @@ class Desk:
         work, repetitions = self._advised.parent / ".work", REPETITIONS[self.profile.value]
         frames: dict[str, pd.DataFrame] = {}
         n_done = n_all = 0
-        for kind, made in plans.items():
+        for kind, made in plans.items() if (work / RECORD).exists() else ():
             trials = made.finished(work, repetitions=repetitions, seed=self.seed)
             n_done, n_all = n_done + len(trials), n_all + repetitions * len(made.settings)
             with self._lock:
