@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident.base import MEMORY, read_size
+from reident.base import MEMORY, end_with_parent, read_size
 from reident.sweep._machine import processors
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
@@ -262,6 +262,7 @@ def main(run: Callable[..., Any] = app) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     warnings.showwarning = _warned
+    end_with_parent()
     try:
         _ended(run)
     except (DataError, ParameterError, TrialError) as error:

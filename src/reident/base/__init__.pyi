@@ -42,6 +42,10 @@ from .errors import ParameterError as ParameterError
 from .errors import PrivacyWarning as PrivacyWarning
 from .errors import SearchLimitWarning as SearchLimitWarning
 from .errors import TrialError as TrialError
+from .isolation import SAFE_PATH as SAFE_PATH
+from .isolation import end_with_parent as end_with_parent
+from .isolation import isolated_environment as isolated_environment
+from .isolation import start_module as start_module
 from .line import Line as Line
 from .line import display_kind as display_kind
 from .lock import hold as hold
@@ -66,6 +70,7 @@ from .outputs import check_replaceable as check_replaceable
 from .outputs import foreign_files as foreign_files
 from .outputs import keep_private as keep_private
 from .outputs import move_files as move_files
+from .outputs import private_file as private_file
 from .outputs import publish_folder as publish_folder
 from .outputs import record_files as record_files
 from .outputs import working as working

@@ -93,10 +93,19 @@ def holder(folder: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def scratch() -> Iterator[Path]:
+def scratch(*, longest: int | None = None) -> Iterator[Path]:
     """Create a temporary folder that only this user can read, and remove it at the end.
 
     A killed process leaves its folder behind, for the operating system to remove: no other folder is ever touched.
+
+    Parameters
+    ----------
+    longest : int, optional
+        How many signs the path may have: a socket's path is limited to about a hundred. Where that of the temporary
+        directory is longer, the folder is in ``/tmp``.
     """
-    with tempfile.TemporaryDirectory(prefix="reident-", ignore_cleanup_errors=True) as folder:
+    prefix, place = "reident-", Path(tempfile.gettempdir())
+    if longest is not None and len(str(place / prefix)) + 8 > longest and Path("/tmp").is_dir():
+        place = Path("/tmp")
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         yield Path(folder)

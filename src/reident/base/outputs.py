@@ -84,6 +84,22 @@ def keep_private(folder: Path) -> None:
             (Path(place) / name).chmod(0o600)
 
 
+def private_file(path: Path) -> Path:
+    """Create a file that only this user can read, or close one that is there; return its path.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    """
+    try:
+        path.touch(0o600)
+        path.chmod(0o600)
+    except OSError as error:
+        raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
+    return path
+
+
 def move_files(made: Path, out: Path, *, last: str) -> None:
     """Put the files of a finished folder in place of those that the record of an output folder names.
 

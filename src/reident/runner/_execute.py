@@ -114,7 +114,7 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
         try:
             with (
                 _kernel_environment(work, spec["scheduler"]),
-                scratch() as sockets,
+                scratch(longest=80) as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
                 # sockets and keys in a folder of ours: no other user of the machine can listen to a kernel; one kernel
@@ -192,6 +192,7 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
     ours = {
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
         RELAY: str(work / PROGRESS),
+        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter, on a worker, too
     }
     if scheduler:
         ours[SCHEDULER] = scheduler

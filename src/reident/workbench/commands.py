@@ -89,20 +89,25 @@ def open_(
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: common.Population = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a recipe that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a recipe and its picture that are there.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
 
     Nothing of the file is changed, and no record is written anywhere.
     """
-    from reident.base import ParameterError
+    from reident.base import ParameterError, private_file
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
-    if out.exists() and not force:
-        raise ParameterError(
-            f"`out` must not exist yet, got {str(out)!r}: it may hold your changes; --force writes over it"
-        )
+    picture = out.with_suffix(".png")
+    if picture == out:
+        raise ParameterError(f"`out` must name a recipe, such as recipe.yaml, got {str(out)!r}, the name of a picture")
+    for written in () if force else (out, picture):
+        if written.exists():
+            raise ParameterError(
+                f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
+                "writes over both"
+            )
     reading = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
         "missing": None if missing is None else common.listed(missing), "text": common.listed(text),
@@ -113,10 +118,10 @@ def open_(
     if lat or lon:
         told = told.with_places(lat or "", lon or "", crs)
     print(told.shown(found))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    picture = out.with_suffix(".png")
+    out.parent.mkdir(0o700, parents=True, exist_ok=True)
     told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
-    recipe = common.with_population(told, population).write(out)
+    recipe = common.with_population(told, population).write(private_file(out))
+    private_file(picture)
     told.shown(found).draw().savefig(picture, dpi=130)
     print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
 
