@@ -102,11 +102,11 @@ def open_(
     picture = out.with_suffix(".png")
     if picture == out:
         raise ParameterError(f"`out` must name a recipe, such as recipe.yaml, got {str(out)!r}, the name of a picture")
-    for written in () if force else (out, picture):
-        if written.exists():
+    for written in (out, picture):
+        if written.exists() and (not force or (file.exists() and written.samefile(file))):
             raise ParameterError(
                 f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
-                "writes over both"
+                "writes over both, never over the file"
             )
     reading = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,

@@ -269,7 +269,7 @@ def _twins(table: pd.DataFrame) -> list[str]:
 def _below(cells: pd.DataFrame) -> list[str]:
     """Tell of the last records that look like a sum or a remark below a table, and like no person."""
     found: list[str] = []
-    for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False):
+    for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False, name=None):
         filled = [text for text in (str(cell).strip() for cell in row if not is_blank(cell)) if text]
         total = bool(filled) and filled[0].rstrip(" :").lower() in _TOTALS
         if not total and not (len(filled) == 1 < len(row) - 1):
