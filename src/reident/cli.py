@@ -262,6 +262,7 @@ def main(run: Callable[..., Any] = app) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     warnings.showwarning = _warned
+    warnings.filterwarnings("ignore", r"Glyph .* missing from")  # a figure shows a box in its place
     end_with_parent()
     try:
         _ended(run)
