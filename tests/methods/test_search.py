@@ -102,3 +102,16 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         changed = persons.assign(age=persons["age"] + 1)
         search(changed, tmp_path)
         assert again, "another file must not be answered from what was found of this one"
+
+
+def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"lat_deg": rng.uniform(50, 51, 400), "lon_deg": rng.uniform(8, 9, 400)})
+    people = table.iloc[:50].reset_index(drop=True)
+    other = table.copy()
+    other.loc[200, "lat_deg"] += 0.5  # a row that printing leaves out
+    digests = [
+        Bench(people, Roles([], public={"candidates": given}), [], 0.2, 0.0, "label", 1, 0).digest()
+        for given in (table, table.copy(), other)
+    ]
+    assert digests[0] == digests[1] != digests[2]
