@@ -14,8 +14,9 @@ from typing import Annotated, Any
 import typer
 
 import reident
+from reident._old_sweep._machine import processors
 from reident.base import MEMORY, end_with_parent, read_size
-from reident.sweep._machine import processors
+from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
 
@@ -264,6 +265,8 @@ def main(run: Callable[..., Any] = app) -> None:
     warnings.showwarning = _warned
     warnings.filterwarnings("ignore", r"Glyph .* missing from")  # a figure shows a box in its place
     end_with_parent()
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
     try:
         _ended(run)
     except (DataError, ParameterError, TrialError) as error:

@@ -88,7 +88,7 @@ CLIENT = """
 import sys
 from functools import partial
 import sweep_trials
-from reident.sweep import grid
+from reident._old_sweep import grid
 address, began, secret = sys.argv[1:]
 grid.run(
     {"x": [1]}, sweep_trials.reads_what_is_held, repetitions=3, scheduler=address, progress=False,

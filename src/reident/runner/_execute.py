@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import re
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,11 +17,12 @@ from typing import Any
 import numpy as np
 
 import reident
+from reident._old_sweep._progress import RELAY
+from reident._old_sweep._workers import SCHEDULER
 from reident.base import DataError, scratch
+from reident.kernels._cache import cache_folder
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, publish, told, workplace
-from reident.sweep._progress import RELAY
-from reident.sweep._workers import SCHEDULER
 
 #: What a run leaves in its folder beside what the notebook itself writes.
 NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "progress.json"
@@ -93,8 +93,7 @@ def _make_way() -> None:
 
 def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     """Execute with papermill; return what went wrong, None if nothing did."""
-    with _without_grammar():
-        import nbclient.exceptions
+    import nbclient.exceptions
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
@@ -149,20 +148,6 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     raise AssertionError("unreachable")
 
 
-@contextlib.contextmanager
-def _without_grammar() -> Iterator[None]:
-    """Keep jsonschema from a package that compiles a grammar for over a second, which no notebook needs."""
-    name = "rfc3987_syntax"
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # its import fails, as where it is not installed
-    try:
-        yield
-    finally:
-        del sys.modules[name]
-
-
 def _is_news(record: logging.LogRecord) -> bool:
     """Hold back what asyncio says of a kernel that died after an interrupt: nobody waits for its task any more."""
     from nbclient.exceptions import DeadKernelError
@@ -193,6 +178,7 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
         RELAY: str(work / PROGRESS),
         "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter, on a worker, too
+        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder()),
     }
     if scheduler:
         ours[SCHEDULER] = scheduler

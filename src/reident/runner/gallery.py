@@ -47,7 +47,7 @@ def gallery(folder: str | Path) -> str:
                 f"[{study.notebook[:2]}](../notebooks/{study.notebook}.ipynb).",
                 *_provenance(study, folder),
                 f"```console\nreident figures {study.name}\n```",
-                *(_entry(path, text, folder, _cell(study, path, folder)) for path, text in entries),
+                *(_entry(path, text, folder) for path, text in entries),
             ]
     strangers = sorted(set(folder.glob("*/*.png")) - shown)
     if strangers:
@@ -108,17 +108,9 @@ def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:
             yield folder / f"{name}.png", told
 
 
-def _entry(path: Path, text: str, folder: Path, cell: str) -> str:
+def _entry(path: Path, text: str, folder: Path) -> str:
     place = path.relative_to(folder).as_posix()
-    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg){cell})\n\n![{text}]({place})"
-
-
-def _cell(study: Study, path: Path, folder: Path) -> str:
-    """Return the link to the cell that drew a figure, in the executed copy of the study's notebook."""
-    lecture = folder.resolve().parent / "docs" / "lectures" / f"{study.notebook}.md"
-    if not lecture.is_file() or f'<a id="{path.stem}">' not in lecture.read_text(encoding="utf-8"):
-        return ""
-    return f", [the cell that drew it](../docs/lectures/{study.notebook}.md#{path.stem})"
+    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg))\n\n![{text}]({place})"
 
 
 #: Between these lines a README beside the folder of figures holds the matrix of the ledgers.

@@ -22,7 +22,7 @@ from reident.base import (
     check_real,
     check_table,
 )
-from reident.kernels._jit import in_parts
+from reident.kernels._numba import in_parts
 from reident.kernels.tables.nearest import build_tree, nearest_records
 from reident.tables._match_weights import check_splink, estimate_weights, heaviest_records
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure

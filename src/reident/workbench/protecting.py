@@ -70,12 +70,12 @@ def protect(
 ) -> Path:
     """Write a release of the data and a public manifest into a new folder.
 
-    One method, or the chain of a recipe. Random numbers come from the operating system's cryptographic generator and
-    are kept nowhere; records are shuffled and lose their index; columns that nothing names are left out. Columns keep
-    their names, whole numbers stay whole, coordinates keep their digits; what is changed besides stands in the
-    manifest. Before the release appears, its bytes are searched for values that no released cell holds (`audit_bytes`):
-    if one is found, nothing is released. Whether the release is safe enough is not judged here: see `assess` and
-    `check`.
+    One method, or the chain of a recipe. Random numbers come from ChaCha20 under a key that the operating system's
+    cryptographic generator draws and that is not kept; records are shuffled and lose their index; columns that nothing
+    names are left out. Columns keep their names, whole numbers stay whole, coordinates keep their digits; what is
+    changed besides stands in the manifest. Before the release appears, its bytes are searched for values that no
+    released cell holds (`audit_bytes`): if one is found, nothing is released. Whether the release is safe enough is not
+    judged here: see `assess` and `check`.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, A
         "parameters": {name: value for name, value in settings.items() if value is not None},
         "nodes_released": renamed.n_nodes,
         "edges_released": renamed.n_edges,
-        "random_numbers": "operating system's cryptographic generator, not kept",
+        "random_numbers": "ChaCha20 under a key from the operating system's cryptographic generator, not kept",
         "order": "nodes renamed at random",
         "guarantee": guarantee(entry, settings),
         "made_with": f"reident {reident.__version__}",
@@ -389,7 +389,7 @@ def _manifest(
         "loss": {**_method_loss(made), **_distance_loss(frame, made)},
         "column_loss": losses,
         "receipts": [] if opened is None else _receipts(opened, list(map(str, released.columns))),
-        "random_numbers": "operating system's cryptographic generator, not kept",
+        "random_numbers": "ChaCha20 under a key from the operating system's cryptographic generator, not kept",
         "order": "shuffled",
         "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in made.done)),
         "made_with": f"reident {reident.__version__}",
