@@ -33,6 +33,7 @@ from reident.runner._attempts import RECORD, told, working
 from reident.runner._board import Board
 from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
+from reident.runner._inputs import digest_beside
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
 from reident.studies.catalogue import available_studies, select_studies
 
@@ -69,6 +70,8 @@ class NotebookRun:
         Whether to render a page without code.
     minutes : float
         How long it takes beside others that run with it, for the time left.
+    timeout : float, optional
+        Seconds after which the run is stopped and counts as failed.
     """
 
     name: str
@@ -76,6 +79,7 @@ class NotebookRun:
     parameters: dict[str, Any] = field(default_factory=dict)
     page: bool = True
     minutes: float = 1.0
+    timeout: float | None = None
 
 
 def run_notebooks(
@@ -92,7 +96,8 @@ def run_notebooks(
 ) -> list[dict[str, Any]]:
     """Execute notebooks, several at once, and publish each in a folder of its own.
 
-    A run is skipped if its record says that the same cells, parameters, package and library versions ended well. A
+    A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
+    versions ended well. A
     notebook that fails is kept with its error, and the others go on.
 
     Parameters
@@ -175,20 +180,21 @@ def _check_names(names: list[str]) -> None:
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
     """Check the runs and write down all that a worker needs for each, as plain JSON."""
     versions, package = _versions(), _code.package_digest()
-    read: dict[Path, tuple[dict[str, Any], list[str], str]] = {}
+    read: dict[Path, tuple[dict[str, Any], list[str], str, str]] = {}
     specs = []
     for run in runs:
         if run.notebook not in read:
             sources = [cell["source"] for cell in notebook_cells(run.notebook)]
-            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook)
-        defaults, sources, title = read[run.notebook]
+            beside = digest_beside(run.notebook)
+            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook), beside
+        defaults, sources, title, beside = read[run.notebook]
         try:
             parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
         except ParameterError as error:
             told = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{told}") from None
         telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-        identity = json.dumps([sources, telling, package, versions], sort_keys=True)
+        identity = json.dumps([sources, telling, package, versions, beside], sort_keys=True)
         specs.append(
             {
                 "name": run.name,
@@ -202,6 +208,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
                 "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
                 "minutes": run.minutes,
+                "timeout": run.timeout,
                 "scheduler": scheduler,
             }
         )
