@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,16 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, check_several, system_rng
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_flag,
+    check_several,
+    publish_folder,
+    system_rng,
+)
 from reident.methods import find
 from reident.methods.forms import guarantee, release
 from reident.methods.given import check_public_used
@@ -175,7 +181,7 @@ def protect(
         _write_manifest(manifest, folder)
         _refuse_leaks(folder, original, shuffled, manifest["columns_released_unchanged"], places)
 
-    _publish(target, fill)
+    publish_folder(target, fill)
     return target
 
 
@@ -225,7 +231,7 @@ def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, A
         write_graph(renamed, folder / "release.csv")
         _write_manifest(manifest, folder)
 
-    _publish(target, fill)
+    publish_folder(target, fill)
     return target
 
 
@@ -437,23 +443,6 @@ def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
         "distances_kept": round(distances, 3),
         **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
     }
-
-
-def _publish(target: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a folder beside the target, then rename it: it is complete or not there."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise DataError(f"`out` must be in a folder that can be written, got {str(target)!r}: {error}") from None
-    try:
-        fill(temporary)
-        temporary.chmod(0o755)
-        os.rename(temporary, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
-    except OSError as error:
-        raise DataError(f"the release could not be written to {str(target)!r}: {error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _refuse_leaks(
