@@ -14,6 +14,7 @@ from fuzz.draws import dense_of, numbers, packed, rows
 from reident.kernels.cliques import bitset
 from reident.kernels.places import compatibility
 from reident.kernels.tables import choquet, hitting_set, line_search, linkage_rows, mdav, nearest, packing, swapping
+from reident.places.compatibility import _release_pairs
 
 
 def draw_points(rng):
@@ -223,10 +224,7 @@ def product_comp(codes_release, codes_known, d_release, d_known, n_codes, low, h
     ranks = np.array([int((codes_release[:v] == code).sum()) for v, code in enumerate(codes_release)])
     sizes = [int((codes_release == code).sum()) if code >= 0 else 0 for code in codes_known]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    length, first, second, labels = compatibility.release_pairs(codes_release, ranks, d_release, n_codes)
-    starts, length, first, second = compatibility.group_by_labels(
-        np.argsort(length), length, first, second, labels, n_codes * n_codes
-    )
+    starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
     bounds = [np.full(d_known.shape, bound) for bound in (low, high)]
     n = len(codes_known)
     begin, end = np.zeros((2, n, n), np.int32)
@@ -247,7 +245,6 @@ def product_comp(codes_release, codes_known, d_release, d_known, n_codes, low, h
         compatibility.fill_bits(*shared, *run, bits)
     for low in range(0, degrees.size, 64):
         bitset.mirror_rows(bits, low, min(low + 64, degrees.size))
-    assert compatibility.count_ends(codes_known, begin, end) == degrees.sum()
     return (pointers, indices), bits
 
 
@@ -378,9 +375,8 @@ CASES = [
     Case(("line_search.spans", "line_search.densest"), draw_line, line_comp, line_ref),
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
-        ("compatibility.fill_lists", "compatibility.release_pairs", "compatibility.group_by_labels",
-         "compatibility.known_ranges", "compatibility.count_neighbours", "compatibility.fill_bits",
-         "compatibility.count_ends", "bitset.mirror_rows"),
+        ("compatibility.fill_lists", "compatibility.known_ranges", "compatibility.count_neighbours",
+         "compatibility.fill_bits", "bitset.mirror_rows"),
         draw_product, product_comp, product_ref,
     ),
     Case(("swapping.swap_partners",), draw_swap, swapping.swap_partners, swap_ref),

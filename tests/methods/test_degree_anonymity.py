@@ -273,7 +273,7 @@ def test_empty_graph_without_edges_needs_nothing():
 
 @pytest.mark.parametrize("method", ["direct", "supergraph", "relaxed", "simultaneous"])
 def test_kernels_draw_from_the_generator_of_releases(method):
-    """Releases draw from the operating system: a source of bits without numpy's own parts, which kernels must take."""
+    """Releases draw from a bit generator that is not numpy's: kernels must take it."""
     graph = nx.gnp_random_graph(60, 0.1, seed=1)
     made = degree_anonymise(graph, k=3, method=method, rng=system_rng())
     assert is_degree_anonymous(made.network, 3)

@@ -163,7 +163,7 @@ def path_lengths(
     ParameterError
         If a limit or number is out of range.
     """
-    from reident.kernels._jit import in_parts
+    from reident.kernels._numba import in_parts
     from reident.kernels.networks.network import distances_from
 
     network = as_network(graph)

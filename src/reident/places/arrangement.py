@@ -20,7 +20,7 @@ from reident.base import (
     check_integer,
     check_rng,
 )
-from reident.kernels._jit import in_threads
+from reident.kernels._numba import in_threads
 from reident.kernels.places.arrangement import count_classes, gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.areas import AreaSampler

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import fft
 
 from reident.base import FloatArray
-from reident.kernels._jit import in_threads
+from reident.kernels._numba import in_threads
 from reident.kernels.places import density as kernel
 from reident.places.homes import BLURS, HomeMap
 from reident.places.shape import RADIUS_KM

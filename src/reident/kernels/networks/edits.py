@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
+from reident.kernels._numba import jit
 from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
 from reident.kernels.networks.network import has_edge
 
@@ -41,12 +40,12 @@ def _free_neighbour(indptr, indices, added, removed, u, w, offset):
     """Find an original neighbour x of u, still joined to it, that is neither w nor joined to w; -1 for none."""
     size = indptr[u + 1] - indptr[u]
     for i in range(size):
-        x = indices[indptr[u] + (i + offset) % size]
+        x = np.int64(indices[indptr[u] + (i + offset) % size])
         if x == w or contains(removed, u, x):
             continue
         if not _joined(indptr, indices, added, removed, x, w):
             return x
-    return -1
+    return np.int64(-1)
 
 
 @jit
@@ -70,7 +69,7 @@ def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
         return False
     for _ in range(tries):
         p = rng.integers(0, indices.shape[0])
-        x = indices[p]
+        x = np.int64(indices[p])
         y = _row_of(indptr, p)
         if is_end(s, x, y) or is_end(t, x, y) or contains(removed, x, y):
             continue
@@ -90,12 +89,12 @@ def _lower_pair(indptr, indices, added, removed, s, t, rng):
     if size == 0:
         return False
     for p in range(indptr[s], indptr[s + 1]):
-        x = indices[p]
+        x = np.int64(indices[p])
         if x == t or contains(removed, s, x):
             continue
         offset = rng.integers(0, size)
         for i in range(size):
-            y = indices[indptr[t] + (i + offset) % size]
+            y = np.int64(indices[indptr[t] + (i + offset) % size])
             if is_end(y, x, s) or contains(removed, t, y):
                 continue
             if not _joined(indptr, indices, added, removed, x, y):
@@ -157,9 +156,9 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
     added = new_set(room)
     removed = new_set(room)
     for e in range(add_u.shape[0]):
-        insert(added, add_u[e], add_v[e])
+        insert(added, np.int64(add_u[e]), np.int64(add_v[e]))
     for e in range(cut_u.shape[0]):
-        insert(removed, cut_u[e], cut_v[e])
+        insert(removed, np.int64(cut_u[e]), np.int64(cut_v[e]))
     a = low.shape[0]
     b = high.shape[0]
     for i in range(b - 1, -1, -1):
@@ -221,15 +220,17 @@ def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
         change[cut_v[e]] -= 1
         touched[cut_u[e]] = True
         touched[cut_v[e]] = True
-        insert(removed, cut_u[e], cut_v[e])
+        insert(removed, np.int64(cut_u[e]), np.int64(cut_v[e]))
     new_ptr = np.zeros(n + 1, np.int64)
     for i in range(n):
         new_ptr[i + 1] = new_ptr[i] + indptr[i + 1] - indptr[i] + change[i]
     new = np.empty(new_ptr[n], np.int32)
-    fill = new_ptr[:-1].copy()
+    fill = np.empty(n, np.int64)
+    for i in range(n):
+        fill[i] = new_ptr[i]
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):
-            if not touched[i] or not contains(removed, i, indices[p]):
+            if not touched[i] or not contains(removed, i, np.int64(indices[p])):
                 new[fill[i]] = indices[p]
                 fill[i] += 1
     for e in range(add_u.shape[0]):
@@ -239,6 +240,11 @@ def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
         fill[add_v[e]] += 1
     for i in range(n):
         if touched[i]:
-            row = new[new_ptr[i] : new_ptr[i + 1]]
-            put(row, row[ranked(row)])
+            # All but the added entries, which stand last, are sorted already.
+            for p in range(new_ptr[i] + 1, new_ptr[i + 1]):
+                value, at = new[p], p
+                while at > new_ptr[i] and new[at - 1] > value:
+                    new[at] = new[at - 1]
+                    at -= 1
+                new[at] = value
     return new_ptr, new

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import ranked, sum_of
+from reident.kernels._numba import jit
 from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
 from reident.kernels.networks.realise import realise
 

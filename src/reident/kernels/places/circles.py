@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import put, ranked, sum_of
+from reident.kernels._numba import jit
 from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
@@ -199,7 +199,7 @@ def nearest_located(z, distances, located, m):
 def add_records(distances, f, x, located, references, counts, tol, needed, bears, n_near, tried):
     """Place every record that can be placed, the ones near located records first, in place; returns how many.
 
-    A record is not tried again before eight more references are known (`tried`).
+    A record is not tried again before four more references are known (`tried`).
     """
     n = located.shape[0]
     total = sum_of(counts)

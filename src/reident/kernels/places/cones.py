@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import put, ranked, sum_of
+from reident.kernels._numba import jit
 from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import put, ranked, sum_of
+from reident.kernels._numba import jit
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import fill, numbers, put
+from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, lowest_bit, pack_rows
 
 _EMPTY = -1.0

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import fill
+from reident.kernels._numba import jit
 
 __all__ = ["class_sizes", "group_tuples"]
 

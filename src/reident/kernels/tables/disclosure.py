@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import numbers
+from reident.kernels._numba import jit
 
 __all__ = ["ordered_distances", "sort_by_class"]
 

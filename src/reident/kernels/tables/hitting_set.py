@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import numbers, put, sum_of
+from reident.kernels._numba import jit
 
 #: Share of the steps in which any member of the row comes in: weights alone go round in circles in small cases.
 _AT_RANDOM = 0.02
@@ -79,7 +79,7 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
             least, last = cost, step
             if least == 0:
                 return best
-            b = _lightest_inside(worth, costs, inside, moved, -1)
+            b = _lightest_inside(worth, costs, inside, moved, np.int64(-1))
             cost -= costs[b]
             n_open = _flip(search, b, n_open)
         if step - last >= steps:

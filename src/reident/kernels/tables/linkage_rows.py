@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import max_of, min_of, ranked
+from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import sort_few
 
 
@@ -177,7 +177,7 @@ def choquet_rows(release, known, block, rival):
             true_gaps[c] = (release[i, c] - known[i, c]) ** 2
         _sorted_chain(rival_gaps, rival_order, rival_masks)
         _sorted_chain(true_gaps, true_order, true_masks)
-        used = _add_chain(index[r], value[r], 0, rival_gaps, rival_order, rival_masks, 1.0)
+        used = _add_chain(index[r], value[r], np.int64(0), rival_gaps, rival_order, rival_masks, 1.0)
         _add_chain(index[r], value[r], used, true_gaps, true_order, true_masks, -1.0)
         high[r] = _greatest(rival_gaps, true_gaps, rival_order, rival_masks)
         low[r] = -_greatest(true_gaps, rival_gaps, true_order, true_masks)

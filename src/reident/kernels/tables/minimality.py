@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
+from reident.kernels._numba import jit
 from reident.kernels.tables.mondrian import best_cut, by_width
 
 __all__ = ["refused_cuts", "refused_posterior"]

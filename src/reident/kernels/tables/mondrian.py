@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import max_of, min_of, numbers, put, sum_of
+from reident.kernels._numba import jit
 
 __all__ = ["best_cut", "by_width", "mondrian", "passes"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import numbers, put, ranked
+from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import choquet_one
 
 _LEAF = 12

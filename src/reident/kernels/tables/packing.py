@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
+from reident.kernels._numba import jit
 
 #: What is nearer to 0 than these counts as 0: of a price, and of an entry of a column.
 _PRICE, _ENTRY = 1e-9, 1e-9

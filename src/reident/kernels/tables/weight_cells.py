@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import ranked
+from reident.kernels._numba import jit
 
 #: A value nearer to 0 than this is 0: a cut through a row's zero leaves this much by rounding.
 _ZERO = 1e-12
@@ -47,7 +47,7 @@ def settle(rows, owner, costs):
     m, p = rows.shape
     kept = np.empty(m, np.int64)
     count, lost, undecided = 0, 0, 0
-    r = 0
+    r = np.int64(0)
     while r < m:
         block, first, never = owner[r], count, False
         while r < m and owner[r] == block:
@@ -138,7 +138,7 @@ def _envelope(rows, lows, owner, costs, place, plane):
     for v in range(place.size):
         plane[v] = 0.0
     value, holds = 0.0, 0
-    r = 0
+    r = np.int64(0)
     while r < owner.size:
         cost = costs[owner[r]]
         r, least, binding = _binding(rows, lows, owner, r, place)
@@ -204,13 +204,13 @@ def matrix_game(gains, place):
     for v in range(p):
         basis[v] = k + v
     for _ in range(50 * p):
-        enter = 0
+        enter = np.int64(0)
         for column in range(1, k + p):
             if table[p, column] < table[p, enter]:
                 enter = column
         if table[p, enter] > -1e-11:
             break
-        leave, best = -1, np.inf
+        leave, best = np.int64(-1), np.inf
         for v in range(p):
             if table[v, enter] > 1e-12 and table[v, k + p] / table[v, enter] < best:
                 leave, best = v, table[v, k + p] / table[v, enter]
@@ -272,7 +272,7 @@ def where_to_cut(rows, owner, place):
     """
     m, p = rows.shape
     weights, lows = np.full(m, _NOT_BINDING), _lows(rows)
-    r = 0
+    r = np.int64(0)
     while r < m:
         r, _, binding = _binding(rows, lows, owner, r, place)
         if binding >= 0:
