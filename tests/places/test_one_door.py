@@ -207,3 +207,12 @@ def test_a_point_beyond_the_raster_is_left_out_and_named():
     with pytest.warns(UserWarning, match=r"2 record\(s\) lie beyond the raster .* \(record 2, 3\)"):
         after = rd.mask_population_donut(points, raster, k_min=10, k_max=100, rng=1)
     assert list(after.index) == [0]
+
+
+def test_records_at_zero_do_not_stretch_the_map_of_all_others():
+    from reident.places.homes import HomeMap
+
+    table = persons(120).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
+    plain = HomeMap(table, None, scatter_km=5.0)
+    table.loc[:3, ["lat_deg", "lon_deg"]] = 0.0
+    assert HomeMap(table, None, scatter_km=5.0).side <= 1.1 * plain.side
