@@ -93,7 +93,7 @@ from .networks.properties import (
     path_lengths as path_lengths,
     power_law_exponent as power_law_exponent,
 )
-from .networks.kept import edge_overlap as edge_overlap
+from .networks.utility import edge_overlap as edge_overlap
 from .networks.mapping_quality import MappingQuality as MappingQuality, mapping_quality as mapping_quality
 from .networks.detectability import Detectability as Detectability, detectability as detectability
 from .networks.propagation import Propagation as Propagation, propagate as propagate
@@ -106,7 +106,6 @@ from .networks.link_prediction import (
     likely_links as likely_links,
     link_scores as link_scores,
     random_non_edges as random_non_edges,
-    score_threshold as score_threshold,
 )
 from .networks.planted_subgraph import Plan as Plan, coalition as coalition, implant as implant
 from .networks.planted_recovery import Recovery as Recovery, recover as recover

@@ -209,7 +209,7 @@ _NO_METHOD = {
         "great_circle_cross_km read_graph write_graph max_clique "
         "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
         "distance_deviation_quantiles distance_noise_window_km "
-        "link_scores score_threshold random_non_edges implant_by_cut recover_by_cut "
+        "link_scores random_non_edges implant_by_cut recover_by_cut "
         "edge_connected_groups mapped_edges repair_grid_sets is_degree_anonymous anonymise_degrees least_ncp "
         "intersection_course equivalence_classes recover_coordinates"
     ),
