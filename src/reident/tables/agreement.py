@@ -16,7 +16,7 @@ import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
-from reident.tables.labels import LabelReader, texts_of
+from reident.tables.labels import LabelReader, common_texts
 
 __all__ = ["Agreement", "agreement", "compare_columns", "kept_columns", "step_of"]
 
@@ -160,7 +160,7 @@ def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedCo
         sides = [pd.Series(side, dtype=object) for side in numbers]
         sides = [side.where(side.notna(), None) for side in sides]
     else:
-        sides = [texts_of(column) for column in (known, release)]
+        sides = common_texts(known, release)
     (values, value_index), (labels, label_index) = (pd.factorize(side, use_na_sentinel=False) for side in sides)
     label_of = pd.Index(label_index).get_indexer(pd.Index(value_index)).astype(np.int64)
     read = label_of[label_of >= 0]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, afford
+from reident.base import BoolArray, FloatArray, IntArray, afford
 from reident.tables.classes import text_of
 
-__all__ = ["GAP", "LabelReader", "ancestors", "text_of", "texts_of", "with_gaps"]
+__all__ = ["GAP", "LabelReader", "ancestors", "common_texts", "places_among", "text_of", "texts_of", "with_gaps"]
 
 #: Pairs of a value and an interval that are compared at once.
 _AT_ONCE = 1 << 22
@@ -93,6 +93,85 @@ def texts_of(column: pd.Series) -> pd.Series:
     codes, values = pd.factorize(column)
     texts = np.array([*map(text_of, values), None], dtype=object)
     return pd.Series(texts[codes], column.index, name=column.name, dtype=object)
+
+
+#: Words for truth values, in small letters.
+_TRUTH = {"true": "True", "1": "True", "wahr": "True", "false": "False", "0": "False", "falsch": "False"}
+_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}(?:\.\d+)?))?)?")
+
+
+def _truth_text(value: Any) -> str:
+    text = text_of(value)
+    return _TRUTH.get(text.strip().lower(), text)
+
+
+def _day_text(value: Any) -> str:
+    found = _MOMENT.fullmatch(text_of(value).strip())
+    if found is None:
+        return text_of(value)
+    day, time, seconds = found.groups()
+    moment = f"{time or '00:00'}:{seconds or '00'}"
+    return day if moment.rstrip("0.") == "00:00:" else f"{day} {moment}"
+
+
+def _number_text(value: Any) -> str:
+    text = text_of(value)
+    if not isinstance(value, str) or not re.fullmatch(_NUMBER, text.strip()):
+        return text
+    return str(int(text)) if re.fullmatch(r"\s*[-+]?\d+\s*", text) else text_of(float(text))
+
+
+def common_texts(*columns: pd.Series) -> list[pd.Series]:
+    """Return columns as texts that are equal where their values are, whatever type each file gave them.
+
+    Columns of one type are compared as they are. A truth value is that of "true" and 1, a day that of its ISO text, a
+    number that of "1.50".
+    """
+    text = _common_text(*columns)
+    if text is text_of:
+        return [texts_of(column) for column in columns]
+    written: dict[Any, str] = {}
+    for column in columns:
+        written |= {
+            (type(value), value): text(value) for value in pd.unique(column.astype(object)) if not pd.isna(value)
+        }
+    return [
+        column.astype(object).map(lambda value: written[type(value), value], na_action="ignore") for column in columns
+    ]
+
+
+def _common_text(*columns: pd.Series) -> Callable[[Any], str]:
+    """Return how values of columns of several types are written so that equal ones are equal."""
+    kinds = {_kind(column) for column in columns} - {""}
+    if len(kinds) < 2:
+        return text_of
+    return next(text for kind, text in _TEXT_BY_KIND if kind in kinds)
+
+
+#: How unlike columns are written, by the types among them; the first that is there decides.
+_TEXT_BY_KIND = (("truth", _truth_text), ("day", _day_text), ("number", _number_text), ("text", text_of))
+
+
+def _kind(column: pd.Series) -> str:
+    """Return the kind of a column's values; "" for a column without any."""
+    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    inferred = pd.api.types.infer_dtype(values, skipna=True)
+    if inferred == "empty":
+        return ""
+    if inferred == "boolean":
+        return "truth"
+    if inferred.startswith(("datetime", "date")):
+        return "day"
+    return "number" if inferred in ("integer", "floating", "decimal", "mixed-integer-float") else "text"
+
+
+def places_among(column: pd.Series, values: pd.Index) -> IntArray:
+    """Return the place of each value of a column among some distinct values of another, -1 for none."""
+    mine, theirs = common_texts(column, pd.Series(values))
+    place: dict[Any, int] = {}
+    for at, value in enumerate(theirs):
+        place.setdefault(None if pd.isna(value) else value, at)
+    return np.array([place.get(None if pd.isna(value) else value, -1) for value in mine], dtype=np.int64)
 
 
 def with_gaps(column: pd.Series) -> pd.Series:
@@ -198,11 +277,12 @@ class LabelReader:
         return covered
 
     def _mark_equal_or_above(self, covered: BoolArray) -> None:
+        text_of_both = _common_text(pd.Series(self.values), pd.Series(self.labels, dtype=object))
         places: dict[str, list[int]] = {}
         for place, label in enumerate(self.labels):
-            places.setdefault(text_of(label), []).append(place)
-        for row, own in enumerate(self._texts):
-            for text in (own, *self._ancestors.get(own, ())):
+            places.setdefault(text_of_both(label), []).append(place)
+        for row, (value, own) in enumerate(zip(self.values, self._texts, strict=True)):
+            for text in (text_of_both(value), *map(text_of_both, self._ancestors.get(own, ()))):
                 if text in places:
                     covered[row, places[text]] = True
 

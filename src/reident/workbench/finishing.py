@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray, is_numeric
+from reident.places.points import longitudes_like
 from reident.workbench.cell_audit import exact_ends
 from reident.workbench.columns import decimals_of, round_up
 from reident.workbench.microdata import LAT, LON
@@ -126,6 +127,8 @@ def with_coordinates(after: pd.DataFrame, before: pd.DataFrame, places: dict[str
 
         there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(places["crs"])
         lat, lon = there.y.to_numpy(), there.x.to_numpy()
+    else:
+        lon = longitudes_like(lon, before[places["lon"]].to_numpy(np.float64, na_value=np.nan))
     true = before.loc[after.index, [places["lat"], places["lon"]]].to_numpy(np.float64)
     moved = np.column_stack([lat, lon])
     rounded = _rounded(true, moved, [decimals_of(before[places[name]]) for name in ("lat", "lon")])
