@@ -187,8 +187,6 @@ class Hierarchy:
             }
         )
 
-    # -- files ---------------------------------------------------------------------------------------------------
-
     @classmethod
     def from_csv(cls, path: str | Path, sep: str = ";") -> Hierarchy:
         """Read the form that ARX uses: one row a value, one column a level, no header, all of it text.
