@@ -46,7 +46,7 @@ def draw_ru_curve(
     unit: str | None = "",
     line: str = "-",
     marker: str = "o",
-    shifts: tuple[tuple[float, float], tuple[float, float]] = ((0, -14), (-13, -14)),
+    shifts: tuple[tuple[float, float], tuple[float, float]] = ((0, -14), (-14, -14)),
 ) -> pd.DataFrame:
     """Draw the curve of a method, ring its most useful release below the limit, and return the allowed releases.
 
@@ -55,7 +55,7 @@ def draw_ru_curve(
     ax : Axes
         Of a frame made by `frame_ru_map`.
     points : DataFrame
-        As `ru_points` returns them.
+        As `ru_points` returns them; the risk is a share, and so are the ends of its interval.
     limit : float
         Largest tolerated risk.
     colour, line, marker
@@ -66,7 +66,10 @@ def draw_ru_curve(
         Where the labels of the first and the last release stand, in points from them.
     """
     x, y = points["utility"], points["risk"]
-    ax.errorbar(x, y, points["half"], color=colour, linestyle=line, marker=marker, linewidth=1.2, elinewidth=0.7)
+    if x.min() == x.max():  # a scale needs two ends
+        ax.update_datalim([(x.iloc[0] / 2, y.iloc[0]), (x.iloc[0] * 2, y.iloc[0])])
+    bars = [points["half"].clip(upper=y), points["half"].clip(upper=1 - y)]
+    ax.errorbar(x, y, bars, color=colour, linestyle=line, marker=marker, linewidth=1.2, elinewidth=0.7)
     style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": colour, "ha": "center", "zorder": 5}
     ends = () if unit is None else ((0, shifts[0]), (-1, shifts[1]))
     for end, shift in ends[: len(points)]:

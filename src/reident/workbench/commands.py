@@ -139,6 +139,7 @@ def assess(
         Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
     ] = None,
     ends: common.Ends = "",
+    names: common.Names = "",
     limit: common.Limit = None,
     tolerate: common.Tolerate = None,
     population: common.Population = None,
@@ -170,8 +171,11 @@ def assess(
     from reident.workbench.report import write_report
 
     began = time.monotonic()
-    relations: Any = None if network is None else common.network_file(network, ends)
-    opened, told = (None, Recipe("")) if file is recipe is None and relations else common.open_or_recipe(file, recipe)
+    alone = file is recipe is None
+    relations: Any = None if network is None else common.network_file(network, ends, names if alone else "")
+    opened, told = (
+        (None, Recipe("")) if alone and relations else common.open_or_recipe(file, recipe, names=common.listed(names))
+    )
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
@@ -227,7 +231,8 @@ def assess(
             print(f"the advised release: reident protect --recipe {named} --out release")
             print(f"its check: reident check release --against {original} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
-            _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+            rule = f"--limit {limit:g} --tolerate {tolerate:g}"
+            _say_network(found.network.chain[0], network, ends, names if alone else "", rule)
 
 
 def _earlier_recipe(out: Path, given: Path | None, made: Path) -> None:
@@ -259,9 +264,10 @@ def _say_given_up(found: Any, must_keep: str) -> None:
         )
 
 
-def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:
+def _say_network(step: Mapping[str, Any], file: Path, ends: str, names: str, rule: str) -> None:
     """Print the commands that make and check the advised release of a network."""
-    source, named = shlex.quote(str(file)), f" --ends {shlex.quote(ends)}" if ends else ""
+    source = shlex.quote(str(file))
+    named = "".join(f" {option} {shlex.quote(said)}" for option, said in (("--ends", ends), ("--names", names)) if said)
     given = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
     print(f"the advised network: reident protect {source}{named} --method {step['method']}{given} --out network")
     print(f"its check: reident check network --against {source} --network{named} {rule}")
