@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, afford
-from reident.tables.classes import text_of
+from reident.tables.classes import look_of, text_of
 
 __all__ = [
     "GAP",
@@ -108,14 +107,6 @@ def texts_of(column: pd.Series) -> pd.Series:
     codes, values = pd.factorize(column)
     texts = np.array([*map(text_of, values), None], dtype=object)
     return pd.Series(texts[codes], column.index, name=column.name, dtype=object)
-
-
-def look_of(text: str) -> str:
-    """Return a text as it looks: Unicode composed, blanks of one kind, without signs that show nothing."""
-    if text.isascii():
-        return text
-    shown = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
-    return "".join(" " if unicodedata.category(sign) == "Zs" else sign for sign in unicodedata.normalize("NFC", shown))
 
 
 #: Words for truth values, in small letters.
