@@ -85,6 +85,8 @@ def open_or_recipe(file: Path | None, recipe: Path | None, **reading: Any) -> tu
     path = file or Path(recipe or "").parent / str(told and told.file)
     chosen = {name: value for name, value in reading.items() if value}
     opened = open_file(path, **({} if told is None else dict(told.reading)) | chosen)
+    if told is not None:
+        told.check_columns(opened)
     return opened, told or recipe_of(opened, str(path), chosen)
 
 

@@ -94,6 +94,8 @@ def with_places(
         placed = data.set_crs(crs) if data.crs is None and crs is not None else data
         return _possible(placed, impossible, placed.geometry.name)
     if lat is None or lon is None:
+        if crs is not None:
+            raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
         return _possible(data, impossible, f"{LAT}, {LON}") if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         if column not in data.columns:
@@ -210,7 +212,7 @@ def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) 
         table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
         pq.write_table(table, path, store_schema=False)
         return []
-    if kind in (".xlsx", ".xls"):
+    if kind == ".xlsx":
         _write_excel(plain, path)
         return []
     return _write_text(plain, path, dialect or {})

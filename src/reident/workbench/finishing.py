@@ -72,8 +72,12 @@ def _outwards(after: pd.Series, step: float) -> pd.Series:
 
     def outwards(match: re.Match[str]) -> str:
         low, high = (float(match.group(i)) for i in (1, 2))
-        ends = (np.floor(low / step + 1e-9) * step, np.ceil(high / step - 1e-9) * step)
-        return "[" + ", ".join(f"{end:.{decimals}f}" for end in ends) + "]"
+        ends = [f"{np.rint(end / step) * step:.{decimals}f}" for end in (low, high)]
+        if float(ends[0]) > low:  # the printed end decides, not a quotient in floating point
+            ends[0] = f"{(np.rint(low / step) - 1) * step:.{decimals}f}"
+        if float(ends[1]) < high:
+            ends[1] = f"{(np.rint(high / step) + 1) * step:.{decimals}f}"
+        return "[" + ", ".join(ends) + "]"
 
     labels = {label: _CLOSED.sub(outwards, label) for label in pd.unique(after.dropna()) if isinstance(label, str)}
     return after.map(lambda label: labels.get(label, label)) if labels else after
