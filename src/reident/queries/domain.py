@@ -27,7 +27,7 @@ def clipped(values: Any, low: Any, high: Any, gap: Any, name: str) -> tuple[Floa
     if hasattr(values, "adj"):
         raise DataError(f"`{name}` must hold numbers, got a graph")
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(np.float64).filled(np.nan)
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     found = check_array(values, name, None)
     if found.dtype.kind in "US" and not hasattr(values, "dtype"):
         found = check_array(values, name, object)  # a list, which numpy reads as texts if one entry is one
