@@ -33,6 +33,7 @@ from .check_values import check_text as check_text
 from .check_values import how_many as how_many
 from .check_values import is_key as is_key
 from .check_values import is_row as is_row
+from .cluster import local_cluster as local_cluster
 from .cost import MEMORY as MEMORY
 from .cost import afford as afford
 from .cost import available as available
@@ -43,6 +44,10 @@ from .errors import ParameterError as ParameterError
 from .errors import PrivacyWarning as PrivacyWarning
 from .errors import SearchLimitWarning as SearchLimitWarning
 from .errors import TrialError as TrialError
+from .isolation import SAFE_PATH as SAFE_PATH
+from .isolation import end_with_parent as end_with_parent
+from .isolation import isolated_environment as isolated_environment
+from .isolation import start_module as start_module
 from .line import Line as Line
 from .line import display_kind as display_kind
 from .lock import hold as hold
@@ -62,6 +67,15 @@ from .options import Whole as Whole
 from .options import check_together as check_together
 from .options import checked as checked
 from .options import described as described
+from .outputs import WORK as WORK
+from .outputs import check_replaceable as check_replaceable
+from .outputs import foreign_files as foreign_files
+from .outputs import keep_private as keep_private
+from .outputs import move_files as move_files
+from .outputs import private_file as private_file
+from .outputs import publish_folder as publish_folder
+from .outputs import record_files as record_files
+from .outputs import working as working
 from .packages import load_offered as load_offered
 from .rates import wilson_interval as wilson_interval
 from .rng import check_rng as check_rng

@@ -15,7 +15,7 @@ import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError, PrivacyWarning, check_array
 
-__all__ = ["category_positions", "clipped", "count_true", "warn_replaced"]
+__all__ = ["category_positions", "check_counts", "clipped", "count_true", "warn_replaced"]
 
 
 def clipped(values: Any, low: Any, high: Any, gap: Any, name: str) -> tuple[FloatArray, int]:
@@ -27,7 +27,7 @@ def clipped(values: Any, low: Any, high: Any, gap: Any, name: str) -> tuple[Floa
     if hasattr(values, "adj"):
         raise DataError(f"`{name}` must hold numbers, got a graph")
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(np.float64).filled(np.nan)
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     found = check_array(values, name, None)
     if found.dtype.kind in "US" and not hasattr(values, "dtype"):
         found = check_array(values, name, object)  # a list, which numpy reads as texts if one entry is one
@@ -57,6 +57,14 @@ def category_positions(values: Any, categories: pd.Index) -> tuple[IntArray, int
     listed = pd.Index(list(values))
     positions = categories.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
     return positions.astype(np.int64), int((positions < 0).sum())
+
+
+def check_counts(values: Any, name: str) -> IntArray:
+    """Return whole numbers from 0 to 2**31, so that no sum of them leaves 64 bits."""
+    numbers = check_array(values, name)
+    if not ((numbers >= 0) & (numbers < 2**31)).all() or (numbers != np.rint(numbers)).any():
+        raise DataError(f"`{name}` must be counts: whole numbers from 0 to 2**31")
+    return numbers.astype(np.int64)
 
 
 def count_true(predicate: Callable[[Any], Any], rows: Iterable[Any]) -> tuple[int, int]:

@@ -217,8 +217,8 @@ def _noisy_queries(
     sizes, sums = cluster_queries(cube, centres, shift)
     sizes = sizes + grid_noise(exponent, k, source)
     sums = sums + grid_noise(exponent / STEPS, k * d, source).reshape(k, d)
-    sizes, sums = sizes.astype(np.float64), sums.astype(np.float64)
-    return sizes, sums / STEPS + shift / STEPS * sizes[:, None]
+    noisy, totals = sizes.astype(np.float64), sums.astype(np.float64)
+    return noisy, totals / STEPS + shift / STEPS * noisy[:, None]
 
 
 def _move(

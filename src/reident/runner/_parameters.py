@@ -64,9 +64,22 @@ def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
     for statement in statements:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         for target in targets:
-            if isinstance(target, ast.Name):
-                defaults[target.id] = _literal(getattr(statement, "value", None))
+            defaults |= _assigned(target, getattr(statement, "value", None))
     return defaults
+
+
+def _assigned(target: ast.expr | None, value: ast.expr | None) -> dict[str, Any]:
+    """Return the names that an assignment gives values to, as ``a, b = 1, 2`` does."""
+    if isinstance(target, ast.Name):
+        return {target.id: _literal(value)}
+    if not isinstance(target, ast.Tuple | ast.List):
+        return {}
+    values: list[ast.expr | None] = [None] * len(target.elts)
+    if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
+        values = list(value.elts)
+    return {
+        name: told for one, part in zip(target.elts, values, strict=True) for name, told in _assigned(one, part).items()
+    }
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -107,7 +120,8 @@ def check_parameters(
     """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
 
     `defaults` are those of the notebook where they have been read before. A whole number is taken where the default
-    is a float; a default of None takes what the parameter's annotation names, any plain JSON value without one.
+    is a float, a list where it is a tuple; a default of None takes what the parameter's annotation names, any plain
+    JSON value without one.
 
     Raises
     ------

@@ -75,7 +75,8 @@ class _Classes:
 
     @property
     def sizes(self) -> FloatArray:
-        return np.bincount(self.of_class, weights=self.counts)
+        total: FloatArray = np.bincount(self.of_class, weights=self.counts).astype(np.float64)
+        return total
 
     @property
     def prior(self) -> FloatArray:
@@ -311,9 +312,8 @@ def similarity_attack(
     hit = np.flatnonzero(several & (high - low <= reach))
     order = np.argsort(numbers)
     below = np.concatenate([[0.0], np.cumsum(classes.prior[order])])
-    first, last = (
-        np.searchsorted(numbers[order], ends[hit], side=side) for ends, side in ((low, "left"), (high, "right"))
-    )
+    first = np.searchsorted(numbers[order], low[hit], side="left")
+    last = np.searchsorted(numbers[order], high[hit], side="right")
     names = list(zip(low[hit].tolist(), high[hit].tolist(), strict=True))
     return classes.breaches("similarity", hit, below[last] - below[first], np.ones(hit.size), names)
 

@@ -150,7 +150,7 @@ def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLik
     Raises
     ------
     DataError
-        If the lengths differ a value is not finite, or a scale is negative.
+        If the lengths differ, a value is not finite, or a scale is negative.
 
     Examples
     --------

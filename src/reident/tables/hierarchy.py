@@ -187,8 +187,6 @@ class Hierarchy:
             }
         )
 
-    # -- files ---------------------------------------------------------------------------------------------------
-
     @classmethod
     def from_csv(cls, path: str | Path, sep: str = ";") -> Hierarchy:
         """Read the form that ARX uses: one row a value, one column a level, no header, all of it text.
@@ -354,9 +352,9 @@ class Hierarchy:
         exact = [Fraction(str(widths[-1]))] if widths else []
         for narrow, wide in zip(widths[-2::-1], widths[:0:-1], strict=True):
             exact.insert(0, exact[0] / round(wide / narrow))
-        columns = [_interval_labels(numbers, Fraction(str(origin)), width) for width in exact]
-        tops = [] if top is None else [[top] * len(known)]
-        return cls([list(row) for row in zip(known, *columns, *tops, strict=True)])
+        columns: list[list[Any]] = [_interval_labels(numbers, Fraction(str(origin)), width) for width in exact]
+        columns += [] if top is None else [[top] * len(known)]
+        return cls([list(row) for row in zip(known, *columns, strict=True)])
 
 
 def _interval_labels(numbers: FloatArray, origin: Fraction, width: Fraction) -> list[str]:

@@ -125,8 +125,13 @@ _HELD: dict[str, Microdata] = {}
 def hold(data: Microdata) -> str:
     """Keep data for the trials of this process until `forget` is called with the name that is returned."""
     name = data.digest()
-    _HELD[name] = data
+    keep(name, data)
     return name
+
+
+def keep(name: str, data: Microdata) -> None:
+    """Keep data under the name that `hold` gives them."""
+    _HELD[name] = data
 
 
 def forget(name: str) -> None:

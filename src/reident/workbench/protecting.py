@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,16 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, check_several, system_rng
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_flag,
+    check_several,
+    publish_folder,
+    system_rng,
+)
 from reident.methods import find
 from reident.methods.forms import guarantee, release
 from reident.methods.given import check_public_used
@@ -175,7 +181,7 @@ def protect(
         _write_manifest(manifest, folder)
         _refuse_leaks(folder, original, shuffled, manifest["columns_released_unchanged"], places)
 
-    _publish(target, fill)
+    publish_folder(target, fill)
     return target
 
 
@@ -225,7 +231,7 @@ def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, A
         write_graph(renamed, folder / "release.csv")
         _write_manifest(manifest, folder)
 
-    _publish(target, fill)
+    publish_folder(target, fill)
     return target
 
 
@@ -371,13 +377,19 @@ def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFram
     return rest.assign(**{name: places["true"][name] for name in places["true"].columns})[places["order"]]
 
 
+def _same(before: Any, after: Any) -> bool:
+    """Tell whether a method left every released value of a column as it was, such as swaps of less than one rank."""
+    return bool(before.loc[after.index].reset_index(drop=True).equals(after.reset_index(drop=True)))
+
+
 def _manifest(
     frame: Any, original: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
 ) -> dict[str, Any]:
     """Return what may be published about the release."""
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
     own = geometry + ([] if places is None else [places["lat"], places["lon"]])
-    unchanged = [name for name in released.columns if name not in made.changed and name not in own]
+    values = [name for name in released.columns if name not in own]
+    unchanged = [name for name in values if name not in made.changed or _same(original[name], released[name])]
     if made.places == "true":
         unchanged += [name for name in own if name in released.columns]
     losses = {
@@ -431,23 +443,6 @@ def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
         "distances_kept": round(distances, 3),
         **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
     }
-
-
-def _publish(target: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a folder beside the target, then rename it: it is complete or not there."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise DataError(f"`out` must be in a folder that can be written, got {str(target)!r}: {error}") from None
-    try:
-        fill(temporary)
-        temporary.chmod(0o755)
-        os.rename(temporary, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
-    except OSError as error:
-        raise DataError(f"the release could not be written to {str(target)!r}: {error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _refuse_leaks(

@@ -243,10 +243,11 @@ def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | N
         row.column: {"role": row.role, "type": row.type, "reason": row.reason} for row in opened.columns.itertuples()
     }
     found = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
-    chosen = {name: value for name, value in (reading or {}).items() if value not in (None, (), "")}
     chosen = {
-        name: value for name, value in chosen.items() if value != [] or name == "missing"
-    }  # none but the empty cell
+        name: value
+        for name, value in (reading or {}).items()
+        if value is not None and (value or name == "missing")  # no cell but the empty one is missing
+    }
     return Recipe(
         file=file,
         reading=found | chosen,

@@ -199,7 +199,7 @@ def nearest_located(z, distances, located, m):
 def add_records(distances, f, x, located, references, counts, tol, needed, bears, n_near, tried):
     """Place every record that can be placed, the ones near located records first, in place; returns how many.
 
-    A record is not tried again before eight more references are known (`tried`).
+    A record is not tried again before four more references are known (`tried`).
     """
     n = located.shape[0]
     total = sum_of(counts)
