@@ -28,6 +28,17 @@ def sphere_vectors(lat_deg: FloatArray, lon_deg: FloatArray) -> FloatArray:
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
 
 
+def without_strays(vectors: FloatArray) -> BoolArray:
+    """Return which vectors lie no further from the middle of all than twenty times the distance of nine in ten.
+
+    A few records at 0, 0 would otherwise stretch a map over half the world.
+    """
+    if not len(vectors):
+        return np.zeros(0, dtype=bool)
+    away = np.linalg.norm(vectors - np.median(vectors, axis=0), axis=1)
+    return np.asarray(away <= 20 * np.quantile(away, 0.9))
+
+
 def degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the latitudes and longitudes of vectors."""
     x, y, z = vectors.T

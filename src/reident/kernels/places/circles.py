@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reident.base import EARTH_RADIUS_KM
 from reident.kernels._loops import put, ranked, sum_of
 from reident.kernels._numba import jit
-from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
 # Starts of a record that came to nothing and are remembered.

@@ -1,7 +1,6 @@
-"""Metric. What analyses of networks find in a release of what they find in the original, from 0 to 1.
+"""Metric. Utility of a released network: agreement of an analysis of the release with one of the original.
 
-All grow with utility, are 1 for the original, and take two networks on the same nodes under the same names. Each stands
-for one kind of analysis; none of them is a verdict.
+Each lies in [0, 1], is 1 for the original, and takes two networks on the same nodes under the same names.
 """
 
 from __future__ import annotations
