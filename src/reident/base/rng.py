@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import secrets
+import weakref
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,8 +48,28 @@ def trial_seed(seed: int, stem: str, params: Mapping[str, Any], repetition: int 
 def system_rng() -> np.random.Generator:
     """Return a generator for releases: ChaCha20 under a key that the operating system draws and nobody keeps.
 
-    Somebody who sees some of the noise cannot compute the rest, which numpy's own generators do not promise.
+    Somebody who sees some of the noise cannot compute the rest, which numpy's own generators do not promise. A forked
+    process goes on under another key.
     """
+    bits = _keyed_class()(key=secrets.randbits(256), rounds=20)
+    _IN_USE.add(bits)
+    return np.random.Generator(bits)
+
+
+_IN_USE: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+@cache
+def _keyed_class() -> Any:
     from randomgen import ChaCha
 
-    return np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=20))
+    class ReferableChaCha(ChaCha):  # type: ignore[misc]
+        """Unlike its base it can be referred to weakly."""
+
+    def draw_other_keys() -> None:
+        for bits in list(_IN_USE):
+            bits.state = ReferableChaCha(key=secrets.randbits(256), rounds=20).state
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=draw_other_keys)
+    return ReferableChaCha
