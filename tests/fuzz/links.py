@@ -13,8 +13,10 @@ from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
 from reident.kernels.cliques import bitset
 from reident.kernels.places import compatibility
-from reident.kernels.tables import choquet, hitting_set, line_search, linkage_rows, mdav, nearest, packing, swapping
+from reident.kernels.tables import hitting_set, line_search, linkage_rows, mdav, nearest, packing
 from reident.places.compatibility import _release_pairs
+from reident.tables import microaggregation, perturbation
+from reident.tables.choquet import _linkage_rows, fuzzy_measure
 
 
 def draw_points(rng):
@@ -96,7 +98,7 @@ def at(found, x):
 
 
 def mean_comp(release, known, i, j, weights, _):
-    found = linkage_rows.mean_rows(release, known, np.array([i]), np.array([j]))
+    found = _linkage_rows.mean_rows(release, known, np.array([i]), np.array([j]))
     return at(found, weights / weights.sum())
 
 
@@ -107,7 +109,7 @@ def mean_ref(release, known, i, j, weights, _):
 
 
 def choquet_comp(release, known, i, j, _, mu):
-    return at(linkage_rows.choquet_rows(release, known, np.array([i]), np.array([j])), mu)
+    return at(_linkage_rows.choquet_rows(release, known, np.array([i]), np.array([j])), mu)
 
 
 def choquet_rows_ref(release, known, i, j, _, mu):
@@ -140,7 +142,7 @@ def triangle(square):
 
 
 def bilinear_comp(release, known, i, j, weights, _):
-    found = linkage_rows.bilinear_rows(release, known, np.array([i]), np.array([j]))
+    found = _linkage_rows.bilinear_rows(release, known, np.array([i]), np.array([j]))
     return at(found, triangle(np.diag(weights) + np.outer(weights, weights)))
 
 
@@ -362,13 +364,14 @@ def line_cost(value, starts, x, step, costs, s):
 
 CASES = [
     Case(("mdav.mdav_clusters",), draw_points, mdav.mdav_clusters, naive.mdav),
-    Case(("mdav.pair_clusters",), draw_points, mdav.pair_clusters, naive.pairs),
-    Case(("choquet.choquet_integral",), draw_measure, choquet.choquet_integral, choquet_ref),
-    Case(("choquet.zeta_transform",), draw_vector, choquet.zeta_transform, zeta_ref),
-    Case(("linkage_rows.rivals",), draw_rivals, rivals_comp, rivals_ref),
+    Case(("microaggregation.pair_clusters",), draw_points, microaggregation._pair_clusters, naive.pairs),
+    Case(("fuzzy_measure.choquet_integral",), draw_measure, fuzzy_measure.choquet_integral, choquet_ref),
+    Case(("fuzzy_measure.zeta_transform",), draw_vector, fuzzy_measure.zeta_transform, zeta_ref),
+    Case(("perturbation.swap_partners",), draw_swap, perturbation._swap_partners, swap_ref),
     Case(("linkage_rows.mean_rows",), draw_rows, mean_comp, mean_ref),
-    Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.bilinear_rows",), draw_rows, bilinear_comp, bilinear_ref),
+    Case(("linkage_rows.rivals",), draw_rivals, rivals_comp, rivals_ref),
+    Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
     Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, lambda *_: (True, True, True)),
     Case(("packing.pack", "packing.packed"), draw_conflicts, packing_comp, packing_ref),
@@ -379,5 +382,4 @@ CASES = [
          "compatibility.fill_bits", "bitset.mirror_rows"),
         draw_product, product_comp, product_ref,
     ),
-    Case(("swapping.swap_partners",), draw_swap, swapping.swap_partners, swap_ref),
 ]  # fmt: skip

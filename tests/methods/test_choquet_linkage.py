@@ -23,10 +23,11 @@ from reident import (
     microaggregate,
 )
 from reident.kernels.tables.hitting_set import cheap_hitting_set
-from reident.kernels.tables.linkage_rows import choquet_rows, mean_rows, rivals
+from reident.kernels.tables.linkage_rows import rivals
 from reident.tables.choquet import _benders, _cover
 from reident.tables.choquet._cover import Cover
 from reident.tables.choquet._learning_problem import build_problem
+from reident.tables.choquet._linkage_rows import choquet_rows, mean_rows
 
 
 def squares(release, original):
