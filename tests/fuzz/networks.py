@@ -8,7 +8,8 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.draws import dense_of, edges, graph, pairs_of, rows
-from reident.kernels.networks import degrees, edits, probing, realise, swaps
+from reident.kernels.networks import degrees, edits, realise, swaps
+from reident.networks import _probing
 
 
 def draw_sequence(rng):
@@ -244,7 +245,7 @@ def draw_noise(rng):
 
 def noise_comp(noisy, scheme, max_delta, seed):
     after = noisy.copy()
-    probing.add_noise(after, scheme, max_delta, np.random.default_rng(seed))
+    _probing._add_noise(after, scheme, max_delta, np.random.default_rng(seed))
     raised = np.flatnonzero(after != noisy)
     highest = len(noisy) - 1
     by = int((after - noisy).sum())
@@ -276,12 +277,12 @@ def probes_comp(dense, empty, k, both, scheme, seed):
     inner = np.zeros_like(dense) if empty else dense
     both = both and empty  # a graph that is extended loses no edge
     noisy = dense.sum(axis=1).astype(np.int64)
-    found, used, u, v = probing.probe_construct(
+    found, used = _probing._probe_construct(
         *rows(inner), inner.sum(axis=1), noisy, k, both, scheme, 3, True, 5, np.random.default_rng(seed)
     )
-    new = pairs_of(u, v)
-    if not found:
-        return used == 5, not new, True
+    if found is None:
+        return used == 5, True, True
+    new = pairs_of(*found)
     after = inner | dense_of(new, len(dense))
     anonymous = np.unique(after.sum(axis=1), return_counts=True)[1].min() >= k
     return 1 <= used <= 5, simple(new) and not any(inner[pair] for pair in new), bool(anonymous)

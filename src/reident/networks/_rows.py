@@ -23,9 +23,11 @@ def rows_from_edges(u: Indices, v: Indices, n: int) -> tuple[IntArray, Indices]:
     return rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
 
 
-def sort_rows(indptr: IntArray, indices: Indices) -> None:
-    """Sort every row in place."""
-    _matrix(indptr, indices).sort_indices()
+def sort_rows(indptr: IntArray, indices: Indices) -> Indices:
+    """Return the indices with every row sorted; those given may be changed."""
+    rows = _matrix(indptr, indices)
+    rows.sort_indices()
+    return np.asarray(rows.indices, dtype=np.int32)
 
 
 def edges_from_rows(indptr: IntArray, indices: Indices) -> tuple[Indices, Indices]:

@@ -339,9 +339,10 @@ def _checked(
     original: Network, release: Network, k: int, method: str, deletions: bool, probe: Probe, seconds: float
 ) -> DegreeAnonymisation:
     """Verify what the docstring promises and count the edits."""
-    from reident.kernels.networks.network import count_shared, first_flaw
+    from reident.kernels.networks.network import first_flaw
+    from reident.networks._rows import count_shared
 
-    shared = int(count_shared(original.indptr, original.indices, release.indptr, release.indices))
+    shared = count_shared(original.indptr, original.indices, release.indptr, release.indices)
     flaw = first_flaw(release.indptr, release.indices)[2]
     if flaw or not is_degree_anonymous(release, k) or (method == "supergraph" and shared != original.n_edges):
         raise AssertionError(f"internal error: the release of {method!r} breaks its promise (flaw {flaw})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put
 from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import (
     ONE,
@@ -62,7 +61,8 @@ def count_colours(rows, members):
     colours = 0
     while not is_empty(uncoloured):
         colours += 1
-        put(free, uncoloured)
+        for w in range(words):
+            free[w] = uncoloured[w]
         for w in range(words):
             while free[w] != ZERO:
                 b = lowest_bit(free[w])

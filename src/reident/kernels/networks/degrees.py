@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import fill, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 
 
@@ -99,7 +99,8 @@ def anonymise_sequence(d, k, both, even, highest):
         start = end - size
         value, _ = _group(d, total, start, end, both)
         value += shift_of[end, state]
-        fill(anonymous[start:end], value)
+        for i in range(start, end):
+            anonymous[i] = value
         if even:
             state ^= (value * size) & 1
         end = start

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, sum_of
 from reident.kernels._numba import jit
 
 #: Share of the steps in which any member of the row comes in: weights alone go round in circles in small cases.
@@ -64,7 +63,9 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     worth, inside, open_rows = search.worth, search.inside, search.open_rows
     n_open = n_rows
     moved = np.zeros(n, np.int64)  # the step at which a member came or went last
-    best, least = np.ones(n, np.bool_), sum_of(costs) + 1
+    best, least = np.ones(n, np.bool_), np.int64(1)
+    for b in range(n):
+        least += costs[b]
     cost, step, last = 0, 1, 1
     for b in range(n):
         if costs[b] == 0:
@@ -75,7 +76,8 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         n_open = _flip(search, b, n_open)
     while True:
         while n_open == 0:
-            put(best, inside)
+            for b in range(n):
+                best[b] = inside[b]
             least, last = cost, step
             if least == 0:
                 return best
@@ -125,7 +127,10 @@ def _begin(starts, members, n):
             free[members[entry]] += 1
     weight, hits = np.ones(n_rows, np.int64), np.zeros(n_rows, np.int64)
     inside = np.zeros(n, np.bool_)
-    return _Search(starts, members, of_starts, of_rows, weight, hits, numbers(n_rows), numbers(n_rows), inside, worth)
+    open_rows, place = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    for row in range(n_rows):
+        open_rows[row] = place[row] = row
+    return _Search(starts, members, of_starts, of_rows, weight, hits, open_rows, place, inside, worth)
 
 
 @jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 
 __all__ = ["mdav_clusters"]
@@ -98,7 +98,9 @@ def _tree(points):
     while n > (_LEAF << levels):
         levels += 1
     n_nodes = (2 << levels) - 1
-    members = numbers(n)
+    members = np.empty(n, np.int64)
+    for i in range(n):
+        members[i] = i
     starts, counts = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
     low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
     counts[0] = n
@@ -118,7 +120,9 @@ def _tree(points):
             values = np.empty(count)
             for i in range(count):
                 values[i] = points[part[i], widest]
-            put(members[start : start + count], part[ranked(values)])
+            order = ranked(values)
+            for i in range(count):
+                members[start + i] = part[order[i]]
             half = count // 2
             starts[2 * node + 1], counts[2 * node + 1] = start, half
             starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half
