@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError
+from reident._old_sweep import grid
+from reident.experiments.results import declare
 from reident.runner import check_parameters, keys_of
 from reident.runner._collect import Plot, collect, draw, means
 from reident.runner.batch import _load as read_yaml
 from reident.runner.batch import batch, read_sweep, write_table
-from reident.sweep import grid
-from reident.sweep.result import declare
 from small_notebooks import write_notebook
 
 PARAMETERS = "x = 1\nname = 'a'\nseed = 0"
@@ -122,7 +122,7 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
     ledger.mkdir()
     write_notebook(
         tmp_path / "n.ipynb",
-        "import time\nfrom pathlib import Path\nfrom reident.sweep import grid\n"
+        "import time\nfrom pathlib import Path\nfrom reident._old_sweep import grid\n"
         "def trial(params, rng):\n    return {'draw': rng.random()}",
         "frame = grid.run({'i': [1, 2, 3]}, trial, repetitions=4, seed=x, stem='inner', folder=Path(out, 'parts'))\n"
         "time.sleep(1.0)\nframe.to_csv(Path(out, 'rows.csv'), index=False)\n"
@@ -161,23 +161,16 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
 
 
 def test_a_study_sweeps_over_its_own_parameters_and_its_rules_hold(sweep):
-    runs = read_sweep(
-        sweep("notebook: 01-kroll2015-graph-linkage\ngrid: {sigmas_deg: [[0.01], [0.02]], alphas: [[0.5]]}")
-    )
+    runs = read_sweep(sweep("notebook: 01-kroll2015\ngrid: {sigmas_deg: [[0.01], [0.02]], alphas: [[0.5]]}"))
     assert [run.parameters for run in runs] == [{"sigmas_deg": [s], "alphas": [0.5]} for s in (0.01, 0.02)]
     for wrong, message in (
-        ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015-graph-linkage.ipynb"),
-        ("sigmas_deg: [-1]", "`sigmas_deg` must lie in"),
-        ("sigmas_deg: 0.1", r"`sigmas_deg` must be of type list\[float\]"),
-        ("n_common: 501", "`n_common` must be at most"),
+        ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015.ipynb"),
+        ("sigmas_deg: 0.1", "`sigmas_deg` must be of type list"),
+        ("n_common: many", "`n_common` must be of type int"),
     ):
-        file = sweep(f"notebook: 01-kroll2015-graph-linkage\nparameters: {{{wrong}}}")
+        file = sweep(f"notebook: 01-kroll2015\nparameters: {{{wrong}}}")
         with pytest.raises(ParameterError, match=message):
             batch(file, file.parent / "out")
-    file = sweep("notebook: 01-kroll2015-graph-linkage\ngrid: {sigmas_deg: [[0.01], [-1]], alphas: [[0.5]]}")
-    told = r"must lie in .*in the run with {'sigmas_deg': \[-1\], 'alphas': \[0.5\]}"
-    with pytest.raises(ParameterError, match=told):
-        batch(file, file.parent / "out")
     with pytest.raises(ParameterError, match="or one of 00-tour, 01-kroll2015"):
         read_sweep(sweep("notebook: nothing"))
 
@@ -308,7 +301,7 @@ def test_a_bad_plot_is_refused_before_anything_runs(sweep, tmp_path, plot, messa
 @pytest.mark.slow
 def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):
     file = sweep("notebook: n.ipynb\ngrid: {x: [1, 2]}")
-    cells = "from reident.sweep.result import declare\ndeclare({'square': x * x}, out)"
+    cells = "from reident.experiments.results import declare\ndeclare({'square': x * x}, out)"
     path = write_notebook(file.parent / "n.ipynb", cells, parameters="x = 1\nout = ''")
     told = json.loads(path.read_text())
     told["metadata"] = {}

@@ -36,6 +36,7 @@ from .check_values import is_row as is_row
 from .cost import MEMORY as MEMORY
 from .cost import afford as afford
 from .cost import available as available
+from .cost import check_work as check_work
 from .cost import read_size as read_size
 from .errors import DataError as DataError
 from .errors import ParameterError as ParameterError

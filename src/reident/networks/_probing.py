@@ -69,19 +69,15 @@ def probe_batch(
     network: Network, k: int, deletions: bool, keep_edges: bool, direct: DirectProbe | None, rng: np.random.Generator
 ) -> Probe:
     """Probe with parity inside the degree programme and as many raises at once as stubs are missing."""
-    from reident.kernels.networks.degrees import anonymise_sequence
     from reident.kernels.networks.realise import realise, switch_stubs
 
     degrees = network.degrees
-    noisy = degrees.copy()
+    noisy = _noise_of_hubs(network, k) if deletions else degrees.copy()
     rows = _empty_rows(network, keep_edges)
-    n_probes = 0
+    n_probes, is_hub = 0, False
     while True:
-        order = np.argsort(-noisy, kind="stable")
-        sequence, cost = anonymise_sequence(noisy[order], k, deletions, True, network.n_nodes - 1)
+        target, cost = _nearest(noisy, k, deletions)
         n_probes += 1
-        target = np.empty_like(degrees)
-        target[order] = sequence
         if cost < 0:
             raise DataError(
                 f"no {k}-degree anonymous graph on {network.n_nodes} nodes exists: "
@@ -101,16 +97,59 @@ def probe_batch(
                 missing = int(rest.sum())
             if missing == 0:
                 return Probe(_joined(network, keep_edges, u, v), "batch", n_probes, True)
-        _raise_many(noisy, missing, rng)
+        is_hub = is_hub or 2 * missing > network.n_nodes
+        _raise_many(noisy, missing, is_hub, rng)
 
 
-def _raise_many(noisy: IntArray, missing: int, rng: np.random.Generator) -> None:
-    """Raise about `missing` nodes of the lower half by one each; more than once where they are too few."""
+def _nearest(noisy: IntArray, k: int, deletions: bool) -> tuple[IntArray, int]:
+    """Return the nearest k-anonymous degrees with an even sum, node by node, and their L1 cost; -1 for none."""
+    from reident.kernels.networks.degrees import anonymise_sequence
+
+    order = np.argsort(-noisy, kind="stable")
+    sequence, cost = anonymise_sequence(noisy[order], k, deletions, True, len(noisy) - 1)
+    target = np.empty_like(noisy)
+    target[order] = sequence
+    return target, int(cost)
+
+
+def _noise_of_hubs(network: Network, k: int) -> IntArray:
+    """Return the degrees from which to probe: where a hub loses most of all edges, its neighbours lose one, too.
+
+    The stubs of one node cannot be paired with each other. With a third edge two of them cost three edits; if the
+    neighbours' degrees may fall, one edit each.
+    """
+    noisy = network.degrees.copy()
+    target, l1 = _nearest(noisy, k, True)
+    while l1 > 0:
+        lost = noisy - target
+        hub = int(lost.argmax())
+        unpaired = 2 * int(lost[hub]) - l1
+        neighbours = network.indices[network.indptr[hub] : network.indptr[hub + 1]]
+        neighbours = neighbours[noisy[neighbours] > 0]
+        if unpaired <= 0 or len(neighbours) < lost[hub]:
+            break
+        sharing = np.bincount(noisy)[noisy[neighbours]]
+        fallen = noisy.copy()
+        fallen[neighbours[np.argsort(-sharing, kind="stable")[: lost[hub]]]] -= 1
+        fallen[hub] = target[hub]
+        next_target, next_l1 = _nearest(fallen, k, True)
+        if next_l1 < 0 or lost[hub] + next_l1 / 2 >= l1 / 2 + unpaired:
+            break
+        noisy, target, l1 = fallen, next_target, next_l1
+    return noisy
+
+
+def _raise_many(noisy: IntArray, missing: int, is_hub: bool, rng: np.random.Generator) -> None:
+    """Raise about `missing` nodes of the lower half by one each; more than once where they are too few.
+
+    Where hubs lack more stubs than half of the nodes, the lowest are raised: each can be joined to a hub but once.
+    """
     highest = len(noisy) - 1
     open_nodes = np.flatnonzero(noisy < highest)
     if open_nodes.size == 0:
         return
-    lower = open_nodes[np.argsort(noisy[open_nodes], kind="stable")[: max(1, (len(noisy) + 1) // 2)]]
+    n_lower = missing if is_hub else max(1, (len(noisy) + 1) // 2)
+    lower = open_nodes[np.argsort(noisy[open_nodes], kind="stable")[:n_lower]]
     while missing > 0:
         chosen = rng.permutation(lower)[:missing]
         noisy[chosen] = np.minimum(noisy[chosen] + 1, highest)

@@ -30,7 +30,7 @@ from reident.base import (
 )
 from reident.places.areas import AreaSampler
 from reident.places.masks import _destination
-from reident.places.points import degrees, read_places, sphere_vectors, write_places
+from reident.places.points import degrees, longitudes_within, read_places, sphere_vectors, write_places
 
 __all__ = ["mask_areal_elimination", "mask_dhs", "mask_planar_laplace", "mask_voronoi"]
 
@@ -119,7 +119,7 @@ def _districts(areas: Any, lat: FloatArray, lon: FloatArray) -> IntArray:
     if not hasattr(areas, "to_crs"):
         raise DataError(f"`areas` must be a GeoDataFrame or GeoSeries of polygons, got {type(areas).__name__}")
     polygons = areas.geometry.to_crs("EPSG:4326").to_numpy()
-    place, area = shapely.STRtree(polygons).query(shapely.points(lon, lat), predicate="within")
+    place, area = shapely.STRtree(polygons).query(shapely.points(longitudes_within(lon), lat), predicate="within")
     # The last assignment wins, so the first area is written last.
     order = np.argsort(-area, kind="stable")
     which[place[order]] = area[order]
@@ -304,5 +304,4 @@ def mask_voronoi(points: Any) -> Any:
     near = cKDTree(x).query(x, k=2)[1]
     other = np.where(near[:, 0] == np.arange(len(x)), near[:, 1], near[:, 0])
     moved_lat, moved_lon = degrees(x + x[other])
-    # Stay within half a turn of the true longitude, so that the caller's convention is kept.
-    return write_places(points, moved_lat, moved_lon + 360 * np.round((lon - moved_lon) / 360))
+    return write_places(points, moved_lat, moved_lon)

@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from reident.base import BoolArray, Flag, FloatArray, PublicPlaces, Real, RNGLike, Whole, check_rng, checked
 from reident.places.points import (
     degrees,
-    longitudes_in_range,
+    longitudes_within,
     read_places,
     same_kind,
     sphere_vectors,
@@ -166,7 +166,7 @@ def _destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> 
     phi = np.radians(lat)
     sine = np.clip(np.sin(phi) * np.cos(angle) + np.cos(phi) * np.sin(angle) * np.cos(bearing), -1, 1)
     turn = np.arctan2(np.sin(bearing) * np.sin(angle) * np.cos(phi), np.cos(angle) - np.sin(phi) * sine)
-    return np.degrees(np.arcsin(sine)), longitudes_in_range(lon + np.degrees(turn))
+    return np.degrees(np.arcsin(sine)), longitudes_within(lon + np.degrees(turn))
 
 
 @checked
@@ -183,8 +183,9 @@ def mask_grid(
     points : GeoDataFrame or DataFrame
         As for `mask_disc`.
     cell_m : float
-        Side of a cell, metres, above 0. In a projected CRS the grid is the CRS's own, from its origin; otherwise rows
-        have equal latitude and cells are `cell_m` wide at their row's centre.
+        Side of a cell, metres on the ground, above 0. In a projected CRS whose metres are those of the ground within
+        5 % (not in Web Mercator) the grid is the CRS's own, from its origin; otherwise rows have equal latitude and
+        cells are `cell_m` wide at their row's centre.
     min_count : int, default 1
         Points of a cell with fewer are suppressed.
 
@@ -199,19 +200,26 @@ def mask_grid(
         As for `mask_disc`; if `cell_m` is not positive or `min_count` below 1.
     """
     lat, lon = read_places(points)
-    if hasattr(points, "to_crs") and points.crs.is_projected:
+    if hasattr(points, "to_crs") and points.crs.is_projected and _is_true_to_scale(points.crs, lat, lon):
         return _grid_of_crs(points, cell_m, min_count)
     rows = max(1, round(_HALF_TURN_M / cell_m))
     height = 180.0 / rows
     row = np.minimum(np.floor((lat + 90) / height), rows - 1)
     centre_lat = (row + 0.5) * height - 90
     columns = np.maximum(1, np.round(2 * _HALF_TURN_M * np.cos(np.radians(centre_lat)) / cell_m))
-    column = np.floor((lon % 360) / (360 / columns))
-    centre_lon = (column + 0.5) * 360 / columns
-    # Stay within half a turn of the true longitude, so that the caller's convention is kept.
-    centre_lon += 360 * np.round((lon - centre_lon) / 360)
+    # A pole has every longitude.
+    column = np.floor(np.where(np.abs(lat) > 90 - 1e-9, 0, lon % 360) / (360 / columns))
     keep = _frequent(np.column_stack([row, column]), min_count)
-    return write_places(points, centre_lat, longitudes_in_range(centre_lon), keep)
+    return write_places(points, centre_lat, (column + 0.5) * 360 / columns, keep)
+
+
+def _is_true_to_scale(crs: Any, lat: FloatArray, lon: FloatArray) -> bool:
+    """Decide whether lengths in a projected CRS are those of the ground, within 5 %, at all places."""
+    import pyproj
+
+    scales = pyproj.Proj(crs).get_factors(longitudes_within(lon), lat)
+    both = np.concatenate([np.atleast_1d(scales.meridional_scale), np.atleast_1d(scales.parallel_scale)])
+    return bool((np.abs(both - 1) < 0.05).all())
 
 
 def _grid_of_crs(points: Any, cell_m: float, min_count: int) -> Any:

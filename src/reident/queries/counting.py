@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reident.base import DataError, FloatArray, IntArray, Real, RNGLike, Whole, check_epsilon
+from reident.base import DataError, FloatArray, IntArray, Real, RNGLike, Whole, check_array, check_epsilon
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.multiplicative_weights import multiplicative_weights
@@ -22,12 +22,18 @@ Epsilon = Annotated[float, Real(0, open_low=True)]
 
 
 def _read(counts: ArrayLike, queries: ArrayLike) -> tuple[IntArray, IntArray]:
-    true, asked = np.asarray(counts, np.int64), np.asarray(queries, np.int64)
+    true, asked = _whole(check_array(counts, "counts"), "counts"), _whole(check_array(queries, "queries"), "queries")
     if true.ndim != 1 or asked.ndim != 2 or asked.shape[1] != true.size or not len(asked):
         raise DataError(f"`queries` must have a row a query and a column a cell, got {asked.shape} for {true.shape}")
     if (true < 0).any() or not np.isin(asked, (0, 1)).all():
         raise DataError("`counts` must be counts, and `queries` must hold 0 or 1")
     return true, asked
+
+
+def _whole(numbers: FloatArray, name: str) -> IntArray:
+    if not (np.abs(numbers) < 2**31).all() or (numbers != np.rint(numbers)).any():
+        raise DataError(f"`{name}` must hold whole numbers below 2**31 in size")
+    return numbers.astype(np.int64)
 
 
 def laplace_queries(

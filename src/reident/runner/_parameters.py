@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reident.base import DataError, ParameterError, check_plain
+from reident.data._yaml import text_hint
 from reident.studies.catalogue import STUDIES
 from reident.studies.parameters import rules
 
@@ -128,17 +129,34 @@ def check_parameters(
         if default is None and value is not None:
             told = notebook_types(notebook).get(name, "Any")
             if not _fits(value, ast.parse(told, mode="eval").body):
-                raise ParameterError(f"`{name}` must be of type {told} as {name_of_notebook} says, got {value!r}")
-        if default is None or default is _UNKNOWN or type(value) is type(default):
+                raise ParameterError(
+                    f"`{name}` must be of type {told} as {name_of_notebook} says, got {value!r}{_hint(value)}"
+                )
+        if default is None or default is _UNKNOWN:
             continue
-        if type(default) is float and type(value) is int:
-            continue
-        raise ParameterError(
-            f"`{name}` must be of type {type(default).__name__} as its default {default!r} in {name_of_notebook}, "
-            f"got {value!r} of type {type(value).__name__}"
-        )
+        kinds = {type(default)}
+        if type(value) in (list, tuple) and type(default) in (list, tuple):
+            kinds |= {list, tuple}
+        _check_type(value, kinds, name, f"its default {default!r} in {name_of_notebook}")
+        # Types inside a list, too: NO among countries would be a truth value, 01067 among postcodes a number.
+        kinds = {type(one) for one in default} if isinstance(default, list | tuple) else set()
+        for one in value if kinds and type(None) not in kinds else ():
+            _check_type(one, kinds, name, f"what its default {default!r} in {name_of_notebook} holds")
     _check_study(notebook, defaults, parameters)
     return dict(parameters)
+
+
+def _check_type(value: Any, kinds: set[type], name: str, of: str) -> None:
+    if type(value) in kinds or (float in kinds and type(value) is int):
+        return
+    named = " or ".join(sorted(kind.__name__ for kind in kinds))
+    raise ParameterError(
+        f"`{name}` must be of type {named} as {of}, got {value!r} of type {type(value).__name__}{_hint(value)}"
+    )
+
+
+def _hint(value: Any) -> str:
+    return next(filter(None, map(text_hint, value if isinstance(value, list | tuple) else [value])), "")
 
 
 def _check_study(notebook: str | Path, defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:

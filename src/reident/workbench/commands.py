@@ -134,6 +134,7 @@ def assess(
         Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
     ] = None,
     ends: common.Ends = "",
+    names: common.Names = "",
     limit: common.Limit = None,
     tolerate: common.Tolerate = None,
     population: common.Population = None,
@@ -156,15 +157,18 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident.sweep._machine import processors
+    from reident._old_sweep._machine import processors
     from reident.workbench.assessing import assess as run
     from reident.workbench.microdata import persons_of
     from reident.workbench.preparing import arguments_of
     from reident.workbench.recipe import Recipe
 
     began = time.monotonic()
-    relations: Any = None if network is None else common.network_file(network, ends)
-    opened, told = (None, Recipe("")) if file is recipe is None and relations else common.open_or_recipe(file, recipe)
+    alone = file is recipe is None
+    relations: Any = None if network is None else common.network_file(network, ends, names if alone else "")
+    opened, told = (
+        (None, Recipe("")) if alone and relations else common.open_or_recipe(file, recipe, names=common.listed(names))
+    )
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
@@ -217,7 +221,8 @@ def assess(
             print(f"the advised release: reident protect --recipe {named} --out release")
             print(f"its check: reident check release --against {original} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
-            _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+            rule = f"--limit {limit:g} --tolerate {tolerate:g}"
+            _say_network(found.network.chain[0], network, ends, names if alone else "", rule)
 
 
 def _set_aside(earlier: Path, given: Path | None) -> None:
@@ -244,9 +249,10 @@ def _say_given_up(found: Any, must_keep: str) -> None:
         )
 
 
-def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:
+def _say_network(step: Mapping[str, Any], file: Path, ends: str, names: str, rule: str) -> None:
     """Print the commands that make and check the advised release of a network."""
-    source, named = shlex.quote(str(file)), f" --ends {shlex.quote(ends)}" if ends else ""
+    source = shlex.quote(str(file))
+    named = "".join(f" {option} {shlex.quote(said)}" for option, said in (("--ends", ends), ("--names", names)) if said)
     given = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
     print(f"the advised network: reident protect {source}{named} --method {step['method']}{given} --out network")
     print(f"its check: reident check network --against {source} --network{named} {rule}")

@@ -171,7 +171,8 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
             f"`{name}` must hold points to be where records are, got {', '.join(shapes)}: the role other leaves it out"
         )
     if recipe.places is not None:
-        data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))
+        places = {"crs": None, "impossible": "leave out", **recipe.places}
+        data = with_places(data, places["lat"], places["lon"], places["crs"], places["impossible"])
     return data, {
         "quasi": recipe.named("quasi-identifier"),
         "sensitive": secret,

@@ -43,6 +43,7 @@ def protect(
     person: common.Person = None,
     crs: common.Crs = None,
     ends: common.Ends = "",
+    names: common.Names = "",
     keep_identifiers: Annotated[
         bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
     ] = False,
@@ -63,9 +64,9 @@ def protect(
     if entry is not None and entry.data == "network":
         if file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        _tell_network(run(common.network_file(file, ends), out, method=method, options=options))
+        _tell_network(run(common.network_file(file, ends, names), out, method=method, options=options))
         return
-    opened, told = common.open_or_recipe(file, recipe)
+    opened, told = common.open_or_recipe(file, recipe, names=common.listed(names))
     if recipe is not None and told.ends:
         _tell_network(run(opened, out, recipe=told))
         return

@@ -236,7 +236,7 @@ def _placed(
         lat, lon, crs = told["lat"], told["lon"], told.get("crs")
     if lat is None and lon is None and not hasattr(data, "to_crs") and {LAT, LON} <= set(getattr(data, "columns", ())):
         lat, lon = LAT, LON
-    frame = plain_table(with_places(data, lat, lon, crs))
+    frame = plain_table(with_places(data, lat, lon, crs, (told or {}).get("impossible", "leave out")))
     frame = frame.set_axis(np.arange(len(frame)), axis=0)
     if lat is None or lon is None:
         return frame, None
