@@ -2,10 +2,8 @@
 
 import importlib
 import json
-import os
 import secrets
 import shlex
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -230,24 +228,6 @@ def test_the_systems_generator_is_chacha20(monkeypatch):
     # The key stream of key 0 and nonce 0 as printed in draft-agl-tls-chacha20poly1305, section 7.
     monkeypatch.setattr(secrets, "randbits", lambda _: 0)
     assert system_rng().bytes(16).hex() == "76b8e0ada0f13d90405d6ae55386bd28"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_process_does_not_repeat_the_noise_of_its_parent():
-    rng = system_rng()
-    rng.random()
-    read, write = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that numba has started
-        child = os.fork()
-    if child == 0:
-        os.write(write, rng.random(8).tobytes())
-        os._exit(0)
-    os.waitpid(child, 0)
-    theirs = np.frombuffer(os.read(read, 64))
-    os.close(read)
-    os.close(write)
-    assert not np.isin(rng.random(8), theirs).any()
 
 
 def test_hierarchies_by_file_prefix_interval_and_date(tmp_path):

@@ -47,7 +47,7 @@ def count_shared(indptr: IntArray, indices: Indices, other_ptr: IntArray, other:
     return int(_matrix(indptr, indices).multiply(_matrix(other_ptr, other)).nnz) // 2
 
 
-def are_joined(indptr: IntArray, indices: Indices, u: IntArray, v: IntArray) -> IntArray:
+def are_joined(indptr: IntArray, indices: Indices, u: IntArray | Indices, v: IntArray | Indices) -> IntArray:
     """Return 1 for each pair that is an edge, else 0."""
     n = indptr.size - 1
     keys = np.repeat(np.arange(n) * n, np.diff(indptr)) + indices

@@ -261,7 +261,8 @@ def choquet_integral(matrix: FloatArray, mu: FloatArray) -> FloatArray:
     """
     order = np.argsort(matrix, axis=1, kind="stable")
     values = np.take_along_axis(matrix, order, axis=1)
-    totals, below, mask = np.zeros(len(matrix)), 0.0, mu.size - 1
+    totals, below = np.zeros((2, len(matrix)))
+    mask = np.full(len(matrix), mu.size - 1)
     for place in range(matrix.shape[1]):
         totals += (values[:, place] - below) * mu[mask]
         below, mask = values[:, place], mask - (1 << order[:, place])
