@@ -9,8 +9,7 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.draws import numbers, packed
-from reident.kernels.places import location
-from reident.kernels.tables import mondrian, within_class
+from reident.kernels.tables import intersection, mondrian, within_class
 from reident.tables import _mondrian_best, class_noise, minimality
 from reident.tables._runs import sensitive_runs
 
@@ -242,7 +241,7 @@ def draw_cover(rng):
 
 def gather_comp(combos, cover, counts):
     gathered, found = np.zeros((len(combos), counts.shape[1]), np.int64), np.zeros(len(combos), np.int64)
-    location.gather_classes(combos, packed(cover), counts, gathered, found)
+    intersection.gather_classes(combos, packed(cover), counts, gathered, found)
     return gathered, found
 
 
@@ -260,7 +259,7 @@ def draw_near(rng):
 
 def near_comp(codes, offsets, distances, labels):
     nearest = np.full(len(codes), -1)
-    location.nearest_class(codes, offsets, distances, labels, nearest)
+    intersection.nearest_class(codes, offsets, distances, labels, nearest)
     return nearest
 
 
@@ -338,8 +337,8 @@ CASES = [
         lambda codes, places, n_codes, k, *_: minimality._refused_cuts(codes, places, n_codes, k).tolist(), refused_ref,
     ),
     Case(("minimality.refused_posterior",), draw_refused, refused_comp, posterior_ref),
-    Case(("location.gather_classes",), draw_cover, gather_comp, gather_ref),
-    Case(("location.nearest_class",), draw_near, near_comp, near_ref),
+    Case(("intersection.gather_classes",), draw_cover, gather_comp, gather_ref),
+    Case(("intersection.nearest_class",), draw_near, near_comp, near_ref),
     Case(
         ("within_class.count_between",), draw_values,
         lambda groups, which, ends, _: within_class.count_between(*laid_out(groups), which, *np.sort(ends, axis=0)),

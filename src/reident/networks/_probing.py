@@ -34,6 +34,7 @@ class DirectProbe:
 
     def attempt(self, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
         """Return the edited graph, or None and the number of stubs that could not be placed."""
+        from reident.kernels.networks.edgeset import list_edges
         from reident.kernels.networks.edits import patch_rows, settle
         from reident.kernels.networks.realise import drop_edges, realise
 
@@ -41,11 +42,11 @@ class DirectProbe:
         change = target - self.network.degrees
         add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
         cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
-        edits = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
+        added, removed = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
         left = int(short.sum() + excess.sum())
         if left:
             return None, left
-        indptr, indices = patch_rows(*rows, *edits)
+        indptr, indices = patch_rows(*rows, *list_edges(added), *list_edges(removed))
         return Network(indptr, indices, self.network.nodes), 0
 
 

@@ -10,7 +10,16 @@ from scipy import sparse
 
 from reident.base import FloatArray, IntArray
 
-__all__ = ["are_joined", "components", "count_shared", "edges_from_rows", "pair_scores", "rows_from_edges", "sort_rows"]
+__all__ = [
+    "are_joined",
+    "components",
+    "count_shared",
+    "edges_from_rows",
+    "incidence",
+    "pair_scores",
+    "rows_from_edges",
+    "sort_rows",
+]
 
 Indices = NDArray[np.int32]
 
@@ -35,6 +44,12 @@ def edges_from_rows(indptr: IntArray, indices: Indices) -> tuple[Indices, Indice
     u = np.repeat(np.arange(indptr.size - 1, dtype=np.int32), np.diff(indptr))
     forward = indices > u
     return u[forward], indices[forward]
+
+
+def incidence(u: Indices, v: Indices, n: int) -> tuple[IntArray, IntArray]:
+    """Return for each node the numbers of its edges, ascending: ``edges[indptr[x]:indptr[x + 1]]``."""
+    ends, numbers = np.concatenate([u, v]), np.tile(np.arange(u.size), 2)
+    return np.append(0, np.cumsum(np.bincount(ends, minlength=n))), numbers[np.lexsort((numbers, ends))]
 
 
 def components(indptr: IntArray, indices: Indices) -> IntArray:

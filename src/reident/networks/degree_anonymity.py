@@ -323,12 +323,13 @@ def _run_probes(
 def _swap(original: Network, built: Network, patience: int | None, rng: np.random.Generator) -> Network:
     """Swap the edges of a built graph towards the original's, every degree unchanged."""
     from reident.kernels.networks.swaps import greedy_swaps, targeted_swaps
+    from reident.networks._rows import incidence
 
     u, v = built.edges()
     if len(u) == 0 or original.n_edges == 0:
         return built
     if patience is None:
-        targeted_swaps(original.indptr, original.indices, u, v, rng)
+        targeted_swaps(original.indptr, original.indices, u, v, *incidence(u, v, original.n_nodes), rng)
     else:
         sample = max(2, int(np.ceil(np.log2(len(u)))))
         greedy_swaps(original.indptr, original.indices, u, v, sample, patience, rng)

@@ -74,9 +74,7 @@ def set_of_edges(u, v):
     return table
 
 
-@jit
-def is_end(x, u, v):
-    """Tell whether x is an end of the edge (u, v)."""
-    # Spelled out: a tuple of two integer types does not compile.
-    first = x == u
-    return first or x == v
+def list_edges(table):
+    """Return the edges of a set as two arrays, by numpy."""
+    keys = table[table >= 0]
+    return (keys >> 31).astype(np.int32), (keys & 0x7FFFFFFF).astype(np.int32)

@@ -106,56 +106,53 @@ def triangles(indptr, indices):
 
 
 @jit
-def _distances_of_block(indptr, indices, sources, sums, reached, eccentricity, base):
-    """Fill sums, counts and eccentricities of up to 64 sources by one breadth-first search over bit sets."""
-    n = indptr.shape[0] - 1
-    seen = np.zeros(n, np.uint64)
-    now = np.zeros(n, np.uint64)
-    later = np.zeros(n, np.uint64)
-    one = np.uint64(1)
-    zero = np.uint64(0)
-    for s in range(sources.shape[0]):
-        bit = one << np.uint64(s)
-        seen[sources[s]] |= bit
-        now[sources[s]] |= bit
-    level = 0
-    alive = True
-    while alive:
-        level += 1
-        alive = False
-        for u in range(n):
-            if now[u] != zero:
-                word = now[u]
-                for p in range(indptr[u], indptr[u + 1]):
-                    later[indices[p]] |= word
-        for u in range(n):
-            fresh = later[u] & ~seen[u]
-            later[u] = zero
-            now[u] = fresh
-            if fresh != zero:
-                alive = True
-                seen[u] |= fresh
-                s = 0
-                while fresh != zero:
-                    if fresh & one:
-                        sums[base + s] += level
-                        reached[base + s] += 1
-                        eccentricity[base + s] = level
-                    fresh >>= one
-                    s += 1
-
-
-@jit
 def distances_from(indptr, indices, sources):
-    """Return for each source the sum of distances, the number of other nodes reached, and the eccentricity."""
+    """Return for each source the sum of distances, the number of other nodes reached, and the eccentricity.
+
+    Up to 64 sources at once by one breadth-first search over bit sets.
+    """
+    n = indptr.shape[0] - 1
     count = sources.shape[0]
     sums = np.zeros(count, np.int64)
     reached = np.zeros(count, np.int64)
     eccentricity = np.zeros(count, np.int64)
-    blocks = (count + 63) // 64
-    for block in range(blocks):
-        base = block * 64
-        _distances_of_block(indptr, indices, sources[base : base + 64], sums, reached, eccentricity, base)
+    seen = np.empty(n, np.uint64)
+    now = np.empty(n, np.uint64)
+    later = np.zeros(n, np.uint64)
+    one = np.uint64(1)
+    zero = np.uint64(0)
+    for base in range(0, count, 64):
+        for u in range(n):
+            seen[u] = zero
+            now[u] = zero
+        for s in range(min(64, count - base)):
+            seen[sources[base + s]] |= one << np.uint64(s)
+            now[sources[base + s]] |= one << np.uint64(s)
+        level = 0
+        alive = True
+        while alive:
+            level += 1
+            alive = False
+            for u in range(n):
+                if now[u] != zero:
+                    word = now[u]
+                    for p in range(indptr[u], indptr[u + 1]):
+                        later[indices[p]] |= word
+            for u in range(n):
+                fresh = later[u] & ~seen[u]
+                later[u] = zero
+                now[u] = fresh
+                if fresh != zero:
+                    alive = True
+                    seen[u] |= fresh
+                    s = base
+                    while fresh != zero:
+                        if fresh & one:
+                            sums[s] += level
+                            reached[s] += 1
+                            eccentricity[s] = level
+                        fresh >>= one
+                        s += 1
     return sums, reached, eccentricity
 
 

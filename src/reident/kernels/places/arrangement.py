@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import fill, max_of, sum_of
 from reident.kernels._numba import jit
 
 
@@ -40,17 +39,21 @@ def gibbs_sweep(table, classes, at, inverse_temperature, uniforms):
     score = np.empty(m, dtype=np.float64)
     total = 0.0
     for i in range(n):
-        fill(score, 0.0)
+        score[:] = 0.0
         for j in range(n):
             if j != i:
                 row = table[at[j], classes[i, j]]
                 for a in range(m):
                     score[a] += row[a]
         total += score[at[i]]
-        largest = max_of(score)
+        largest = score[0]
+        for a in range(1, m):
+            largest = max(largest, score[a])
+        mass = 0.0
         for a in range(m):
             score[a] = np.exp(inverse_temperature * (score[a] - largest))
-        remaining = uniforms[i] * sum_of(score)
+            mass += score[a]
+        remaining = uniforms[i] * mass
         chosen = 0
         while chosen < m - 1 and remaining >= score[chosen]:
             remaining -= score[chosen]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put, ranked, sum_of
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
@@ -46,7 +46,8 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
                     for y in records:
                         near |= km_between(crossing[side], x[y]) < f[i, y] - 5 * tol
                     if not near:
-                        put(out[m], crossing[side])
+                        for axis in range(3):
+                            out[m, axis] = crossing[side, axis]
                         sets[m] = i
                         m += 1
     return m
@@ -84,7 +85,9 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
     `guessed` (m, 3) and `guessed_sets` (m,) are what `guess_references` found, a set after the other.
     """
     d, n = f.shape
-    room = guessed.shape[0] + int(sum_of(counts))
+    room = guessed.shape[0]
+    for i in range(d):
+        room += counts[i]
     centres, sets = np.empty((room, 3)), np.empty(room, dtype=np.int64)
     known = np.empty(room, dtype=np.bool_)
     anchors, km = np.empty((d, 3)), np.empty(d)
@@ -129,7 +132,8 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                     hits = _agreeing(crossing[side], fz, centres, sets, m, 20 * tol, anchors, km)
                     if hits < needed or _forbidden(crossing[side], fz, references, counts, 20 * tol):
                         continue
-                    put(p, crossing[side])
+                    for axis in range(3):
+                        p[axis] = crossing[side, axis]
                     fit_to(p, anchors, km, hits, 5 * tol, 6)
                     if _agreeing(p, fz, centres, sets, m, tol, anchors, km) >= needed:
                         found = True

@@ -89,7 +89,12 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         step += 1
         row = open_rows[int(rng.random() * n_open)]
         of_row = members[starts[row] : starts[row + 1]]
-        entering = _best_of_row(of_row, worth, costs, moved)
+        # The member worth most for its cost, of equal ones the one that moved longest ago.
+        entering = of_row[0]
+        for b in of_row[1:]:
+            left, right = worth[b] * costs[entering], worth[entering] * costs[b]
+            if left > right or (left == right and moved[b] < moved[entering]):
+                entering = b
         if rng.random() < _AT_RANDOM:
             entering = of_row[int(rng.random() * of_row.size)]
         while cost + costs[entering] >= least:
@@ -131,17 +136,6 @@ def _begin(starts, members, n):
     for row in range(n_rows):
         open_rows[row] = place[row] = row
     return _Search(starts, members, of_starts, of_rows, weight, hits, open_rows, place, inside, worth)
-
-
-@jit
-def _best_of_row(row, worth, costs, moved):
-    """Return the member worth most for its cost, of equal ones the one that moved longest ago."""
-    chosen = row[0]
-    for b in row[1:]:
-        left, right = worth[b] * costs[chosen], worth[chosen] * costs[b]
-        if left > right or (left == right and moved[b] < moved[chosen]):
-            chosen = b
-    return chosen
 
 
 @jit

@@ -273,7 +273,8 @@ def where_to_cut(rows, owner, place):
         for w in range(u + 1, p):
             total = 0.0
             for r in range(m):
-                if _crosses(rows[r, u], rows[r, w]):
+                a, b = rows[r, u], rows[r, w]
+                if (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO):
                     total += weights[r]
             if total > most:
                 most, one, other = total, u, w
@@ -281,8 +282,9 @@ def where_to_cut(rows, owner, place):
     weight = np.empty(m)
     count = 0
     for r in range(m):
-        if _crosses(rows[r, one], rows[r, other]):
-            shares[count] = rows[r, one] / (rows[r, one] - rows[r, other])
+        a, b = rows[r, one], rows[r, other]
+        if (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO):
+            shares[count] = a / (a - b)
             weight[count] = weights[r]
             count += 1
     order = ranked(shares[:count])
@@ -292,8 +294,3 @@ def where_to_cut(rows, owner, place):
         if passed >= half:
             return one, other, shares[position]
     return one, other, 0.5
-
-
-@jit
-def _crosses(a, b):
-    return (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO)
