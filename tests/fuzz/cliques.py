@@ -28,13 +28,12 @@ def set_comp(n, members):
         members_of(row).tolist(),
         set_of(np.array(sorted(members), np.int64), row.size).tolist(),
         int(bitset.count_bits(row)),
-        bool(bitset.is_empty(row)),
     )
 
 
 def set_ref(n, members):
     listed = sorted(members)
-    return listed, packed_set(members, n).tolist(), len(members), not members
+    return listed, packed_set(members, n).tolist(), len(members)
 
 
 def draw_renamed(rng):

@@ -87,15 +87,6 @@ def count_shared(row, other):
 
 
 @jit
-def is_empty(row):
-    """Tell whether no vertex is in the set."""
-    for w in range(row.shape[0]):
-        if row[w] != ZERO:
-            return False
-    return True
-
-
-@jit
 def pack_lists(indptr, indices, order, rank, low, high, bits):
     """Set rows low..high-1 of a packed graph, zero at first, from adjacency lists: row i is vertex `order[i]`'s."""
     for i in range(low, high):

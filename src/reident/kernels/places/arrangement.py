@@ -8,27 +8,6 @@ from reident.kernels._numba import jit
 
 
 @jit
-def count_classes(p, q, edges, table):
-    """Count, for each place of p (rows: coordinates) and each of q, the class of their released distance.
-
-    A class is the number of `edges` that do not exceed the distance. `table[a, class, b]` counts both orders.
-    """
-    n, d = p.shape
-    for a in range(n):
-        for b in range(n):
-            distance = 0.0
-            for s in range(d):
-                gap = abs(p[a, s] - q[b, s])
-                if gap > distance:
-                    distance = gap
-            which = 0
-            while which < edges.shape[0] and edges[which] <= distance:
-                which += 1
-            table[a, which, b] += 1.0
-            table[b, which, a] += 1.0
-
-
-@jit
 def gibbs_sweep(table, classes, at, inverse_temperature, uniforms):
     """Draw each record's place anew given those of all others; `at` is modified in place.
 

@@ -90,30 +90,6 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
-def _is_near(p, points, m, km):
-    """Tell whether a point lies within so many km of one of the first m."""
-    chord2 = (km / EARTH_RADIUS_KM) ** 2
-    for j in range(m):
-        a, b, c = p[0] - points[j, 0], p[1] - points[j, 1], p[2] - points[j, 2]
-        if a * a + b * b + c * c < chord2:
-            return True
-    return False
-
-
-@jit
-def _within_reach(y, reach, references, counts, some, n_some):
-    """Copy the references that may be nearest to a place up to `reach` km from y: these alone decide there."""
-    for i in range(counts.size):
-        n_some[i] = 0
-        _, nearest_km = nearest_reference(y, references[i], counts[i])
-        for j in range(counts[i]):
-            if km_between(y, references[i, j]) <= nearest_km + 2.001 * reach:
-                for axis in range(3):
-                    some[i, n_some[i], axis] = references[i, j, axis]
-                n_some[i] += 1
-
-
-@jit
 def place_record(z, near, distances, f, x, references, counts, tol, needed, bears, best):
     """Find the place of record z from located records near it; write it into `best` (3,) and return whether it holds.
 
@@ -137,7 +113,15 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
         return False
     for y in near:
         reach = 1.6 * distances[z, y] + 4.0
-        _within_reach(x[y], reach, references, counts, some, n_some)
+        # The references that may be nearest to a place up to `reach` km from the neighbour alone decide there.
+        for i in range(d):
+            n_some[i] = 0
+            _, nearest_km = nearest_reference(x[y], references[i], counts[i])
+            for j in range(counts[i]):
+                if km_between(x[y], references[i, j]) <= nearest_km + 2.001 * reach:
+                    for axis in range(3):
+                        some[i, n_some[i], axis] = references[i, j, axis]
+                    n_some[i] += 1
         m = 0
         for step in range(d):
             i = (step + z) % d
@@ -157,7 +141,13 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                 for side in range(2):
                     if km_between(crossing[side], x[y]) > reach:
                         continue
-                    if _is_near(crossing[side], failed, n_failed, 4 * tol):
+                    near_failed = False
+                    for j in range(n_failed):
+                        chord2 = 0.0
+                        for axis in range(3):
+                            chord2 += (crossing[side, axis] - failed[j, axis]) ** 2
+                        near_failed |= chord2 < (4 * tol / EARTH_RADIUS_KM) ** 2
+                    if near_failed:
                         continue
                     right, wrong, _ = judge_place(crossing[side], fz, some, n_some, 20 * tol)
                     if right - wrong <= max(top, 2):

@@ -71,14 +71,6 @@ def _agreeing(p, fz, centres, sets, m, tol, anchors, km):
 
 
 @jit
-def _forbidden(p, fz, references, counts, tol):
-    for i in range(fz.shape[0]):
-        if not np.isnan(fz[i]) and counts[i] > 0 and nearest_reference(p, references[i], counts[i])[1] < fz[i] - tol:
-            return True
-    return False
-
-
-@jit
 def add_by_guesses(distances, f, x, located, references, counts, tol, needed, guessed, guessed_sets):
     """Place the records that lie on circles of `needed` sets round known or guessed points, in place; return how many.
 
@@ -130,7 +122,12 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                     if found or km_between(crossing[side], x[y]) > reach:
                         continue
                     hits = _agreeing(crossing[side], fz, centres, sets, m, 20 * tol, anchors, km)
-                    if hits < needed or _forbidden(crossing[side], fz, references, counts, 20 * tol):
+                    forbidden = hits < needed
+                    for i in range(d):
+                        if not forbidden and not np.isnan(fz[i]) and counts[i] > 0:
+                            nearest_km = nearest_reference(crossing[side], references[i], counts[i])[1]
+                            forbidden = nearest_km < fz[i] - 20 * tol
+                    if forbidden:
                         continue
                     for axis in range(3):
                         p[axis] = crossing[side, axis]

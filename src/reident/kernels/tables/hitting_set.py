@@ -59,7 +59,25 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     linear in the rows of the two members.
     """
     n, n_rows = costs.size, starts.size - 1
-    search = _begin(starts, members, n)
+    of_starts = np.zeros(n + 1, np.int64)
+    first_worth = np.zeros(n, np.int64)
+    for entry in members:
+        first_worth[entry] += 1
+    for b in range(n):
+        of_starts[b + 1] = of_starts[b] + first_worth[b]
+    of_rows = np.empty(members.size, np.int64)
+    free = of_starts.copy()
+    unhit, place_of = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    weight, hits = np.empty(n_rows, np.int64), np.zeros(n_rows, np.int64)
+    for row in range(n_rows):
+        weight[row] = 1
+        unhit[row] = place_of[row] = row
+        for entry in range(starts[row], starts[row + 1]):
+            of_rows[free[members[entry]]] = row
+            free[members[entry]] += 1
+    search = _Search(
+        starts, members, of_starts, of_rows, weight, hits, unhit, place_of, np.zeros(n, np.bool_), first_worth
+    )
     worth, inside, open_rows = search.worth, search.inside, search.open_rows
     n_open = n_rows
     moved = np.zeros(n, np.int64)  # the step at which a member came or went last
@@ -71,7 +89,16 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         if costs[b] == 0:
             n_open = _flip(search, b, n_open)
     while n_open > 0:  # a greedy start
-        b = _best_outside(worth, costs, inside, rng)
+        b, ties = np.int64(-1), 0
+        for other in range(n):
+            if inside[other] or worth[other] == 0:
+                continue
+            if b >= 0 and worth[other] * costs[b] == worth[b] * costs[other]:
+                ties += 1
+                if rng.random() * ties < 1.0:
+                    b = np.int64(other)
+            elif b < 0 or worth[other] * costs[b] > worth[b] * costs[other]:
+                b, ties = np.int64(other), 1
         cost += costs[b]
         n_open = _flip(search, b, n_open)
     while True:
@@ -113,44 +140,6 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
             search.weight[row] += 1
             for entry in range(starts[row], starts[row + 1]):
                 worth[members[entry]] += 1
-
-
-@jit
-def _begin(starts, members, n):
-    """Set up a search with nothing inside."""
-    n_rows = starts.size - 1
-    of_starts = np.zeros(n + 1, np.int64)
-    for entry in members:
-        of_starts[entry + 1] += 1
-    worth = of_starts[1:].copy()
-    of_starts = np.cumsum(of_starts)
-    of_rows = np.empty(members.size, np.int64)
-    free = of_starts[:-1].copy()
-    for row in range(n_rows):
-        for entry in range(starts[row], starts[row + 1]):
-            of_rows[free[members[entry]]] = row
-            free[members[entry]] += 1
-    weight, hits = np.ones(n_rows, np.int64), np.zeros(n_rows, np.int64)
-    inside = np.zeros(n, np.bool_)
-    open_rows, place = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    for row in range(n_rows):
-        open_rows[row] = place[row] = row
-    return _Search(starts, members, of_starts, of_rows, weight, hits, open_rows, place, inside, worth)
-
-
-@jit
-def _best_outside(worth, costs, inside, rng):
-    chosen, ties = -1, 0
-    for b in range(worth.size):
-        if inside[b] or worth[b] == 0:
-            continue
-        if chosen >= 0 and worth[b] * costs[chosen] == worth[chosen] * costs[b]:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                chosen = b
-        elif chosen < 0 or worth[b] * costs[chosen] > worth[chosen] * costs[b]:
-            chosen, ties = b, 1
-    return chosen
 
 
 @jit
