@@ -81,7 +81,7 @@ def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tu
 
 
 def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
-    from reident.kernels.networks.similarity import are_joined, pair_scores
+    from reident.networks._rows import are_joined, pair_scores
 
     found = pair_scores(network.indptr, network.indices, u, v)
     column = {"common_neighbours": 0, "adamic_adar": 1, "resource_allocation": 2}

@@ -48,10 +48,10 @@ def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> 
 
 def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
     """Return both networks and how many edges they have in common."""
-    from reident.kernels.networks.network import count_shared
+    from reident.networks._rows import count_shared
 
     first, second = _both(original, release)
-    return first, second, int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+    return first, second, count_shared(first.indptr, first.indices, second.indptr, second.indices)
 
 
 def edge_overlap(original: Any, release: Any) -> float:
@@ -229,7 +229,7 @@ def _among_largest(values: FloatArray, count: int) -> FloatArray:
 
 def component_kept(original: Any, release: Any) -> float:
     """Return the ratio of the sizes of the largest components, the smaller over the larger; as `edges_kept`."""
-    from reident.kernels.networks.network import components
+    from reident.networks._rows import components
 
     def largest(network: Network) -> float:
         return float(np.bincount(components(network.indptr, network.indices)).max())
