@@ -10,7 +10,12 @@ JOBS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) if h
 # Many processes import the package: each would compile its sources anew, which takes longer than the rest of the import.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test fuzz faults lint lab bench docs lectures clean
+# Numba does not compile a kernel again when one that it calls has changed: the folder follows from all kernels.
+ifndef NUMBA_CACHE_DIR
+export NUMBA_CACHE_DIR := $(shell $(PYTHON) src/reident/kernels/_cache.py)
+endif
+
+.PHONY: help reproduce test fuzz faults lint lab bench docs clean
 help:
 	@echo "make reproduce   run every study's $(PROFILE) profile, end with the figures and the index page"
 	@echo "make test        run the whole test suite, then the fast tests of kernels and methods without JIT"
@@ -20,7 +25,6 @@ help:
 	@echo "make lab         open JupyterLab on the notebooks"
 	@echo "make bench       time everything against its rivals, end with one table"
 	@echo "make docs        build the site, offline: tour and case studies executed, studies where $(OUT) holds them"
-	@echo "make lectures    write tour, case studies and the studies executed in $(OUT) as Markdown into docs/lectures"
 	@echo "make clean       remove the environment, results and caches"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -66,10 +70,6 @@ docs: $(STAMP)
 	$(BIN)/python docs/generate.py docs/_generated --results $(OUT)
 	$(BIN)/python -m sphinx -q -b html docs site
 	@echo "site: site/index.html"
-
-lectures: $(STAMP)
-	$(BIN)/reident reproduce $(TOLD) --jobs $(JOBS) --out $(OUT)
-	$(BIN)/python docs/lectures.py --results $(OUT)
 
 clean:
 	rm -rf $(VENV) $(OUT) docs/_generated site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,7 +8,7 @@ project = "reident"
 version = release = reident.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
-exclude_patterns = ["lectures", "_build"]
+exclude_patterns = ["_build"]
 nb_execution_mode = "off"  # executed notebooks come from results
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3

@@ -12,9 +12,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
-
-import lectures
 
 import reident
 from reident.data.papers import PAPERS, errata
@@ -49,9 +46,6 @@ def write(folder: Path, results: Path) -> None:
 
 def as_page(text: str) -> str:
     """Return a page of the repository for the site: its pictures and cells are there, other files are plain text."""
-    text = re.sub(
-        r"\[([^\]]+)\]\(\.\./docs/lectures/([\w-]+)\.md#([\w.-]+)\)", r'<a href="notebooks/\2.html#\3">\1</a>', text
-    )
     text = re.sub(r"!\[([^\]]*)\]\((?!http)(?:figures/)?([\w/.-]+\.png)\)", r"![\1](figures/\2)", text)
     return re.sub(r"(?<!!)\[([^\]]+)\]\((?!http|#)[^)]+\)", r"\1", text)
 
@@ -151,7 +145,7 @@ def write_ledgers(folder: Path) -> None:
 
 
 def write_notebooks(folder: Path, results: Path) -> None:
-    """Copy the notebooks, executed where results hold one; give each cell that draws a figure the figure's name."""
+    """Copy the notebooks, executed where `results` holds one."""
     executed = {study.notebook: results / study.name / "notebook.ipynb" for study in STUDIES.values()}
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         run = executed.get(path.stem, results / path.stem / "notebook.ipynb")
@@ -162,16 +156,7 @@ def write_notebooks(folder: Path, results: Path) -> None:
             cell["outputs"] = [out for out in cell.get("outputs", []) if out["output_type"] != "stream"]
             if cell["cell_type"] != "code":
                 del cell["outputs"]
-        stem = next((study.stem for study in STUDIES.values() if study.notebook == path.stem), "none")
-        cells = [(lectures.drawn("".join(cell["source"]), stem), cell) for cell in notebook["cells"]]
-        notebook["cells"] = [one for names, cell in cells for one in (*_anchors(names), cell)]
         (folder / path.name).write_text(json.dumps(notebook), encoding="utf-8")
-
-
-def _anchors(names: list[str]) -> list[dict[str, Any]]:
-    """Return the cell before one that draws figures: the page of all figures points here."""
-    text = "\n".join(f'<a id="{name}"></a>' for name in names)
-    return [{"cell_type": "markdown", "metadata": {}, "source": text}] if names else []
 
 
 if __name__ == "__main__":

@@ -4,11 +4,17 @@ import os
 import re
 import signal
 
+from reident.kernels._cache import cache_folder
+
 # Worker processes of the tests share the processors among them: a second thread of each, which waits for its turn by
 # spinning, would take from the others what a small input takes a hundred times over. Set before numba is imported.
 if "PYTEST_XDIST_WORKER" in os.environ:
     for threads in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(threads, "1")
+
+# A kernel is compiled again when one that it calls has changed.
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
 
 import pytest
 from hypothesis import settings

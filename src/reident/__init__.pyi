@@ -4,6 +4,7 @@ from . import (
     base as base,
     cliques as cliques,
     data as data,
+    experiments as experiments,
     methods as methods,
     networks as networks,
     places as places,
@@ -11,7 +12,6 @@ from . import (
     queries as queries,
     runner as runner,
     studies as studies,
-    sweep as sweep,
     tables as tables,
     workbench as workbench,
 )
@@ -50,6 +50,10 @@ from .queries.multiplicative_weights import (
 )
 from .queries.laplace import discrete_laplace as discrete_laplace, simulation_laplace as simulation_laplace
 from .data.papers import errata as errata, published as published
+from .experiments.claims import claims as claims
+from .experiments.compare import compare as compare
+from .experiments.parameters import check_parameters as check_parameters
+from .experiments.sweep import sweep as sweep
 from .rumap import frontier as frontier, pareto as pareto, ru_frame as ru_frame
 from .plotting.interactive import ru_map_page as ru_map_page, ru_map_widget as ru_map_widget
 from .plotting.rumap import plot_ru_map as plot_ru_map, plot_ru_panels as plot_ru_panels
@@ -89,7 +93,7 @@ from .networks.properties import (
     path_lengths as path_lengths,
     power_law_exponent as power_law_exponent,
 )
-from .networks.kept import edge_overlap as edge_overlap
+from .networks.utility import edge_overlap as edge_overlap
 from .networks.mapping_quality import MappingQuality as MappingQuality, mapping_quality as mapping_quality
 from .networks.detectability import Detectability as Detectability, detectability as detectability
 from .networks.propagation import Propagation as Propagation, propagate as propagate
@@ -102,7 +106,6 @@ from .networks.link_prediction import (
     likely_links as likely_links,
     link_scores as link_scores,
     random_non_edges as random_non_edges,
-    score_threshold as score_threshold,
 )
 from .networks.planted_subgraph import Plan as Plan, coalition as coalition, implant as implant
 from .networks.planted_recovery import Recovery as Recovery, recover as recover
@@ -123,7 +126,6 @@ from .places.masks import (
     mask_donut as mask_donut,
     mask_grid as mask_grid,
     mask_population_donut as mask_population_donut,
-    move_rigidly as move_rigidly,
     swap_locations as swap_locations,
 )
 from .places.tolerance_intervals import (
@@ -135,7 +137,7 @@ from .places.displacement import (
     mask_areal_elimination as mask_areal_elimination,
     mask_dhs as mask_dhs,
     mask_planar_laplace as mask_planar_laplace,
-    mask_voronoi as mask_voronoi,
+    move_rigidly as move_rigidly,
 )
 from .places.grid_sets import (
     GridSets as GridSets,
@@ -143,7 +145,6 @@ from .places.grid_sets import (
     mask_by_grid_sets as mask_by_grid_sets,
     repair_grid_sets as repair_grid_sets,
 )
-from .places.unmasking import average_releases as average_releases, unmask_voronoi as unmask_voronoi
 from .places.localisation import Localisation as Localisation
 from .places.multilateration import multilateration_attack as multilateration_attack
 from .places.population_location import locate_by_population as locate_by_population

@@ -14,8 +14,9 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident.base import MEMORY, read_size
-from reident.sweep._machine import processors
+from reident._old_sweep._machine import processors
+from reident.base import MEMORY, end_with_parent, read_size
+from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
 
@@ -72,9 +73,13 @@ def list_() -> None:
     """List the studies, the notebooks and the figures."""
     from reident.data._paths import notebooks_folder
     from reident.runner._parameters import notebook_title
+    from reident.runner.experiments import citation_of, experiments, figure_names
     from reident.studies.catalogue import available_studies
 
     print("Studies (reident reproduce STEM)")
+    for name, path in experiments().items():
+        print(f"  {name:<22} {notebook_title(path)}")
+        print(f"  {'':<22} {citation_of(name)}")
     for study in available_studies():
         print(f"  {study.name:<22} {study.title}")
         print(f"  {'':<22} {study.document.citation}")
@@ -82,6 +87,9 @@ def list_() -> None:
     for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
         print(f"  {path.stem:<34} {notebook_title(path)}")
     print("\nFigures (reident figures STEM)")
+    for name, path in experiments().items():
+        for figure in figure_names(path):
+            print(f"  {name:<22} {figure}")
     for study in available_studies():
         for name in study.figures:
             print(f"  {study.name:<22} {name}")
@@ -168,29 +176,49 @@ def figures(
 ) -> None:
     """Draw the figures of studies again from their stored results.
 
+    The notebook of an experiment is executed again with its stored trials; its figures are written to
+    figures-for-print.
     A study without stored results in the folder is run first, with the profile given. With --format the figures are
     drawn for print, fonts embedded, each with its caption (.txt) and its numbers as a table for LaTeX (.tex) and for a
     word processor (.html), in figures-for-print beside the folders of studies.
     """
+    from reident import runner
+    from reident.base import check_replaceable, record_files
     from reident.plotting import save_figure
+    from reident.runner.experiments import draw_again, experiments
     from reident.runner.export import PRINT, check_print, export_figures
     from reident.studies.catalogue import select_studies
     from reident.studies.study import Results
 
-    check_print(kind or [], width, language)
-    for study in select_studies(stem):
+    width_mm = check_print(kind or [], width, language)
+    named = [name for name in experiments() if {name, name.partition("_")[0]} & {*stem}]
+    for name in named:
+        if not (out / name / "record.json").is_file():
+            _say(f"{name}: no stored results in {out / name}, running its {profile} profile first")
+            with resumable(out):
+                runner.reproduce([name], profile=profile, jobs=processors(jobs), seed=seed, out=out, progress=not quiet)
+        folder = draw_again(name, out, out / PRINT / name, width_mm=width_mm, formats=tuple(kind or ["png"]))
+        print(f"{name}: {len([*folder.glob('*')]) - 1} figures in {folder}")
+    of_experiments = {*named, *(name.partition("_")[0] for name in named)}
+    rest = [name for name in stem if name not in of_experiments]
+    for study in select_studies(rest) if rest else []:
         folder = out / study.name
         if not (folder / "study.json").is_file():
             _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
+            names = ("frames", "comparison.csv", "study.json", "result.parquet")
+            check_replaceable(folder, names)
             with resumable(out):
                 study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
+            record_files(folder, (*names, "parts"))
         results = Results.load(folder)
         target = out / PRINT / study.name if kind else folder / "figures"  # a run replaces its folder whole
+        check_replaceable(target.parent, [target.name])
         if kind:
             export_figures(study, results, target, formats=kind, width=width, language=language)
         else:
             for name, figure in study.draw(results).items():
                 save_figure(figure, name, target)
+        record_files(target.parent, [target.name])
         print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {target}")
 
 
@@ -256,6 +284,10 @@ def main(run: Callable[..., Any] = app) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     warnings.showwarning = _warned
+    warnings.filterwarnings("ignore", r"Glyph .* missing from")  # a figure shows a box in its place
+    end_with_parent()
+    if not os.environ.get("NUMBA_CACHE_DIR"):
+        os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
     try:
         _ended(run)
     except (DataError, ParameterError, TrialError) as error:

@@ -11,23 +11,12 @@ An input follows from the seed, the case's name and its index alone: a failure i
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-import reident
-
-#: What each kernel takes, as compiled for the first inputs of its case; written by `python -m fuzz --page`.
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "kernels.md"
-#: Inputs of each case from which the page is made.
-FIRST = 3
 
 
 @dataclass(frozen=True)
@@ -81,44 +70,3 @@ def cases() -> dict[str, Case]:
             assert case.name not in found, case.name
             found[case.name] = case
     return found
-
-
-def kernel(name: str) -> Any:
-    """Return a kernel, ``module.function``, as it is compiled."""
-    module, _, function = name.partition(".")
-    (path,) = (Path(reident.__file__).parent / "kernels").glob(f"*/{module}.py")
-    return getattr(importlib.import_module(f"reident.kernels.{path.parent.name}.{module}"), function)
-
-
-def arguments(name: str) -> dict[str, list[str]]:
-    """Return the types with which a kernel was compiled so far, by argument: ``float64[:, :]`` for two dimensions."""
-    names = list(inspect.signature(kernel(name).py_func).parameters)
-    return {one: sorted({_told(found[place]) for found in kernel(name).signatures}) for place, one in enumerate(names)}
-
-
-def _told(kind: Any) -> str:
-    if hasattr(kind, "ndim"):
-        return f"{kind.dtype}[{', '.join(':' * kind.ndim)}]"
-    if hasattr(kind, "types"):
-        return f"({', '.join(map(_told, kind.types))})"
-    text = re.sub(r"^Literal\[(\w+)\]\(.*\)$", r"\1", str(kind))
-    return {"int": "int64", "NumPyRandomGeneratorType": "Generator"}.get(text, text)
-
-
-def page() -> str:
-    """Run the first inputs of every case, and return the page of all kernels with what they take."""
-    lines = [
-        "# Kernels",
-        "",
-        "What each kernel takes, as it is compiled for the inputs of its test: the type, a colon for each dimension of",
-        "an array. Angles are in radians, lengths in kilometres, points on the sphere unit vectors of three columns,",
-        "categories codes from 0. A test compares this page with what is compiled.",
-    ]
-    for case in cases().values():
-        for index in range(FIRST):
-            case.failure(0, index)
-        for name in case.kernels:
-            told = ", ".join(f"{one}: {' | '.join(kinds)}" for one, kinds in arguments(name).items())
-            summary = (inspect.getdoc(kernel(name).py_func) or "").split("\n\n")[0].replace("\n", " ")
-            lines += ["", f"`{name}({told})`", "", f": {summary}"]
-    return "\n".join([*lines, ""])

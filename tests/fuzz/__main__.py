@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from fuzz import PAGE, cases, page
+from fuzz import cases
 
 
 def main() -> int:
@@ -16,11 +16,7 @@ def main() -> int:
     parser.add_argument("--kernel", nargs="*", default=[], help="cases or modules, such as clique or network.triangles")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--index", type=int, help="replay this input only")
-    parser.add_argument("--page", action="store_true", help="write docs/kernels.md, and do nothing else")
     asked = parser.parse_args()
-    if asked.page:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
     chosen = [
         case for case in there.values() if not asked.kernel or {case.name, case.name.split(".")[0]} & {*asked.kernel}
     ]

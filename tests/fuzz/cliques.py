@@ -9,7 +9,9 @@ import numpy as np
 import naive_cliques as naive
 from fuzz import Case
 from fuzz.draws import graph, is_clique, packed, packed_set, prefixes, rows, some, wide_graph
+from reident.cliques import search
 from reident.cliques.search import workspace
+from reident.cliques.sets import members_of, set_of
 from reident.kernels.cliques import bitset, clique, clique_climb, clique_prefix, clique_published, clique_reduce
 
 # -- bit sets --------------------------------------------------------------------------------------------------------
@@ -22,28 +24,16 @@ def draw_set(rng):
 
 def set_comp(n, members):
     row = packed_set(members, n)
-    out, listed = np.empty(n, np.int64), clique.listed(row)
-    size = bitset.list_bits(row, out)
-    mine = np.zeros_like(row)
-    clique.set_bits(mine, np.array(sorted(members), np.int64))
-    full = np.zeros_like(row)
-    clique.fill_row(full, n)
-    inside = [v for v in range(n) if bitset.has_bit(row, v)]
     return (
-        out[:size].tolist(),
-        listed.tolist(),
-        inside,
-        mine.tolist(),
+        members_of(row).tolist(),
+        set_of(np.array(sorted(members), np.int64), row.size).tolist(),
         int(bitset.count_bits(row)),
-        bool(bitset.is_empty(row)),
-        full.tolist(),
     )
 
 
 def set_ref(n, members):
     listed = sorted(members)
-    return (listed, listed, listed, packed_set(members, n).tolist(), len(members), not members,
-            packed_set(range(n), n).tolist())  # fmt: skip
+    return listed, packed_set(members, n).tolist(), len(members)
 
 
 def draw_renamed(rng):
@@ -105,7 +95,7 @@ def tree(dense, target, *, every, budget):
     state = np.zeros(5, np.int64)
     members, branch = (np.zeros((n + 2, words), np.uint64) for _ in range(2))
     needs, chosen, space = np.zeros(n + 2, np.int64), np.zeros(n + 2, np.int64), workspace(n + 2, words)
-    clique.start(bits, target, state, members, needs)
+    state[clique.TARGET], members[0] = target, set_of(np.arange(n), words)
     found = np.zeros((64 if every else 1, n + 1), np.int64)
     while not clique.advance(bits, state, members, branch, needs, space, chosen, found, every, budget):
         pass
@@ -115,15 +105,9 @@ def tree(dense, target, *, every, budget):
 
 def cut_comp(dense):
     """Cut a graph at the root and list, by definition, the largest cliques of its parts."""
-    bits = packed(dense)
-    n, words = bits.shape
-    size = len(naive.max_cliques(n, edge_set(dense))[0])
-    members, branch = (np.zeros((n + 2, words), np.uint64) for _ in range(2))
-    given = members, branch, np.zeros(n + 2, np.int64), workspace(n + 2, words)
-    clique.start(bits, max(size - 1, 1), np.zeros(5, np.int64), members, given[2])
+    size = len(naive.max_cliques(len(dense), edge_set(dense))[0])
     found = []
-    while (v := clique.next_branch(bits, 0, size, *given)) >= 0:
-        part = clique.listed(members[0] & bits[v])
+    for part, v, _ in search._Tree(packed(dense), len(dense), size).cut():
         inner = naive.max_cliques(part.size, edge_set(dense[np.ix_(part, part)])) if part.size else [()]
         found += [tuple(sorted([v, *part[list(one)].tolist()])) for one in inner if len(one) == size - 1]
     return sorted(found)
@@ -158,9 +142,9 @@ def published_comp(dense, work):
     n = len(dense)
     state = np.zeros(3, np.int64)
     stops, chosen, best = (np.zeros(n + 3, np.int64) for _ in range(3))
-    sums, lists = np.zeros((n + 3, 2), np.int64), np.zeros((2, n), np.int32)
-    bits, steps = packed(dense), np.iinfo(np.int64).max
-    clique_published.start(dense.sum(axis=1), state, stops, sums, *lists)
+    sums, bits, steps = np.zeros((n + 3, 2), np.int64), packed(dense), np.iinfo(np.int64).max
+    lists = np.array([np.arange(n), np.minimum(np.arange(n), dense.sum(axis=1).max()) + 1], dtype=np.int32)
+    state[clique_published.LEVEL], stops[1] = 1, n
     status = clique_published.STOPPED
     while status != clique_published.FINISHED:
         status = clique_published.advance(bits, state, stops, chosen, sums, *lists, best, steps, work)
@@ -266,7 +250,7 @@ def prune_comp(dense, need):
     beyond, gone = np.zeros(n, np.int64), 0
     for low in reversed(range(0, n, 64)):
         gone += clique_reduce.prune_bits(bits, low, min(low + 64, n), need, beyond)[1]
-    left = np.array([[bool(bitset.has_bit(row, v)) for v in range(n)] for row in bits])
+    left = np.array([np.isin(np.arange(n), members_of(row)) for row in bits])
     return reduction_holds(dense, left, need), int(dense.sum() - left.sum()) == 2 * gone
 
 
@@ -315,14 +299,13 @@ def select_comp(dense, kept):
     order = np.flatnonzero(kept)
     rank = np.full(len(dense), -1, np.int64)
     rank[order] = np.arange(order.size)
-    degrees = clique_reduce.count_degrees(starts, members)
-    return starts, members, clique_reduce.pack_prefixes(*prefixes(dense), rank, order.size), degrees
+    return starts, members, clique_reduce.pack_prefixes(*prefixes(dense), rank, order.size)
 
 
 def select_ref(dense, kept):
     inside = dense & kept & kept[:, None]
     order = np.flatnonzero(kept)
-    return *prefixes(inside), packed(dense[np.ix_(order, order)]), inside.sum(axis=1)
+    return *prefixes(inside), packed(dense[np.ix_(order, order)])
 
 
 def draw_core(rng):
@@ -347,11 +330,7 @@ def core_ref(dense, core, share):
 
 
 CASES = [
-    Case(
-        ("bitset.list_bits", "clique.listed", "clique.set_bits", "clique.fill_row"),
-        draw_set, set_comp, set_ref,
-    ),
-    Case(("bitset.pack_rows",), lambda rng: (wide_graph(rng),), lambda d: bitset.pack_rows(d), packed),
+    Case(("bitset.count_bits",), draw_set, set_comp, set_ref),
     Case(
         ("bitset.pack_lists",), draw_renamed,
         pack_comp, renamed,
@@ -364,18 +343,14 @@ CASES = [
         ("bitset.unpack_lists",), lambda rng: (wide_graph(rng),),
         lambda d: bitset.unpack_lists(packed(d), d.sum(axis=1)), rows,
     ),
-    Case(
-        ("bitset.row_counts",), lambda rng: (wide_graph(rng),),
-        lambda d: bitset.row_counts(packed(d)), lambda d: d.sum(axis=1),
-    ),
     Case(("clique.min_width_order",), lambda rng: (graph(rng),), lambda d: clique.min_width_order(packed(d)), ordered),
     Case(
         ("clique.count_colours",), draw_members,
         lambda d, members: clique.count_colours(packed(d), packed_set(members, len(d))), colours,
     ),
-    Case(("clique.advance", "clique.start"), draw_search, search_comp, search_ref),
-    Case(("clique.next_branch",), lambda rng: (graph(rng),), cut_comp, cut_ref),
-    Case(("clique_published.start", "clique_published.advance"), draw_search, published_comp, published_ref),
+    Case(("clique.advance",), draw_search, search_comp, search_ref),
+    Case(("clique.branching_set",), lambda rng: (graph(rng),), cut_comp, cut_ref),
+    Case(("clique_published.advance",), draw_search, published_comp, published_ref),
     Case(("clique_climb.climb",), draw_climb, climb_comp, lambda *_: (True, True, True)),
     Case(
         ("clique_prefix.prefix_lists",), draw_renamed,
@@ -388,14 +363,6 @@ CASES = [
     ),
     Case(("clique_prefix.subgraph_lists", "clique_prefix.subgraph_bits"), draw_subgraph, subgraph_comp, subgraph_ref),
     Case(
-        ("clique_prefix.prefix_row", "clique_prefix.prefix_counts"), lambda rng: (wide_graph(rng),),
-        lambda d: (
-            [clique.listed(clique_prefix.prefix_row(packed(d), v)).tolist() for v in range(len(d))],
-            clique_prefix.prefix_counts(packed(d)),
-        ),
-        lambda d: ([smaller(d, v) for v in range(len(d))], [len(smaller(d, v)) for v in range(len(d))]),
-    ),
-    Case(
         ("clique_prefix.colours_lists",), lambda rng: (graph(rng),),
         lambda d: clique_prefix.colours_lists(*prefixes(d)), first_fit,
     ),
@@ -406,7 +373,7 @@ CASES = [
         prune_lists_comp, prune_lists_ref,
     ),
     Case(
-        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes", "clique_reduce.count_degrees"),
+        ("clique_reduce.select_prefixes", "clique_reduce.pack_prefixes"),
         draw_kept, select_comp, select_ref,
     ),
     Case(

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 import benchmarks
-from benchmarks import Row, _house, _rivals, _rows, _run, graph_linkage
+from benchmarks import Row, _rivals, _rows, _run, graph_linkage
 from benchmarks.__main__ import main
 
 
@@ -199,16 +199,3 @@ def test_the_notebook_draws_a_table_that_is_there():
     rows = pd.DataFrame([{"module": "m", "task": "t", "ours_s": 1.0, "rival": "r", "rival_s": 2.0, "ratio": 2.0,
                           "goal": None, "met": pd.NA, "stopped": "", "note": ""}])  # fmt: skip
     assert benchmarks.plot_ratios(rows.astype({"goal": float})).get_xscale() == "log"
-
-
-def test_the_house_keeps_the_figures_that_it_has_reached():
-    figures = _house.figures().set_index("figure")["now"]
-    within = figures["imports inside one folder"].split()
-    assert int(within[0]) >= 0.4 * int(within[2])
-    k, graph, release = map(int, figures["moves between rooms: of k, a graph, a release"].split(", "))
-    assert (k, graph <= 3, release <= 8) == (0, True, True)
-    assert figures["comparisons of form or method names outside their files"] == 0
-    assert figures["imports from one kind to another"] <= 8
-    assert figures["attacks runnable by name"] >= 24
-    assert figures["utilities runnable by name"] >= 20
-    assert figures["study notebooks with the document's parameters"] == 6

@@ -1,8 +1,7 @@
-"""The site's pages: every method and every public name has its place, lectures say where they are stale."""
+"""The pages of the site: every method and every public name has a place, and no link is broken."""
 
 import importlib.util
 import inspect
-import json
 import pkgutil
 import re
 import subprocess
@@ -13,7 +12,6 @@ import pytest
 
 import reident
 from reident.methods.catalogue import entries
-from reident.studies.catalogue import STUDIES
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs"))  # where the scripts find each other
@@ -72,41 +70,6 @@ def test_no_page_of_the_site_points_to_a_page_that_is_not_there(pages):
 def test_what_is_named_is_there(page):
     for named in re.findall(r"`(reident(?:\.\w+)+)[`(]", page.read_text(encoding="utf-8")):
         pkgutil.resolve_name(named)
-
-
-def test_a_lecture_is_that_of_its_notebook():
-    lectures = script("lectures")
-    told = {path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} - {
-        page.stem for page in lectures.FOLDER.glob("*.md")
-    }
-    assert told == {"10-risk-utility-explorer", "90-benchmarks"}  # what needs a kernel, and what is told of one machine
-    stale = []
-    for page in sorted(lectures.FOLDER.glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!http|#)([^)#]+)", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
-            assert (page.parent / target).is_file(), target
-        marked = re.match(r"<!-- cells (\w+) -->", text)
-        if not marked or marked[1] != lectures.mark(ROOT / "notebooks" / f"{page.stem}.ipynb"):
-            stale.append(page.stem)
-    assert not stale, f"stale, run `make reproduce` and `make lectures`: {', '.join(stale)}"
-
-
-def test_every_figure_is_linked_to_the_cell_that_drew_it(pages):
-    """In the repository the executed copy, on the site the notebook; what no cell shows has none."""
-    shown = (ROOT / "figures" / "README.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(\.\./docs/lectures/([\w-]+)\.md#([\w.-]+)\)", shown)
-    drawn, drawings = script("lectures").drawn, {}
-    for study in STUDIES.values():
-        cells = json.loads((ROOT / "notebooks" / f"{study.notebook}.ipynb").read_text())["cells"]
-        drawings |= {(study.notebook, name): 1 for one in cells for name in drawn("".join(one["source"]), study.stem)}
-    assert set(links) == set(drawings)
-    assert len(links) >= 0.95 * len(list(ROOT.glob("figures/*/*.png")))
-    for stem, name in links:
-        anchor = f'<a id="{name}"></a>'
-        assert anchor in (ROOT / "docs" / "lectures" / f"{stem}.md").read_text(encoding="utf-8")
-        made = json.loads((pages / "notebooks" / f"{stem}.ipynb").read_text(encoding="utf-8"))["cells"]
-        assert any(anchor in cell["source"] for cell in made if cell["cell_type"] == "markdown")
-        assert f'<a href="notebooks/{stem}.html#{name}">' in (pages / "figures.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -21,10 +21,11 @@ import pytest
 
 import sweep_trials
 from guest import STUDY as GUEST
+from reident._old_sweep import grid
+from reident.base import outputs
 from reident.runner._attempts import WORK
 from reident.studies.catalogue import GROUP
 from reident.studies.study import Results
-from reident.sweep import grid
 from small_notebooks import write_notebook
 
 #: How often what is killed is killed; more than the default: the whole table, too.
@@ -35,7 +36,7 @@ PATIENCE_S = 240
 
 SWEEP = """
 import sys, sweep_trials
-from reident.sweep import grid
+from reident._old_sweep import grid
 grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]]}, sweep_trials.counted, seed=1, repetitions=25, stem="faults",
          folder=sys.argv[2], jobs=int(sys.argv[3]), scheduler=sys.argv[4] or None, progress=False)
 """
@@ -52,7 +53,7 @@ if __name__ == "__main__":
 CELL = """
 from pathlib import Path
 import sweep_trials
-from reident.sweep import grid
+from reident._old_sweep import grid
 settings = {"mu": [x, x + 1], "ledger": [ledger]}
 frame = grid.run(settings, sweep_trials.counted, repetitions=20, seed=x, stem="inner", folder=Path(out, "parts"))
 frame.to_csv(Path(out, "rows.csv"), index=False)
@@ -146,7 +147,7 @@ class Batch(Work):
         return "-m", "reident.cli", "batch", "sweep.yaml", "--jobs", 1, "--out", self.out
 
     def check(self):
-        assert [entry.name for entry in (self.out / WORK).iterdir()] == ["lock"]
+        assert {entry.name for entry in (self.out / WORK).iterdir()} == {"lock", outputs.RECORD}
         assert len(list(self.out.glob("*/record.json"))) == 2
         for file in self.out.glob("*/rows.csv"):
             frame = pd.read_csv(file)
@@ -169,7 +170,7 @@ class Reproduce(Work):
         return len(list(self.out.rglob("cells.json")))
 
     def check(self):
-        assert [entry.name for entry in (self.out / WORK).iterdir()] == ["lock"]
+        assert {entry.name for entry in (self.out / WORK).iterdir()} == {"lock", outputs.RECORD}
         found = Results.load(self.out / "guest").frames["ages"]
         pd.testing.assert_frame_equal(found, GUEST.run("quick", progress=False).frames["ages"], check_dtype=False)
 
@@ -282,6 +283,7 @@ def older(work, rng):
     work.end()
     for file in work.out.glob("*/record.json"):
         file.write_text(json.dumps({**json.loads(file.read_text()), "key": "older"}))
+        outputs.record_files(file.parent)
 
 
 def scheduler_dies(work, rng):

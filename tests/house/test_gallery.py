@@ -1,49 +1,33 @@
 """The page of all committed figures is current, and every figure on it can be drawn again."""
 
-import re
 from functools import partial, wraps
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from reident import ru_frame
 from reident.base import DataError
-from reident.plotting import new_figure, overlaps
-from reident.runner._ledger import committed_ledgers, markdown
-from reident.runner.gallery import PAGE, collect, gallery, write_gallery
-from reident.runner.hero import draw_hero, hero_caption
-from reident.runner.notes import note
-from reident.studies import vanhoef2012_networks
+from reident.plotting import new_figure
+from reident.runner.experiments import experiments, figure_names
+from reident.runner.gallery import collect, gallery, write_gallery
 from reident.studies.captions import Drawn, caption, rests_on, title
-from reident.studies.catalogue import available_studies
 from reident.studies.study import Results
 
 FIGURES = Path(__file__).parents[2] / "figures"
 
 
-def test_the_page_of_the_committed_figures_is_current():
-    written = (FIGURES / PAGE).read_text(encoding="utf-8")
-    assert written == gallery(FIGURES), "run `reident gallery figures`"
-    for picture in FIGURES.glob("*/*.png"):
-        assert f"]({picture.parent.name}/{picture.name})" in written
-
-
 def test_every_committed_figure_is_there_for_the_screen_and_for_print():
     pictures, vectors = ({path.with_suffix("") for path in FIGURES.glob(f"*/*.{kind}")} for kind in ("png", "svg"))
-    assert pictures == vectors
+    assert {path for path in pictures if path.parent.name not in experiments()} == vectors
 
 
-def test_every_committed_figure_can_be_read_on_a_page():
-    """At 17 cm its type has 7 points, but for exponents and subscripts, which have .7 of the size of their text."""
-    for path in FIGURES.rglob("*.svg"):
-        told = re.sub(r"<tspan[^>]*STIXSize[^>]*>", "", path.read_text(encoding="utf-8"))  # signs as large as a formula
-        shrunk = min(1, 17 / (float(re.search(r'width="([\d.]+)pt"', told)[1]) / 72 * 2.54))
-        sizes = [float(size) for size in re.findall(r"font(?:-size)?:[^;\"]*?([\d.]+)px", told)]
-        raised = {round(0.7 * size, 2) for size in sizes}
-        assert all(size * shrunk >= 6.95 or round(size, 2) in raised for size in sizes), path
+@pytest.mark.parametrize("name", experiments())
+def test_every_committed_figure_of_an_experiment_is_one_that_its_notebook_draws(name):
+    folder = FIGURES / name
+    drawn = figure_names(experiments()[name])
+    assert pd.read_csv(folder / "captions.csv")["figure"].tolist() == drawn
+    assert {path.stem for path in folder.glob("*.png")} == {*drawn}
 
 
 def draws(results, *, k=1):
@@ -56,29 +40,6 @@ def draws(results, *, k=1):
 
 def told(results, *, over, area):
     """Draw the error on {area} against {over}."""
-
-
-#: Names of graphs, tables and countries in the code.
-CODED = {
-    *vanhoef2012_networks.REAL, "american75", "les_miserables", "census", "tarragona", "eia", "adult", "florida",
-    "michigan", "ola", "england", "germany",
-}  # fmt: skip
-
-
-def test_no_caption_names_a_thing_as_the_code_does_or_leaves_out_its_data():
-    for path in FIGURES.glob("*/*.txt"):
-        told = path.read_text(encoding="utf-8")
-        assert " Data: " in told, path
-        assert not set(re.findall(r"\w+", told.rpartition("Study ")[0])) & CODED, path
-        assert not re.findall(r"\b[a-z]+_[a-z]+", told.rpartition("Study ")[0]), path
-        assert " = " not in told, path
-
-
-def test_no_committed_figure_names_a_thing_as_the_code_does():
-    for path in FIGURES.rglob("*.svg"):
-        told = " ".join(re.findall(r">([^<>]+)</text>", path.read_text(encoding="utf-8")))
-        assert not set(re.findall(r"\w+", told)) & CODED, path
-        assert not re.findall(r"\b[a-z]+_[a-z]+", told), path
 
 
 def test_a_caption_is_the_first_paragraph_and_what_is_set():
@@ -121,56 +82,23 @@ def test_a_caption_tells_the_rows_that_are_drawn():
 
 
 def test_a_figure_that_nobody_draws_is_refused(tmp_path):
-    (tmp_path / "kroll2015").mkdir()
-    (tmp_path / "kroll2015" / "ties.png").touch()
-    assert "### ties" in write_gallery(tmp_path).read_text(encoding="utf-8")
-    (tmp_path / "kroll2015" / "nonsense.png").touch()
+    (tmp_path / "abril2012").mkdir()
+    (tmp_path / "abril2012" / "leaking-attributes.png").touch()
+    assert "### leaking-attributes" in write_gallery(tmp_path).read_text(encoding="utf-8")
+    (tmp_path / "abril2012" / "nonsense.png").touch()
     with pytest.raises(DataError, match="no function draws it"):
         gallery(tmp_path)
 
 
-def test_the_readme_shows_the_matrix_of_the_committed_ledgers():
-    readme = (FIGURES.parent / "README.md").read_text(encoding="utf-8")
-    assert markdown(committed_ledgers(FIGURES)) in readme, "run `reident gallery figures`"
-    for study in available_studies():
-        assert f"(figures/{study.stem}/{study.name}.csv)" in readme
-
-
-def test_the_replication_notes_are_those_of_the_committed_ledgers():
-    for stem in {study.stem for study in available_studies()}:
-        written = (FIGURES.parent / "paper" / f"re-{stem}.md").read_text(encoding="utf-8")
-        assert written == note(stem, FIGURES), "run `reident gallery figures`"
-
-
-def test_the_first_picture_names_its_run_and_nothing_lies_on_anything():
-    lat, lon = np.random.default_rng(0).uniform([[49], [8]], [[53], [12]], (2, 60))
-    files = pd.DataFrame({"id": [f"{i}" for i in range(60)], "lat_deg": lat, "lon_deg": lon, "common": True})
-    matches = pd.DataFrame({"release": ["0", "1", "2"] * 2, "known": ["0", "1", "3"] * 2, "alpha": 0.5})
-    matches = matches.assign(true=matches["release"] == matches["known"], sigma_deg=[0.005] * 3 + [0.05] * 3)
-    trials = pd.DataFrame(
-        {"sigma_deg": [0.005, 0.02, 0.05] * 2, "risk": [1, 0.9, 0.5] * 2, "utility": [2, 0.2, 0.02] * 2}
-    )
-    told = {"risk": "risk", "utility": "utility", "attack": "clique attack", "analysis": "precision"}
-    ru_map = ru_frame(trials, method="coordinate noise", parameter="sigma_deg", **told)
-    frames = {"files": pd.concat([files.assign(file=name) for name in ("original", "known")]), "matches": matches}
-    results = Results("kroll2015", "smoke", 1, {**frames, "ru_map": ru_map}, pd.DataFrame())
-    found = overlaps(draw_hero(results))
-    assert found["on_text"] == found["on_point"] == found["off_axes"] == found["outside"] == 0
-    assert found["smallest_pt"] >= 7
-    assert "0.6 km and at 5.6 km" in hero_caption(results)
-    with pytest.raises(DataError, match="two noises"):
-        draw_hero(Results("kroll2015", "smoke", 1, {"matches": matches[:3]}, pd.DataFrame()))
-
-
 def test_results_are_collected_with_their_comparison(tmp_path):
     made, folder = tmp_path / "made", tmp_path / "kept"
-    drawn = FIGURES / "kroll2015"
-    (made / "kroll2015" / "figures").mkdir(parents=True)
+    drawn = FIGURES / "abril2012"
+    (made / "abril2012" / "figures").mkdir(parents=True)
     for picture in [*drawn.glob("*.png"), *drawn.glob("*.svg")]:
-        (made / "kroll2015" / "figures" / picture.name).write_bytes(picture.read_bytes())
-    (made / "kroll2015" / "comparison.csv").write_bytes((drawn / "kroll2015.csv").read_bytes())
-    (made / "kroll2015" / "study.json").write_bytes((drawn / "kroll2015.json").read_bytes())
-    assert collect(made, folder) == ["kroll2015"]
-    collected = {path.name for path in (folder / "kroll2015").iterdir()}
+        (made / "abril2012" / "figures" / picture.name).write_bytes(picture.read_bytes())
+    (made / "abril2012" / "comparison.csv").write_bytes((drawn / "abril2012.csv").read_bytes())
+    (made / "abril2012" / "study.json").write_bytes((drawn / "abril2012.json").read_bytes())
+    assert collect(made, folder) == ["abril2012"]
+    collected = {path.name for path in (folder / "abril2012").iterdir()}
     assert {path.name for path in drawn.iterdir() if path.suffix != ".txt"} == collected  # captions are written later
     assert "Claims: " in write_gallery(folder).read_text(encoding="utf-8")

@@ -61,11 +61,10 @@ def test_notebooks_are_stripped_and_have_one_parameters_cell(path):
 
 
 @pytest.mark.parametrize("path", tracked("notebooks/*.ipynb"), ids=lambda path: path.stem)
-def test_notebooks_hold_no_logic_and_nothing_private(path):
+def test_notebooks_import_nothing_private(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     source = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    assert not re.search(r"^\s*(def|class|while) ", source, re.MULTILINE)
-    assert not re.search(r"reident[\w.]*\._|import _", source), "a private import"
+    assert not re.search(r"reident[\w.]*\._|import _", source)
 
 
 # Put together here, so that this file does not find itself.

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reident.cliques.search import workspace
+from reident.cliques.sets import members_of, pack_rows, set_of
 from reident.kernels.cliques import bitset
-from reident.kernels.cliques.clique import branching_set, count_colours, fill_row
+from reident.kernels.cliques.clique import branching_set, count_colours
 
 members = st.sets(st.integers(0, 130))
 
@@ -23,11 +24,9 @@ def row_of(chosen):
 @given(members)
 def test_sets(chosen):
     row = row_of(chosen)
-    out = np.empty(131, dtype=np.int64)
-    assert out[: bitset.list_bits(row, out)].tolist() == sorted(chosen)
+    assert members_of(row).tolist() == sorted(chosen)
     assert bitset.count_bits(row) == len(chosen)
-    assert bitset.is_empty(row) == (not chosen)
-    assert [v for v in range(131) if bitset.has_bit(row, v)] == sorted(chosen)
+    assert set_of(sorted(chosen), 3).tolist() == row.tolist()
 
 
 @given(st.integers(2, 9), st.integers(1, 5), st.randoms(use_true_random=False))
@@ -36,9 +35,8 @@ def test_branching_set_meets_every_clique_of_the_size(n, need, random):
     for i in range(n):
         for j in range(i):
             dense[i, j] = dense[j, i] = random.random() < 0.6
-    rows = bitset.pack_rows(dense)
-    everything = np.zeros(1, dtype=np.uint64)
-    fill_row(everything, n)
+    rows = pack_rows(dense)
+    everything = set_of(np.arange(n), 1)
     branch = np.zeros(1, dtype=np.uint64)
     branching_set(rows, everything, need, workspace(need, 1), branch)
     largest = 0
@@ -59,13 +57,12 @@ def test_what_is_not_branched_on_holds_no_clique_of_the_size(n, density, spread)
     for _ in range(40):
         number = rng.uniform(density - spread, density + spread, n)
         upper = np.triu(rng.random((n, n)) < (number[:, None] + number) / 2, 1)
-        rows, words = bitset.pack_rows(upper | upper.T), (n + 63) // 64
-        everything, branch = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
-        fill_row(everything, n)
+        rows, words = pack_rows(upper | upper.T), (n + 63) // 64
+        everything, branch = set_of(np.arange(n), words), np.zeros(words, dtype=np.uint64)
         graph = igraph.Graph(n, np.argwhere(upper))
         need = graph.clique_number() + int(rng.integers(-1, 2))
         branching_set(rows, everything, need, workspace(need, words), branch)
-        rest = graph.induced_subgraph(np.flatnonzero([not bitset.has_bit(branch, v) for v in range(n)]))
+        rest = graph.induced_subgraph(np.setdiff1d(np.arange(n), members_of(branch)))
         assert rest.clique_number() < need
 
 
@@ -76,13 +73,12 @@ def test_pentagons_that_are_joined_need_no_branch_while_there_is_room(m):
     corner = np.array([0, 2, 1, 3, 4])[corner]  # coloured in pairs; the last is left over
     joined = np.isin(corner[:, None] - corner, (-4, -1, 1, 4))
     dense = (pentagon[:, None] != pentagon) | joined
-    rows, words = bitset.pack_rows(dense), (5 * m + 63) // 64
-    everything, branch = np.zeros(words, dtype=np.uint64), np.zeros(words, dtype=np.uint64)
-    fill_row(everything, 5 * m)
+    rows, words = pack_rows(dense), (5 * m + 63) // 64
+    everything, branch = set_of(np.arange(5 * m), words), np.zeros(words, dtype=np.uint64)
     branching_set(rows, everything, 2 * m + 1, workspace(2 * m + 1, words), branch)
-    assert bitset.is_empty(branch) == (m < 60)
+    assert (not branch.any()) == (m < 60)
     branching_set(rows, everything, 2 * m, workspace(2 * m, words), branch)
-    rest = np.array([not bitset.has_bit(branch, v) for v in range(5 * m)])
+    rest = ~np.isin(np.arange(5 * m), members_of(branch))
     pairs = joined & rest & rest[:, None] & (pentagon[:, None] == pentagon)
     assert np.unique(pentagon[rest]).size + np.unique(pentagon[pairs.any(axis=1)]).size < 2 * m
 
@@ -91,10 +87,10 @@ def test_pentagons_that_are_joined_need_no_branch_while_there_is_room(m):
 def test_blocks_of_bits_are_turned_round(n, density, seed):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.random((n, n)) < density, 1)
-    dense, rows = upper | upper.T, bitset.pack_rows(upper)
+    dense, rows = upper | upper.T, pack_rows(upper)
     for low in range(0, n, 64):
         bitset.mirror_rows(rows, low, min(low + 64, n))
-    np.testing.assert_array_equal(rows, bitset.pack_rows(dense))
+    np.testing.assert_array_equal(rows, pack_rows(dense))
     order = rng.permutation(n)
     renamed = bitset.permute_rows(rows, order, np.argsort(order))
-    np.testing.assert_array_equal(renamed, bitset.pack_rows(dense[np.ix_(order, order)]))
+    np.testing.assert_array_equal(renamed, pack_rows(dense[np.ix_(order, order)]))

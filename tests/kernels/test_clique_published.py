@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reident.cliques.sets import pack_rows
 from reident.kernels.cliques import clique_published
-from reident.kernels.cliques.bitset import pack_rows
 
 
 def graph(n, density, seed):
@@ -21,7 +21,7 @@ def test_words_colour_as_a_list_does(density, need):
         members = np.flatnonzero(adjacent[last, :last]).astype(np.int32)
         everything = pack_rows((adjacent[last, :last])[None, :])[0]
         listed, colours = members.copy(), np.full(members.size, -1, dtype=np.int32)
-        clique_published.colour(rows, listed, colours, need)
+        clique_published.colour(rows, rows.shape[1], listed, colours, need)
         members_too, colours_too = members.copy(), np.full(members.size, -1, dtype=np.int32)
         clique_published.colour_ascending(rows, everything, members_too, colours_too, need)
         np.testing.assert_array_equal(members_too, listed)
@@ -35,7 +35,7 @@ def test_candidates_are_sorted_by_degree_among_themselves(n):
     adjacent = graph(200, 0.3, 2)
     members = np.random.default_rng(3).permutation(200)[:n].astype(np.int32)
     ref = members[np.argsort(-adjacent[np.ix_(members, members)].sum(axis=1), kind="stable")]
-    clique_published.sort_by_degree(pack_rows(adjacent), members)
+    clique_published.sort_by_degree(pack_rows(adjacent), 4, members)
     np.testing.assert_array_equal(members, ref)
 
 
@@ -44,7 +44,7 @@ def test_candidates_have_the_graph_of_their_edges(m):
     adjacent = graph(200, 0.4, 4)
     members = np.random.default_rng(5).permutation(200)[:m].astype(np.int32)
     own = np.zeros((m, (m + 63) // 64), dtype=np.uint64)
-    clique_published.among(pack_rows(adjacent), members, own)
+    clique_published.among(pack_rows(adjacent), members, own, own.shape[1])
     np.testing.assert_array_equal(own, pack_rows(adjacent[np.ix_(members, members)]))
 
 
@@ -101,7 +101,8 @@ def search(adjacent, limit, work):
     state, sums = np.zeros(3, np.int64), np.zeros((n + 3, 2), np.int64)
     stops, chosen, best = (np.zeros(n + 3, np.int64) for _ in range(3))
     lists = np.zeros((2, n), np.int32)
-    clique_published.start(degrees, state, stops, sums, *lists)
+    lists[:] = np.arange(n), np.minimum(np.arange(n), degrees[0]) + 1
+    stops[1], state[clique_published.LEVEL] = n, 1
     rows, status = pack_rows(adjacent), clique_published.STOPPED
     while status != clique_published.FINISHED and state[clique_published.STEPS] < limit:
         status = clique_published.advance(rows, state, stops, chosen, sums, *lists, best, limit, work)

@@ -1,7 +1,8 @@
 """From a file as an office keeps it to a checked release, by a recipe: gaps, digits, households, hierarchies, chain."""
 
+import importlib
 import json
-import os
+import secrets
 import shlex
 
 import numpy as np
@@ -193,21 +194,22 @@ def test_coordinates_in_metres_come_back_in_metres(tmp_path):
     assert ((apart > 0) & (apart < 2100)).all()
 
 
-def test_the_noise_of_a_release_comes_from_the_operating_system(persons, tmp_path, monkeypatch):
-    drawn, real = [], os.urandom
+def test_a_release_draws_under_a_key_from_the_operating_system(persons, tmp_path, monkeypatch):
+    importlib.import_module("scipy.stats")  # draws for its documentation while it is imported
+    keys, real = [], secrets.randbits
 
-    def counted(size):
-        drawn.append(size)
-        return real(size)
+    def counted(bits):
+        keys.append(bits)
+        return real(bits)
 
     def refused(*_):
         raise AssertionError("a release must not draw from a seeded generator")
 
-    monkeypatch.setattr(os, "urandom", counted)
+    monkeypatch.setattr(secrets, "randbits", counted)
     monkeypatch.setattr(np.random, "PCG64", refused)
     monkeypatch.setattr(np.random, "default_rng", refused)
     out = protect_into(persons, tmp_path / "r", method="coordinate_noise", lat="lat", lon="lon", keep="sex")
-    assert sum(drawn) >= 8 * 2 * len(persons)
+    assert set(keys) == {256}
     assert "cryptographic" in json.loads((out / "manifest.json").read_text())["random_numbers"]
 
 
@@ -220,6 +222,12 @@ def test_the_systems_generator_draws_as_numpy_does():
     assert sorted(rng.permutation(500).tolist()) == list(range(500))
     assert set(rng.integers(0, 7, 500).tolist()) == set(range(7))
     assert system_rng().integers(2**62) != system_rng().integers(2**62)
+
+
+def test_the_systems_generator_is_chacha20(monkeypatch):
+    # The key stream of key 0 and nonce 0 as printed in draft-agl-tls-chacha20poly1305, section 7.
+    monkeypatch.setattr(secrets, "randbits", lambda _: 0)
+    assert system_rng().bytes(16).hex() == "76b8e0ada0f13d90405d6ae55386bd28"
 
 
 def test_hierarchies_by_file_prefix_interval_and_date(tmp_path):

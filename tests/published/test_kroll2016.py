@@ -9,18 +9,14 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from real_data import needs
-from reident import DataError, great_circle_km
+from reident import great_circle_km
 from reident.data import datasets
-from reident.data.datasets import registry
 from reident.data.papers import published
 from reident.places.common_subgraph import common_subgraph_attack
 from reident.studies.kroll2016 import frames as study_frames
 from reident.studies.kroll2016 import scenarios, trials, uses
 from reident.studies.kroll2016.figures import FIGURES
 from rows_of_figures import assert_rows_aligned
-
-HOSPITALS = "hospitals_england/nhs_choices_hospital.csv"
 
 
 @pytest.fixture(autouse=True)
@@ -56,8 +52,8 @@ def test_what_the_appendix_says_of_distances_that_are_nearly_exact():
 
 def test_figure_1_coordinate_is_the_smallest_distance():
     # Section "Contractive anonymisation": f(p) = min(308.9, 262.3, 162.7) = 162.7.
+    from reident.base import EARTH_RADIUS_KM
     from reident.kernels.places.lipschitz import lipschitz_coordinates
-    from reident.kernels.places.sphere import EARTH_RADIUS_KM
 
     angles = np.array([308.9, 262.3, 162.7]) / EARTH_RADIUS_KM
     references = np.column_stack([np.sin(angles), np.zeros(3), np.cos(angles)])
@@ -66,11 +62,9 @@ def test_figure_1_coordinate_is_the_smallest_distance():
 
 
 @pytest.mark.parametrize(("name", "size", "common"), [("england", 400, 40), ("germany", 500, 50)])
-def test_scenarios_have_the_papers_sizes(name, size, common, monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
+def test_scenarios_have_the_papers_sizes(name, size, common):
     files = scenarios.scenario(name, 3)
     assert (len(files.original), len(files.known), len(files.truth)) == (size, size, common)
-    assert files.source == "simulated"
     facts = published("kroll2016", "statements").set_index("item")["value"]
     labels = [
         table[files.quasi].astype(str).agg("/".join, axis=1).value_counts() for table in (files.original, files.known)
@@ -84,29 +78,11 @@ def test_scenarios_have_the_papers_sizes(name, size, common, monkeypatch):
     )
 
 
-def test_a_damaged_hospital_list_is_an_error_not_a_stand_in(tmp_path, monkeypatch):
-    path = tmp_path / HOSPITALS
-    path.parent.mkdir(parents=True)
-    path.write_text("OrganisationCode,Latitude\n")
-    monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=f"expected {registry()[HOSPITALS]['sha256']}"):
-        scenarios.hospitals(1)
-
-
-def test_an_absent_hospital_list_says_where_it_belongs(monkeypatch, tmp_path):
-
-    monkeypatch.setenv("REIDENT_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=r"REIDENT_DATA/hospitals_england/nhs_choices_hospital.csv \(sha256"):
-        datasets.load_nhs_hospitals()
-    assert scenarios.hospitals(1)[1] == "simulated"
-
-
-@needs("hospitals_england/nhs_choices_hospital.csv")
-def test_the_real_list_where_it_is_at_hand():
-    listed, source = scenarios.hospitals(1)
-    assert (len(listed), source) == (847, "real")
+def test_hospitals_are_drawn_from_the_real_list():
+    listed = scenarios.hospitals(1)
+    assert len(listed) == 847
     assert (listed["trust_prefix"].str.len() == 2).all()
-    assert "NA" in set(listed["trust_prefix"]) or (listed["trust_prefix"] != "").all()
+    assert "NA" in set(datasets.load_nhs_hospitals()["trust_prefix"])  # a text, not a missing value
 
 
 def test_intervals_link_a_small_file_through_the_clique_attack():
@@ -134,7 +110,7 @@ def test_intervals_link_a_small_file_through_the_clique_attack():
 
 
 @pytest.mark.slow
-def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
+def test_smoke_run_draws_every_figure(smoke):
     results, _ = smoke("kroll2016")
     located = results.frames["locating"].set_index("method")
     assert located.loc["original", "registration_within_5km"] > 0.9
@@ -144,20 +120,12 @@ def test_smoke_run_draws_every_figure_and_labels_the_stand_in(smoke):
     twice = replace(results, frames={**results.frames, "locating": pd.concat([placed, fewer])})
     (legend,) = FIGURES["locating"](twice).legends
     assert [text.get_text().partition(" (")[2] for text in legend.get_texts()] == ["", "", "1 of 2)"]
-    for name, draw in FIGURES.items():
-        figure = draw(results)
-        assert_rows_aligned(figure)
-        if "england" in name or name == "figure-2-utility":
-            words = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
-            assert any("SIMULATED" in text for text in words), name
+    for draw in FIGURES.values():
+        assert_rows_aligned(draw(results))
     names = FIGURES["figure-1-one-coordinate"](results).axes[0].texts
     boxes = [name.get_window_extent() for name in names]
     assert len(boxes) == 4
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    drawn = results.comparison["got"] == "drawn"  # the hospitals, where their list is not at hand
-    assert drawn.any()
-    assert set(results.comparison.loc[drawn, "verdict"]) == {"not comparable"}
-    assert "not comparable" not in set(results.comparison.loc[~drawn, "verdict"])
 
 
 @pytest.mark.parametrize("source", ["real", "simulated"])

@@ -203,7 +203,6 @@ def test_dimacs_cliques(name):
     assert adjacency[np.ix_(members, members)].sum() == len(members) * (len(members) - 1)
 
 
-@needs("casc/census.csv")
 def test_census_nearest_record_and_assignment():
     """Census, 1,080 x 12: the share linked by the nearest record and by the optimal assignment, which no tie blurs."""
     census = load_casc("census").drop(columns="AFNLWGT").astype(float)

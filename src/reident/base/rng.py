@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from types import SimpleNamespace
+import secrets
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,49 +45,33 @@ def trial_seed(seed: int, stem: str, params: Mapping[str, Any], repetition: int 
     return np.random.SeedSequence([seed, stable_hash([stem, dict(params), repetition])])
 
 
-class _System:
-    """What numpy asks of a source of bits, answered by the operating system's cryptographic generator."""
-
-    _BYTES = 1 << 16
-
-    def __init__(self) -> None:
-        import ctypes
-        import threading
-
-        self._words: Iterator[int] = iter(())
-        self.lock = threading.Lock()
-        pointer, word, half, real = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_double
-        calls = (
-            ctypes.CFUNCTYPE(word, pointer)(lambda _: self._next()),
-            ctypes.CFUNCTYPE(half, pointer)(lambda _: self._next() & 0xFFFFFFFF),
-            ctypes.CFUNCTYPE(real, pointer)(lambda _: (self._next() >> 11) * 2.0**-53),
-            ctypes.CFUNCTYPE(word, pointer)(lambda _: self._next()),
-        )
-        # The C struct bitgen_t: a state and four functions.
-        fields = [("state", pointer), *((f"call_{i}", type(call)) for i, call in enumerate(calls))]
-        self._struct = type("bitgen_t", (ctypes.Structure,), {"_fields_": fields})(None, *calls)
-        # Where kernels look for the same functions; each takes the interpreter's lock when it is called.
-        self.ctypes = SimpleNamespace(
-            state_address=0, state=ctypes.c_size_t(0), next_uint64=calls[0], next_uint32=calls[1], next_double=calls[2]
-        )
-        self._name = ctypes.c_char_p(b"BitGenerator")
-        make = ctypes.pythonapi.PyCapsule_New
-        make.restype, make.argtypes = ctypes.py_object, (pointer, ctypes.c_char_p, pointer)
-        self.capsule = make(ctypes.addressof(self._struct), self._name, None)
-
-    def _next(self) -> int:
-        for value in self._words:
-            return value
-        import array
-
-        self._words = iter(array.array("Q", os.urandom(self._BYTES)))
-        return next(self._words)
-
-
 def system_rng() -> np.random.Generator:
-    """Return a generator whose every draw comes from the operating system's cryptographic generator.
+    """Return a generator for releases: ChaCha20 under a key that the operating system draws and nobody keeps.
 
-    For releases: nobody who sees some of the noise can work out the rest. It cannot be repeated, and costs about a
-    microsecond a draw.
+    Somebody who sees some of the noise cannot compute the rest, which numpy's own generators do not promise. A forked
+    process gets a key of its own, or its noise would be that of its parent.
     """
-    return np.random.Generator(_System())  # type: ignore[arg-type]
+    return np.random.Generator(_system_bits()())
+
+
+@functools.cache
+def _system_bits() -> Callable[[], Any]:
+    """Return a constructor of ChaCha20 bit generators under new keys."""
+    from randomgen import ChaCha
+
+    class SystemBits(ChaCha):  # type: ignore[misc]
+        """ChaCha20 that can be held by a weak reference."""
+
+    alive: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def make() -> Any:
+        alive.add(made := SystemBits(key=secrets.randbits(256), rounds=20))
+        return made
+
+    def draw_new_keys() -> None:
+        for one in list(alive):
+            one.state = SystemBits(key=secrets.randbits(256), rounds=20).state
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=draw_new_keys)
+    return make

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from reident.base import DataError, IntArray, ParameterError
-from reident.kernels.cliques.bitset import list_bits, pack_rows, row_counts, unpack_lists
+from reident.cliques.sets import count_rows, members_of, pack_rows
+from reident.kernels.cliques.bitset import unpack_lists
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,15 +49,17 @@ class Adjacency:
 
     def degrees(self) -> IntArray:
         """Return the degree of each vertex."""
-        return np.diff(self.indptr) if self.indptr is not None else row_counts(self.bits)
+        if self.indptr is not None:
+            return np.diff(self.indptr)
+        assert self.bits is not None
+        return count_rows(self.bits)
 
     def neighbours(self, v: int) -> IntArray:
         """Return the neighbours of vertex `v`, ascending."""
         if self.indptr is not None and self.indices is not None:
             return self.indices[self.indptr[v] : self.indptr[v + 1]].astype(np.int64)
         assert self.bits is not None
-        found = np.empty(self.n_vertices, dtype=np.int64)
-        return found[: list_bits(self.bits[v], found)]
+        return members_of(self.bits[v])
 
     def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the graph as adjacency lists, whatever its form."""

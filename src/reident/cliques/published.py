@@ -9,6 +9,7 @@ import numpy as np
 from reident.cliques.adjacency import Adjacency
 from reident.cliques.search import Search
 from reident.cliques.search_graph import ranks
+from reident.cliques.sets import set_of
 from reident.kernels.cliques import clique, clique_published
 from reident.kernels.cliques.bitset import pack_lists, permute_rows
 
@@ -42,7 +43,11 @@ class PublishedSearch(Search):
         stops, chosen, best = (np.zeros(depth, dtype=np.int64) for _ in range(3))
         sums = np.zeros((depth, 2), dtype=np.int64)
         members, colours = (np.zeros(2 * n, dtype=np.int32) for _ in range(2))
-        clique_published.start(degrees[order], state, stops, sums, members, colours)
+        # The root's candidates by descending degree, with the colours that need no colouring.
+        members[:n] = np.arange(n)
+        colours[:n] = np.minimum(np.arange(n), degrees.max()) + 1
+        stops[1] = n
+        state[clique_published.LEVEL] = 1
         limit = np.iinfo(np.int64).max if self.node_limit is None else self.node_limit
         while True:
             status = clique_published.advance(rows, state, stops, chosen, sums, members, colours, best, limit, _SLICE)
@@ -58,7 +63,6 @@ class PublishedSearch(Search):
             elif self.n_nodes >= limit or (self.time_limit_s is not None and self.seconds() >= self.time_limit_s):
                 break
         self._line.close()
-        everything = np.zeros(rows.shape[1], dtype=np.uint64)
-        clique.fill_row(everything, n)
+        everything = set_of(np.arange(n), rows.shape[1])
         self.open_bound = min(self.open_bound, int(clique.count_colours(rows, everything)))
         return self.open_bound <= self.best.size

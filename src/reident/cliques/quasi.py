@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reident.base import ParameterError, Real, RNGLike, Whole, check_rng, checked
+from reident.base import IntArray, ParameterError, Real, RNGLike, Whole, check_rng, checked
 from reident.cliques.cliques import TIME_LIMIT_S, Clique, max_cliques
-from reident.kernels.cliques import quasi_clique as kernels
+from reident.kernels.cliques.clique_climb import random_number
+from reident.kernels.cliques.quasi_clique import grow
 from reident.places.compatibility import CompatibilityGraph
 
 __all__ = ["quasi_clique"]
@@ -90,7 +93,60 @@ def quasi_clique(
     for start in picked:
         found = np.empty(most, dtype=np.int64)
         first = np.array(cliques.cliques[start], dtype=np.int64)
-        size = kernels.quasi_clique(indptr, indices, release, known, gamma, first, n_rounds, state, found)
+        size = _grow_again(indptr, indices, release, known, gamma, first, n_rounds, state, found)
         if size > best.size:
             best = found[:size]
     return Clique(tuple(np.sort(best).tolist()), False, most, cliques.n_nodes, time.perf_counter() - began)
+
+
+def _grow_again(
+    indptr: IntArray,
+    indices: NDArray[np.int32],
+    release: IntArray,
+    known: IntArray,
+    gamma: float,
+    start: IntArray,
+    n_rounds: int,
+    state: NDArray[np.uint64],
+    best: IntArray,
+) -> int:
+    """Grow from `start`, then again and again from the best set less some random members.
+
+    Returns the size of the largest set found, put into `best`; of equal ones the one with most adjacent pairs.
+    """
+    used_release = np.zeros(release.max() + 1, dtype=np.bool_)
+    used_known = np.zeros(known.max() + 1, dtype=np.bool_)
+    counts = np.zeros(indptr.size - 1, dtype=np.int32)
+    members = np.empty(best.size, dtype=np.int64)
+
+    def move(some: IntArray, by: int) -> None:
+        used_release[release[some]] = used_known[known[some]] = by > 0
+        for v in some:
+            counts[indices[indptr[v] : indptr[v + 1]]] += by  # a row names each neighbour once
+
+    best_size = size = start.size
+    members[:size] = best[:size] = start
+    best_ends = size * (size - 1)
+    move(start, 1)
+    for n_round in range(n_rounds + 1):
+        if n_round > 0:
+            for _ in range(1 + random_number(state) % max(1, size // 3)):
+                k = random_number(state) % size
+                v = members[k]
+                size -= 1
+                members[k] = members[size]
+                move(np.array([v]), -1)
+        size = grow(indptr, indices, release, known, gamma, counts, used_release, used_known, members, size, state)
+        inside = counts[members[:size]]
+        valid = bool((inside >= math.ceil(gamma * (size - 1) - 1e-9)).all())
+        ends = int(inside.sum())
+        if valid and (size > best_size or (size == best_size and ends > best_ends)):
+            best_size, best_ends = size, ends
+            best[:size] = members[:size]
+        else:
+            # Back to the best set: the walk may not drift through sets that are no quasi-cliques.
+            move(members[:size], -1)
+            size = best_size
+            members[:size] = best[:size]
+            move(best[:size], 1)
+    return best_size

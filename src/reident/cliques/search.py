@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reident.base import IntArray, Line
 from reident.cliques.adjacency import Adjacency
 from reident.cliques.search_graph import SLICE, BitsGraph, ListsGraph, prepare, ranks
+from reident.cliques.sets import members_of, set_of
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques.bitset import permute_rows
 from reident.kernels.cliques.clique_climb import climb
@@ -184,8 +185,7 @@ class CliqueSearch(Search):
             return kept, rows, 0
         order = kernels.min_width_order(rows)
         rows = permute_rows(rows, order, ranks(order))
-        everything = np.zeros(rows.shape[1], dtype=np.uint64)
-        kernels.fill_row(everything, order.size)
+        everything = set_of(np.arange(order.size), rows.shape[1])
         return graph.order[kept[order]], rows, kernels.count_colours(rows, everything)
 
     def _branch(self, graph: BitsGraph | ListsGraph, members: IntArray, tail: IntArray, rest: int) -> None:
@@ -319,7 +319,8 @@ class _Tree:
         self._needs = np.zeros(colours + 2, dtype=np.int64)
         self._chosen = np.zeros(colours + 2, dtype=np.int64)
         self._space = workspace(colours + 2, words)
-        kernels.start(rows, need, self.state, self._members, self._needs)
+        self.state[kernels.TARGET] = need
+        self._members[0] = set_of(np.arange(n), words)
 
     def advance(self, found: IntArray, every: bool, budget: int) -> bool:
         """Visit at most `budget` nodes; return whether the search is finished."""
@@ -334,7 +335,8 @@ class _Tree:
         """Return a bound on the cliques that are not searched yet."""
         open_members = self._members[0].copy()
         if self.state[kernels.DEPTH] > 0:
-            kernels.set_bits(open_members, self._chosen[:1])
+            v = int(self._chosen[0])
+            open_members[v >> 6] |= np.uint64(1 << (v & 63))
         return self._colours(open_members)
 
     def _colours(self, members: NDArray[np.uint64]) -> int:
@@ -348,10 +350,21 @@ class _Tree:
         members = self._members[0]
         v = int(self._chosen[0]) if self.state[kernels.DEPTH] > 0 else self._next()
         while v >= 0:
-            yield kernels.listed(members & self.rows[v]), v, self._colours(members)
+            yield members_of(members & self.rows[v]), v, self._colours(members)
             v = self._next()
 
     def _next(self) -> int:
         """Take the next vertex to branch on off the root's sets."""
-        given = self._members, self._branch, self._needs, self._space
-        return int(kernels.next_branch(self.rows, 0, int(self.state[kernels.TARGET]), *given))
+        target, branch = int(self.state[kernels.TARGET]), self._branch[0]
+        if target > self._needs[0]:
+            kernels.branching_set(self.rows, self._members[0], target, self._space, branch)
+            self._needs[0] = target
+        words = np.flatnonzero(branch)
+        if words.size == 0:
+            return -1
+        w = int(words[-1])
+        v = 64 * w + int(branch[w]).bit_length() - 1
+        others = ~np.uint64(1 << (v & 63))
+        branch[w] &= others
+        self._members[0, w] &= others
+        return v

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from reident.base import IntArray
 from reident.cliques.adjacency import Adjacency
-from reident.kernels._jit import in_threads
+from reident.cliques.sets import count_rows, members_of, set_of
+from reident.kernels._numba import in_threads
 from reident.kernels.cliques import clique as kernels
 from reident.kernels.cliques import clique_prefix as prefix
 from reident.kernels.cliques import clique_reduce as reduce
-from reident.kernels.cliques.bitset import pack_lists, permute_rows, row_counts
+from reident.kernels.cliques.bitset import pack_lists, permute_rows
 
 #: About 50 ms of work, in word operations: what a kernel may do before limits and Ctrl-C are looked at again.
 SLICE = 4e7
@@ -51,13 +52,11 @@ class BitsGraph:
 
     def degrees(self) -> IntArray:
         """Return the degree of each vertex."""
-        return row_counts(self.bits)
+        return count_rows(self.bits)
 
     def everything(self) -> NDArray[np.uint64]:
         """Return the set of all vertices."""
-        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
-        kernels.fill_row(row, self.n)
-        return row
+        return set_of(np.arange(self.n), self.bits.shape[1])
 
     def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the neighbours of vertex i and the graph that they induce."""
@@ -65,11 +64,17 @@ class BitsGraph:
 
     def prefix(self, i: int) -> IntArray:
         """Return the neighbours of vertex i of smaller number."""
-        return kernels.listed(prefix.prefix_row(self.bits, i))
+        return members_of(prefix_row(self.bits, i))
 
     def prefix_sizes(self) -> IntArray:
         """Return the number of smaller neighbours of each vertex."""
-        return prefix.prefix_counts(self.bits)
+        below = (np.uint64(1) << np.arange(64, dtype=np.uint64)) - np.uint64(1)
+        counts = np.empty(self.n, dtype=np.int64)
+        for w in range(self.bits.shape[1]):
+            rows = self.bits[64 * w : 64 * (w + 1)]
+            counts[64 * w : 64 * (w + 1)] = np.bitwise_count(rows[:, :w]).sum(axis=1, dtype=np.int64)
+            counts[64 * w : 64 * (w + 1)] += np.bitwise_count(rows[:, w] & below[: len(rows)])
+        return counts
 
     def survivors(self, low: int, high: int, target: int) -> IntArray:
         """Return the filtered prefix sizes of low..high-1; zero where no clique of `target` members can end."""
@@ -77,9 +82,7 @@ class BitsGraph:
 
     def subgraph(self, members: IntArray, need: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the members that can be in a clique of `need` among them, and the graph that they induce."""
-        row = np.zeros(self.bits.shape[1], dtype=np.uint64)
-        kernels.set_bits(row, members)
-        return prefix.subgraph_bits(self.bits, row, need)
+        return prefix.subgraph_bits(self.bits, set_of(members, self.bits.shape[1]), need)
 
     def colours(self) -> int:
         """Return a number of colours that suffices: no clique is larger."""
@@ -111,13 +114,10 @@ class BitsGraph:
             members = np.flatnonzero(part_of == part)
             core = BitsGraph(np.ascontiguousarray(self.bits[members][:, part::n_parts]), members)
             core._prune(share, check)
-            row = np.zeros_like(self.bits[0])
-            kernels.set_bits(row, core.order)
+            row = set_of(core.order, self.bits.shape[1])
             return reduce.may_hold_share(reduce.core_rows(self.bits, row), core.order, core.bits, share)
 
-        row = np.zeros_like(self.bits[0])
-        kernels.set_bits(row, np.flatnonzero(np.any(in_threads(of_part, range(n_parts)), axis=0)))
-        return row
+        return set_of(np.flatnonzero(np.any(in_threads(of_part, range(n_parts)), axis=0)), self.bits.shape[1])
 
     def _prune(self, target: int, check: Callable[[], None]) -> None:
         """Remove the edges and vertices that no clique of `target` members can have."""
@@ -154,7 +154,7 @@ class ListsGraph:
 
     def degrees(self) -> IntArray:
         """Return the degree of each vertex."""
-        return reduce.count_degrees(self.starts, self.prefixes)
+        return _degrees(self.starts, self.prefixes)
 
     def around(self, i: int) -> tuple[IntArray, NDArray[np.uint64]]:
         """Return the neighbours of vertex i and the graph that they induce."""
@@ -194,7 +194,7 @@ class ListsGraph:
             self.starts, self.prefixes = reduce.select_prefixes(self.starts, self.prefixes, possible)
         starts, prefixes = _pruned(self.starts, self.prefixes, target, check)
         self.prefixes = prefixes
-        degrees = reduce.count_degrees(starts, prefixes)
+        degrees = _degrees(starts, prefixes)
         kept = np.flatnonzero(degrees >= max(target - 1, 1))
         if kept.size > _BITS_VERTICES:
             return ListsGraph(starts, prefixes, self.order, self._adjacency)
@@ -211,7 +211,7 @@ class ListsGraph:
         def of_part(part: int) -> NDArray[np.bool_]:
             starts, prefixes = reduce.select_prefixes(self.starts, self.prefixes, part_of == part)
             starts, prefixes = _pruned(starts, prefixes, share, check)
-            core = np.flatnonzero(reduce.count_degrees(starts, prefixes) >= share - 1)
+            core = np.flatnonzero(_degrees(starts, prefixes) >= share - 1)
             if core.size > _LARGE_CORE:
                 return np.ones(self.n, dtype=np.bool_)
             place = np.full(self.n, -1, dtype=np.int64)
@@ -239,6 +239,19 @@ def _pruned(
         before, left = left, int(reduce.prune_lists(starts, prefixes, shared, target - 2))
         prefixes = prefixes[:left]
     return starts, prefixes
+
+
+def _degrees(starts: NDArray[np.int64], prefixes: NDArray[np.int32]) -> IntArray:
+    """Return the degree of each vertex of a graph of prefixes."""
+    return np.diff(starts) + np.bincount(prefixes[: starts[-1]], minlength=starts.size - 1)
+
+
+def prefix_row(bits: NDArray[np.uint64], i: int) -> NDArray[np.uint64]:
+    """Return the neighbours of vertex i of smaller number, as a row as short as possible."""
+    row = bits[i, : (i + 63) // 64].copy()
+    if i % 64:
+        row[-1] &= np.uint64((1 << i % 64) - 1)
+    return row
 
 
 def ranks(order: IntArray) -> IntArray:
@@ -269,7 +282,7 @@ def prepare(adjacency: Adjacency) -> BitsGraph | ListsGraph:
 
 
 def _by_degree(rows: NDArray[np.uint64], names: IntArray) -> BitsGraph:
-    order = np.argsort(-row_counts(rows), kind="stable")
+    order = np.argsort(-count_rows(rows), kind="stable")
     return BitsGraph(permute_rows(rows, order, ranks(order)), names[order])
 
 

@@ -1,8 +1,9 @@
-"""Real data sets and the embedded ones: `load_*` functions that check what they read.
+"""Load the data sets of the documents, embedded or supplied by the user.
 
-Nothing is fetched at import or in a default run. A real data set is looked for in the folder named by the environment
-variable ``REIDENT_DATA``, then in pooch's cache, then at its URL; its sha256 must be the one in ``data/registry.toml``.
-Embedded files are part of the package and are checked against ``data/registry.toml`` in the tests.
+Nothing is fetched at import or in a default run. A file that may not be embedded is looked for in the folder named by
+the environment variable ``REIDENT_DATA``, then in pooch's cache, then at its URL; its sha256 must be the one in
+``data/registry.toml``. Embedded files are part of the package and are checked against ``data/registry.toml`` in the
+tests.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ __all__ = [
     "load_example2",
     "load_graph",
     "load_nhs_hospitals",
-    "load_nhs_trust_prefixes",
     "load_places",
     "load_poets",
     "load_vanhoef2012_table",
@@ -58,7 +58,7 @@ def embedded_file(name: str) -> Path:
 
 
 def remote_file(name: str) -> Path:
-    """Return the path of a real data set's file, fetched if need be, its checksum verified.
+    """Return the path of a data set's file, embedded, supplied by the user or fetched, its checksum verified.
 
     Parameters
     ----------
@@ -72,6 +72,8 @@ def remote_file(name: str) -> Path:
         comes from, which checksum it must have and where to put it.
     """
     entry = registry()[check_choice(name, "name", sorted(registry()))]
+    if entry.get("embedded"):
+        return embedded_file(name)
     folder = os.environ.get("REIDENT_DATA")
     if folder and (Path(folder) / name).is_file():
         return _verified(Path(folder) / name, entry["sha256"])
@@ -155,23 +157,17 @@ def load_example2() -> pd.DataFrame:
 
 
 def load_nhs_hospitals() -> pd.DataFrame:
-    """Return the located hospitals of England in the NHS Choices list of about January 2020: a real data set.
+    """Return the located hospitals of England in the NHS Choices list of about January 2020. Embedded.
 
-    A successor of the list behind Kroll and Schnell (2016), which had 847 hospitals and is no longer to be had. It is
-    not shipped: it comes from the folder named by ``REIDENT_DATA`` (see `remote_file`).
+    A successor of the list behind Kroll and Schnell (2016), which had 847 hospitals and is no longer available.
 
     Returns
     -------
     DataFrame
         One row a hospital with a known location, in the order of the file: code, name, sector, trust (code of the
         trust or provider), trust_prefix (its first two characters), lat_deg, lon_deg.
-
-    Raises
-    ------
-    DataError
-        If the file is absent, or not the one whose checksum is in ``data/registry.toml``.
     """
-    path = remote_file("hospitals_england/nhs_choices_hospital.csv")
+    path = embedded_file("hospitals_england/nhs_choices_hospital.csv")
     # One trust prefix is the text "NA": no text here means "missing".
     listed = pd.read_csv(path, dtype=str, keep_default_na=False)
     listed = listed[(listed["Latitude"] != "") & (listed["Longitude"] != "")]
@@ -186,11 +182,6 @@ def load_nhs_hospitals() -> pd.DataFrame:
             "lon_deg": listed["Longitude"].astype(float),
         }
     ).reset_index(drop=True)
-
-
-def load_nhs_trust_prefixes() -> pd.DataFrame:
-    """Return how many located hospitals of the NHS Choices list share the first two characters of the trust code."""
-    return pd.read_csv(embedded_file("nhs_trust_prefixes.csv"), keep_default_na=False)
 
 
 #: Name -> file of the real graphs that the thesis used, or the nearest that is public.
@@ -210,10 +201,9 @@ def load_graph(name: str, *, path: str | Path | None = None) -> nx.Graph:
     Parameters
     ----------
     name : {"powergrid", "caltech36", "bowdoin47", "american75", "enron", "ca_hepph"}
-        None of them travels with the package or is downloaded: the file is looked for in the folder REIDENT_DATA. The
-        three Facebook100 graphs are user-supplied only, since their owner asked that they not be passed on.
-        ``"enron"`` is another cleaning of the same mail (148 nodes, not 151); ``"ca_hepph"`` stands in for the
-        co-authors of DBLP.
+        ``"enron"`` is embedded, another cleaning of the same mail (148 nodes, not 151). The others are looked for in
+        the folder REIDENT_DATA: the three Facebook100 graphs are supplied by the user only, since their owner asked
+        that they not be passed on; ``"ca_hepph"`` stands in for the co-authors of DBLP.
     path : str or Path, optional
         The user's own file of that graph, in any format that `reident.read_graph` knows. Its checksum is not
         compared.
@@ -246,9 +236,9 @@ def load_casc(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name : {"census", "tarragona", "eia"}
-        census: 1,080 persons x 13 amounts in dollars a year (AFNLWGT is a survey weight), US 1995;
+        census: 1,080 persons x 13 amounts in dollars a year (AFNLWGT is a survey weight), US 1995, embedded;
         tarragona: 834 companies x 13 amounts, 1995; eia: 4,092 months of electric utilities x 15 (five of them keys),
-        US 1996 and 1997.
+        US 1996 and 1997; both supplied by the user.
 
     Returns
     -------
@@ -257,7 +247,7 @@ def load_casc(name: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file is neither in the folder named by ``REIDENT_DATA`` nor otherwise to be had.
+        If the file of ``"tarragona"`` or ``"eia"`` is not in the folder named by ``REIDENT_DATA``.
 
     Notes
     -----

@@ -4,60 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
+from reident.kernels._numba import jit
 
 # Runs of so many are sorted by insertion.
 _RUN = 8
-
-
-@jit
-def put(out, values):
-    """Write the values into a vector of the same length."""
-    for i in range(values.shape[0]):
-        out[i] = values[i]
-
-
-@jit
-def fill(out, value):
-    """Write one value into every place of a vector."""
-    for i in range(out.shape[0]):
-        out[i] = value
-
-
-@jit
-def numbers(n):
-    """Return 0 to n - 1, int64."""
-    out = np.empty(n, np.int64)
-    for i in range(n):
-        out[i] = i
-    return out
-
-
-@jit
-def sum_of(values):
-    """Return the sum of a vector, added in its order; of truth values, how many hold."""
-    total = 0
-    for i in range(values.shape[0]):
-        total += values[i]
-    return total
-
-
-@jit
-def max_of(values):
-    """Return the largest value of a vector that has some and no NaN."""
-    most = values[0]
-    for i in range(1, values.shape[0]):
-        most = max(most, values[i])
-    return most
-
-
-@jit
-def min_of(values):
-    """Return the smallest value of a vector that has some and no NaN."""
-    least = values[0]
-    for i in range(1, values.shape[0]):
-        least = min(least, values[i])
-    return least
 
 
 @jit

@@ -163,7 +163,7 @@ def path_lengths(
     ParameterError
         If a limit or number is out of range.
     """
-    from reident.kernels._jit import in_parts
+    from reident.kernels._numba import in_parts
     from reident.kernels.networks.network import distances_from
 
     network = as_network(graph)
@@ -200,7 +200,8 @@ def path_lengths(
 
 def _bound(network: Network, searches: int) -> tuple[int, int]:
     """Bound the diameter component by component, the largest first."""
-    from reident.kernels.networks.network import bound_diameter, components
+    from reident.kernels.networks.network import bound_diameter
+    from reident.networks._rows import components
 
     label = components(network.indptr, network.indices)
     sizes = np.bincount(label)

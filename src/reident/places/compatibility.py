@@ -24,7 +24,7 @@ from reident.base import (
     encode_labels,
 )
 from reident.cliques.adjacency import Adjacency
-from reident.kernels._jit import in_threads
+from reident.kernels._numba import in_threads
 from reident.kernels.cliques.bitset import mirror_rows
 from reident.kernels.places import compatibility as kernels
 
@@ -32,6 +32,9 @@ __all__ = ["CompatibilityGraph", "compatibility_graph"]
 
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
+
+# Memory that sorting the pairs of release records takes, at most.
+_BYTES_A_PAIR = 45
 
 # Fewer vertices have no edges worth counting beforehand; of more, so many pairs are looked at.
 _SURELY_SMALL, _SAMPLED = 20_000, 20_000
@@ -286,10 +289,7 @@ def _build(
     )
     pairs = np.column_stack([release, known]).astype(np.int64)
 
-    length, first, second, labels = kernels.release_pairs(codes_release, ranks, d_release, n_codes)
-    starts, length, first, second = kernels.group_by_labels(
-        np.argsort(length), length, first, second, labels, n_codes * n_codes
-    )
+    starts, length, first, second = _release_pairs(codes_release, ranks, d_release, n_codes)
     n_known = codes_known.size
     begin = np.zeros((n_known, n_known), dtype=np.int32)
     end = np.zeros((n_known, n_known), dtype=np.int32)
@@ -297,9 +297,12 @@ def _build(
     built = (codes_known, offsets, first, second, begin, end)
 
     parts = _parts(offsets)
+    # Contiguous and writable, so that the kernel is compiled for one kind of arrays.
+    low, high = np.array(low, order="C"), np.array(high, order="C")
     bounds = (codes_known, d_known, low, high, closed, starts, length, n_codes)
     in_threads(lambda part: kernels.known_ranges(*bounds, *part, begin, end), parts)
-    n_ends = int(kernels.count_ends(codes_known, begin, end))
+    both_ways = np.where(codes_known[:, None] == codes_known, 2, 1)
+    n_ends = int(((end - begin) * both_ways).sum())
     words = (n_vertices + 63) // 64
     if n_vertices <= _BITS_VERTICES and 4 * n_ends > 8 * n_vertices * words:
         bits = np.zeros((n_vertices, words), dtype=np.uint64)
@@ -315,6 +318,27 @@ def _build(
     return CompatibilityGraph(pairs, Adjacency(n_vertices, n_ends // 2, indptr, indices, most=most))
 
 
+def _release_pairs(
+    codes_release: IntArray, ranks: IntArray, d_release: FloatArray, n_codes: int
+) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+    """Sort the pairs of labelled release records by their two labels, smaller label first, then by distance.
+
+    Returns where the pairs of labels (a, b) start, at ``a * n_codes + b``, the distances, and the records' ranks.
+    """
+    records = np.argsort(codes_release, kind="stable")[np.count_nonzero(codes_release < 0) :]
+    codes, ranks = codes_release[records], ranks[records].astype(np.int32)
+    is_pair = np.triu(np.ones((records.size, records.size), dtype=np.bool_), 1)
+    length = d_release[np.ix_(records, records)][is_pair]
+    first = np.broadcast_to(ranks[:, None], is_pair.shape)[is_pair]
+    second = np.broadcast_to(ranks, is_pair.shape)[is_pair]
+    labels = (codes[:, None] * n_codes + codes).astype(np.min_scalar_type(n_codes**2))[is_pair]
+    del is_pair
+    order = np.argsort(length)
+    order = order[np.argsort(labels[order], kind="stable")]  # small numbers are sorted in linear time
+    starts = np.searchsorted(labels[order], np.arange(n_codes * n_codes + 1))
+    return starts, length[order], first[order], second[order]
+
+
 def _afford(
     codes_release: IntArray,
     d_release: FloatArray,
@@ -327,7 +351,8 @@ def _afford(
 ) -> None:
     """Require that the graph fits into memory, its edges estimated from a sample of pairs of vertices."""
     advice = "give more label columns or a narrower window, or fewer records"
-    afford(16 * n_vertices + 28 * n_labelled**2 / 2, "labels_release", f"{n_vertices:,} pairs of equal labels", advice)
+    needed = 16 * n_vertices + _BYTES_A_PAIR * n_labelled**2 / 2
+    afford(needed, "labels_release", f"{n_vertices:,} pairs of equal labels", advice)
     if n_vertices < _SURELY_SMALL:
         return
     rng = np.random.default_rng(0)

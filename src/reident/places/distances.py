@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident.base import DataError, FloatArray, afford, check_coordinates
-from reident.kernels._jit import in_parts
+from reident.kernels._numba import in_parts
 from reident.kernels.places import sphere
 
 __all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km"]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from reident.base import FloatArray, PublicArea, RNGLike, Whole, check_embedding, check_rng, checked
-from reident.kernels._jit import in_parts
+from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz, sphere
 from reident.places.areas import AreaSampler
 

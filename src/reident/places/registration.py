@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident.base import BoolArray, Flag, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
-from reident.kernels._jit import in_parts
+from reident.kernels._numba import in_parts
 from reident.kernels.places import registration as kernel
 from reident.places import localisation as lay
 from reident.places.certificate import agreement_km, chance_of_agreement

@@ -231,7 +231,7 @@ def distance_deviation_quantiles(
     lat, lon = points_in_area(area, 2 * n_pairs, rng=rng)
     masked = perturb_coordinates(lat, lon, sigma_deg=sigma_deg, rng=rng)
     before, after = (
-        sphere.great_circle_pairs(points[:, :n_pairs], points[:, n_pairs:])
+        sphere.great_circle_pairs(points[:, :n_pairs].copy(), points[:, n_pairs:].copy())
         for points in (sphere.unit_vectors(np.radians(a), np.radians(b)) for a, b in ((lat, lon), masked))
     )
     return DistanceDeviation(sigma_deg, np.sort(before - after))

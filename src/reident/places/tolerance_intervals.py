@@ -24,7 +24,7 @@ from reident.base import (
     check_real,
     check_rng,
 )
-from reident.kernels._jit import in_parts
+from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
 from reident.places.shape import unit_vectors
@@ -37,6 +37,8 @@ _BUDGET = 400_000_000
 _BATCH = 24_000_000
 # Fresh embeddings on which the coverage is measured.
 _FRESH = 100
+# Columns that are sorted at once: with all simulations they stay in a cache.
+_COLUMNS = 256
 
 
 @dataclass(frozen=True)
@@ -196,14 +198,31 @@ def simulate_intervals(
 
 def _fill_shortest(simulated: FloatArray, counts: IntArray, lo: FloatArray, hi: FloatArray) -> None:
     def fill(pairs: slice) -> None:
-        lipschitz.shortest_intervals(simulated[:, pairs], counts, lo[:, pairs], hi[:, pairs])
+        for low in range(pairs.start, pairs.stop, _COLUMNS):
+            part = slice(low, min(pairs.stop, low + _COLUMNS))
+            lo[:, part], hi[:, part] = shortest_intervals(simulated[:, part], counts)
 
-    in_parts(fill, simulated.shape[1], lipschitz.COLUMNS)
+    in_parts(fill, simulated.shape[1], _COLUMNS)
+
+
+def shortest_intervals(simulated: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ends (counts, pairs) of each column's shortest interval that holds `counts` of its values.
+
+    Of several shortest intervals the lowest is taken.
+    """
+    values = np.sort(simulated.T, axis=1)
+    lo, hi = np.empty((2, counts.size, len(values)))
+    each = np.arange(len(values))
+    for c, count in enumerate(counts):
+        starts, ends = values[:, : values.shape[1] - count + 1], values[:, count - 1 :]
+        shortest = (ends - starts).argmin(axis=1)
+        lo[c], hi[c] = starts[each, shortest], ends[each, shortest]
+    return lo, hi
 
 
 def _count_inside(simulated: FloatArray, lo: FloatArray, hi: FloatArray) -> FloatArray:
-    parts = in_parts(lambda rows: lipschitz.count_inside(simulated[rows], lo, hi), len(simulated))
-    return np.concatenate(parts)
+    parts = in_parts(lambda rows: ((lo <= simulated[rows]) & (simulated[rows] <= hi)).sum(axis=1), len(simulated))
+    return np.concatenate(parts).astype(np.float64)
 
 
 class Simulation:
@@ -223,7 +242,12 @@ class Simulation:
         return out
 
     def _fill(self, sets: FloatArray, first: int, last: int, out: FloatArray) -> None:
-        in_parts(lambda part: lipschitz.simulated_rows(self.points, sets[part], first, last, out[part]), len(sets))
+        def fill(part: slice) -> None:
+            for s in range(part.start, part.stop):
+                coordinates = lipschitz.lipschitz_coordinates(self.points, sets[s])
+                lipschitz.chebyshev_rows(coordinates, first, last, out[s])
+
+        in_parts(fill, len(sets))
 
 
 def _pairs(n: int, first: int, last: int) -> int:

@@ -18,15 +18,25 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from reident.base import DataError, ParameterError, check_choice, check_integer, check_seed
+from reident._old_sweep import _code, _workers
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_integer,
+    check_replaceable,
+    check_seed,
+    record_files,
+)
 from reident.data._paths import notebooks_folder
 from reident.runner._attempts import RECORD, told, working
 from reident.runner._board import Board
 from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
+from reident.runner._inputs import digest_beside
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
+from reident.runner.experiments import check_by_notebook, experiments, profile_parameters, trials_folder
 from reident.studies.catalogue import available_studies, select_studies
-from reident.sweep import _code, _workers
 
 __all__ = [
     "NotebookRun",
@@ -42,7 +52,10 @@ __all__ = [
 ]
 
 #: Parameters that say where and how, not what: they do not make another run.
-_NOT_IDENTIFYING = ("out", "jobs")
+_NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
+
+#: Minutes that the quick profiles of experiments take, for their order and the time left.
+_QUICK_MINUTES = {"kroll2015": 0.9}
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,8 @@ class NotebookRun:
         Whether to render a page without code.
     minutes : float
         How long it takes beside others that run with it, for the time left.
+    timeout : float, optional
+        Seconds after which the run is stopped and counts as failed.
     """
 
     name: str
@@ -68,6 +83,7 @@ class NotebookRun:
     parameters: dict[str, Any] = field(default_factory=dict)
     page: bool = True
     minutes: float = 1.0
+    timeout: float | None = None
 
 
 def run_notebooks(
@@ -84,7 +100,8 @@ def run_notebooks(
 ) -> list[dict[str, Any]]:
     """Execute notebooks, several at once, and publish each in a folder of its own.
 
-    A run is skipped if its record says that the same cells, parameters, package and library versions ended well. A
+    A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
+    versions ended well. A
     notebook that fails is kept with its error, and the others go on.
 
     Parameters
@@ -125,6 +142,8 @@ def run_notebooks(
     with working(out) as token:
         records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
+        for spec in missing:
+            check_replaceable(out / spec["name"])
         tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
         if tasks:
             with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
@@ -165,20 +184,22 @@ def _check_names(names: list[str]) -> None:
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
     """Check the runs and write down all that a worker needs for each, as plain JSON."""
     versions, package = _versions(), _code.package_digest()
-    read: dict[Path, tuple[dict[str, Any], list[str], str]] = {}
+    read: dict[Path, tuple[dict[str, Any], list[str], str, str]] = {}
     specs = []
     for run in runs:
         if run.notebook not in read:
             sources = [cell["source"] for cell in notebook_cells(run.notebook)]
-            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook)
-        defaults, sources, title = read[run.notebook]
+            beside = digest_beside(run.notebook)
+            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook), beside
+        defaults, sources, title, beside = read[run.notebook]
         try:
             parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+            check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
             told = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{told}") from None
         telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-        identity = json.dumps([sources, telling, package, versions], sort_keys=True)
+        identity = json.dumps([sources, telling, package, versions, beside], sort_keys=True)
         specs.append(
             {
                 "name": run.name,
@@ -192,6 +213,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
                 "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
                 "minutes": run.minutes,
+                "timeout": run.timeout,
                 "scheduler": scheduler,
             }
         )
@@ -241,20 +263,27 @@ def study_runs(
         seed = check_seed(seed)
     others = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
     of_studies = {study.notebook: study for study in available_studies()}
-    asked = [of_studies[name].name if name in of_studies else name for name in names]
+    known = experiments()
+    names_of = {path.stem: name for name, path in known.items()} | {name: one.name for name, one in of_studies.items()}
+    asked = [names_of.get(name, name) for name in names]
+    named = [name for name in known if not names or {name, name.partition("_")[0]} & {*asked}]
+    of_experiments = {*named, *(name.partition("_")[0] for name in named)}
     plain = [name for name in asked if name in others]
-    studies = select_studies([name for name in asked if name not in plain]) if not names or asked != plain else []
-    by_time = sorted(studies, key=lambda study: study.quick_minutes)
-    studies = by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
+    rest = [name for name in asked if name not in plain and name not in of_experiments]
+    studies = select_studies(rest) if not names or rest else []
+    timed = [(name, known[name], _QUICK_MINUTES.get(name, 1.5)) for name in named]
+    timed += [(study.name, study.notebook_path, study.quick_minutes) for study in studies]
+    by_time = sorted(timed, key=lambda run: run[2])
     chosen = [(name, others[name], 1.0) for name in plain]
-    chosen += [(study.name, study.notebook_path, study.quick_minutes) for study in studies]
+    chosen += by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
     at_once = max(1, min(jobs, len(chosen)))
     inside = jobs if profile == "full" else max(1, jobs // at_once)
     wanted = {"profile": profile, "jobs": inside} | ({} if seed is None else {"seed": seed})
     runs = []
     for name, notebook, minutes in chosen:
         defaults = notebook_defaults(notebook)
-        parameters = {key: value for key, value in wanted.items() if key in defaults}
+        own = profile_parameters(notebook, profile) if name in known else {}
+        parameters = own | {key: value for key, value in wanted.items() if key in defaults}
         runs.append(NotebookRun(name, notebook, parameters, minutes=minutes))
     return runs, at_once
 
@@ -296,7 +325,10 @@ def reproduce(
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
         raise DataError("there is no study to reproduce: no notebook of a study came with this installation")
-    with page_at_the_end(out, lambda: write_index(out)):
+    for run in runs:
+        if run.name in experiments():
+            run.parameters["cache"] = trials_folder(out, run.name)
+    with page_at_the_end(out, lambda: write_index(out)) as write:
         return run_notebooks(
             runs,
             out,
@@ -306,22 +338,53 @@ def reproduce(
             retry_failed=retry_failed,
             progress=progress,
             label="reproduce",
-            each=lambda: write_index(out),
+            each=write,
         )
 
 
 @contextmanager
-def page_at_the_end(out: str | Path, write: Callable[[], Any]) -> Iterator[None]:
-    """Write the page over all runs, also after an error, which has the last word."""
+def page_at_the_end(
+    out: str | Path, write: Callable[[], Any], names: Sequence[str] = ("index.html",)
+) -> Iterator[Callable[[], Any]]:
+    """Write the page over all runs, also after an error, which has the last word.
+
+    Parameters
+    ----------
+    out : path
+        The output folder.
+    write : callable
+        Writes the page.
+    names : sequence of str
+        The files that it writes in `out`.
+
+    Yields
+    ------
+    callable
+        Writes the page before the end.
+
+    Raises
+    ------
+    DataError
+        If one of these files is there and was not written by the program, or cannot be written.
+    """
+    check_replaceable(Path(out), names)
+
+    def written() -> None:
+        try:
+            write()
+        finally:
+            if Path(out).is_dir():
+                record_files(Path(out), names)
+
     try:
-        yield
+        yield written
     except BaseException:
         with suppress(Exception):
             if Path(out).is_dir():
-                write()
+                written()
         raise
     try:
-        write()
+        written()
     except OSError as error:
         raise DataError(
             f"`out` could not be written any more, got {str(out)!r}: {told(error, Path(out))}; the runs that ended are "

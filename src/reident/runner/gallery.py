@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reident.base import DataError
-from reident.plotting import save_figure
 from reident.runner._index import SAID, counts, read_comparison
-from reident.runner._ledger import committed_ledgers, markdown
-from reident.runner.hero import HERO, draw_hero, hero_caption
+from reident.runner._ledger import committed_ledgers, experiments_table, markdown
+from reident.runner._parameters import notebook_title
+from reident.runner.experiments import citation_of, experiments
 from reident.studies.captions import caption, draw_all, title
 from reident.studies.catalogue import available_studies
 from reident.studies.study import Results, Study
@@ -37,6 +37,17 @@ def gallery(folder: str | Path) -> str:
         "Captions are made from the results that were drawn.",
     ]
     shown: set[Path] = set()
+    for name, notebook in experiments().items():
+        entries = list(_of_experiment(folder / name))
+        shown.update(path for path, _ in entries)
+        if entries:
+            parts += [
+                f"## {notebook_title(notebook)}",
+                f"{citation_of(name)} Notebook [{notebook.stem[:2]}](../notebooks/{notebook.name}), claims in "
+                f"[claims.csv]({name}/claims.csv).",
+                f"```console\nreident figures {name}\n```",
+                *(f"### {path.stem}\n\n{text}\n\n![{text}]({name}/{path.name})" for path, text in entries),
+            ]
     for study in available_studies():
         entries = list(_entries(study, folder / study.stem))
         shown.update(path for path, _ in entries)
@@ -47,7 +58,7 @@ def gallery(folder: str | Path) -> str:
                 f"[{study.notebook[:2]}](../notebooks/{study.notebook}.ipynb).",
                 *_provenance(study, folder),
                 f"```console\nreident figures {study.name}\n```",
-                *(_entry(path, text, folder, _cell(study, path, folder)) for path, text in entries),
+                *(_entry(path, text, folder) for path, text in entries),
             ]
     strangers = sorted(set(folder.glob("*/*.png")) - shown)
     if strangers:
@@ -61,6 +72,13 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
     `results` is what `reident reproduce` wrote. A study that is not there keeps what `folder` has of it.
     """
     collected = []
+    for name in experiments():
+        source, target = Path(results) / name, Path(folder) / name
+        if (source / "figures" / "captions.csv").is_file():
+            target.mkdir(parents=True, exist_ok=True)
+            for drawing in [*(source / "figures").iterdir(), source / "claims.csv"]:
+                shutil.copyfile(drawing, target / drawing.name)
+            collected.append(name)
     for study in available_studies():
         source, target = Path(results) / study.name, Path(folder) / study.stem
         if not (source / "study.json").is_file():
@@ -75,11 +93,15 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
             run = Results.load(source)
             for drawn in draw_all(study, run):
                 (target / f"{drawn.name}.txt").write_text(f"{caption(drawn)}\n", encoding="utf-8")
-            if study.name == HERO:
-                save_figure(draw_hero(run), "hero", folder, dpi=200)
-                (Path(folder) / "hero.txt").write_text(f"{hero_caption(run)}\n", encoding="utf-8")
         collected.append(study.name)
     return collected
+
+
+def _of_experiment(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the figures of an experiment with their findings, in the order of the notebook."""
+    captions = read_comparison(folder / "captions.csv")
+    for row in [] if captions is None else captions.to_dict("records"):
+        yield folder / f"{row['figure']}.png", row["title"]
 
 
 def verdicts(study: Study, folder: str | Path) -> str:
@@ -108,17 +130,9 @@ def _entries(study: Study, folder: Path) -> Iterator[tuple[Path, str]]:
             yield folder / f"{name}.png", told
 
 
-def _entry(path: Path, text: str, folder: Path, cell: str) -> str:
+def _entry(path: Path, text: str, folder: Path) -> str:
     place = path.relative_to(folder).as_posix()
-    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg){cell})\n\n![{text}]({place})"
-
-
-def _cell(study: Study, path: Path, folder: Path) -> str:
-    """Return the link to the cell that drew a figure, in the executed copy of the study's notebook."""
-    lecture = folder.resolve().parent / "docs" / "lectures" / f"{study.notebook}.md"
-    if not lecture.is_file() or f'<a id="{path.stem}">' not in lecture.read_text(encoding="utf-8"):
-        return ""
-    return f", [the cell that drew it](../docs/lectures/{study.notebook}.md#{path.stem})"
+    return f"### {path.stem}\n\n{text} ([SVG]({place.removesuffix('.png')}.svg))\n\n![{text}]({place})"
 
 
 #: Between these lines a README beside the folder of figures holds the matrix of the ledgers.
@@ -134,6 +148,6 @@ def write_gallery(folder: str | Path) -> Path:
     if readme.is_file() and MARKS[0] in (held := readme.read_text(encoding="utf-8")):
         before, _, rest = held.partition(MARKS[0])
         after = rest.partition(MARKS[1])[2]
-        told = markdown(committed_ledgers(folder))
+        told = f"{markdown(committed_ledgers(folder))}\n{experiments_table(folder)}"
         readme.write_text(f"{before}{MARKS[0]}{told}{MARKS[1]}{after}", encoding="utf-8")
     return page

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import inspect
 import shutil
-import uuid
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reident.base import DataError
+from reident.base import DataError, publish_folder
 from reident.data.papers import PAPERS, errata
 from reident.pages import write_page
 from reident.runner._attempts import RECORD
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import counts, read_comparison, read_records, write_index
 from reident.runner._ledger import differences, matrix
+from reident.runner.experiments import draw_again, experiments
 from reident.runner.export import PRINT, export_figures
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import DATA, RULES, VERDICTS
@@ -37,7 +37,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
     out : path
         The output folder of `reident.runner.reproduce`.
     site : path
-        The site's folder; an earlier site there is replaced, any other folder with files is refused.
+        The site's folder; an earlier site there is replaced, a folder with other files is refused.
     draw : bool, default True
         Draw every figure again from the stored results as PDF, into ``figures-for-print``.
 
@@ -49,42 +49,40 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
     Raises
     ------
     DataError
-        If no study has been reproduced in `out`, or `site` is not empty and no earlier site.
+        If no study has been reproduced in `out`, or `site` holds files that are not of an earlier site.
     """
     out, site = Path(out), Path(site)
-    records = [record for record in read_records(out) if record["name"] in STUDIES]
+    records = [record for record in read_records(out) if record["name"] in {*STUDIES, *experiments()}]
     if not records:
         raise DataError(f"no study has been reproduced in {str(out)!r}: run `reident reproduce --out {out}` first")
-    if site.exists() and any(site.iterdir()) and not (site / "fidelity.html").is_file():
-        raise DataError(f"`site` must be empty, absent or an earlier site, got {str(site)!r} with other files")
-    temporary = site.parent / f".{site.name}-{uuid.uuid4().hex}.tmp"
-    try:
-        temporary.mkdir(parents=True)
+
+    def fill(temporary: Path) -> None:
         for record in records:
             _copy_study(out / record["name"], temporary / record["name"])
-            if draw:
+            if draw and record["name"] in STUDIES:
                 _draw_for_print(out / record["name"], temporary / PRINT / record["name"])
-        comparisons = {record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in records}
-        _write_fidelity(records, comparisons, temporary)
+            elif draw:
+                folder = temporary / PRINT / record["name"]
+                draw_again(record["name"], out, folder, width_mm=170, formats=("pdf",))
+        of_studies = [record for record in records if record["name"] in STUDIES]
+        comparisons = {
+            record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in of_studies
+        }
+        _write_fidelity(of_studies, comparisons, temporary)
         table = errata()
         documents = [
             (PAPERS[str(stem)].citation, rows.to_dict("records")) for stem, rows in table.groupby("stem", sort=False)
         ]
         write_page(temporary / "errata.html", "errata", documents=documents)
         write_index(temporary, site=True)
-        if site.exists():
-            shutil.rmtree(site)
-        temporary.replace(site)
-    except OSError as error:
-        raise DataError(f"`site` could not be written at {str(site)!r}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+
+    publish_folder(site, fill, replace=True, parameter="site")
     return site / "index.html"
 
 
 def _copy_study(source: Path, target: Path) -> None:
     target.mkdir(parents=True)
-    for name in (NOTEBOOK, PAGE, RECORD, "comparison.csv", "study.json"):
+    for name in (NOTEBOOK, PAGE, RECORD, "comparison.csv", "study.json", "claims.csv"):
         if (source / name).is_file():
             shutil.copy2(source / name, target / name)
     if (source / "figures").is_dir():

@@ -85,7 +85,7 @@ def check(
     from reident.workbench.check.reading import SAME_ORDER, pairs_beside
 
     dataset = _dataset(
-        against, recipe, network=network, ends=ends,
+        against, recipe, network=network, ends=ends, names=names,
         reading={"names": common.listed(names), **common.part_of(against, table), "crs": crs},
         roles={
             "quasi": common.listed(quasi), "sensitive": common.listed(sensitive), "lat": lat, "lon": lon,
@@ -95,8 +95,8 @@ def check(
         register=_read(register), control=_read(control), earlier=list(earlier or []), release_crs=release_crs
     )  # fmt: skip
     given: Any = release
-    if network and release_ends:
-        given = common.relations_file(release, release_ends)
+    if network and release.is_file():
+        given = common.relations_file(release, release_ends, release_names)
     elif release_names:
         from reident.workbench.files import read_like
 
@@ -124,7 +124,14 @@ def check(
 
 
 def _dataset(
-    against: Path, recipe: Path | None, *, network: bool, ends: str, reading: dict[str, Any], roles: dict[str, Any]
+    against: Path,
+    recipe: Path | None,
+    *,
+    network: bool,
+    ends: str,
+    names: str,
+    reading: dict[str, Any],
+    roles: dict[str, Any],
 ) -> Any:
     """Return the original with the roles of a recipe and those that are named; without a recipe no others."""
     from dataclasses import replace
@@ -135,7 +142,7 @@ def _dataset(
     from reident.workbench.recipe import read_recipe, recipe_of
 
     if network:
-        return Dataset(common.relations_file(against, ends))
+        return Dataset(common.relations_file(against, ends, names))
     told = None if recipe is None else read_recipe(recipe)
     crs = reading.pop("crs")
     if against.suffix.lower() in GEOGRAPHIC:

@@ -70,6 +70,8 @@ class Schema:
         ``lat``, ``lon`` and ``crs`` of the columns with places (north and east where the CRS is not that of degrees).
     population : float or None
         How many persons the weights stand for together.
+    crs : str or None
+        The CRS of a geometry whose file does not say it.
     new : mapping of str to str
         Released columns that say nothing of the original; the value is "random" for a column drawn at random.
     derived : tuple of str
@@ -79,6 +81,7 @@ class Schema:
     columns: Mapping[str, Column]
     places: Mapping[str, Any] | None = None
     population: float | None = None
+    crs: str | None = None
     new: Mapping[str, str] = field(default_factory=dict)
     derived: tuple[str, ...] = ()
 
@@ -126,7 +129,7 @@ class Schema:
                 raise ParameterError(NO_WEIGHT)
             made = replace(made, population=check_real(population, "population", low=1))
         if lat is None:
-            return made
+            return made if crs is None else replace(made, crs=check_crs(crs, "crs"))
         for word, place in (("lat", lat), ("lon", lon)):
             check_choice(place, word, tuple(columns))
         own = [] if self.places is None else [self.places["lat"], self.places["lon"]]
@@ -167,7 +170,7 @@ class Schema:
             else:
                 kept = {key: value for key, value in stated.items() if key in Column.__dataclass_fields__}
                 columns[name] = Column(**kept)
-        return cls(columns, recipe.places, recipe.population, new, tuple(derived))
+        return cls(columns, recipe.places, recipe.population, None, new, tuple(derived))
 
     def recipe(self, recipe: Recipe | None = None) -> Recipe:
         """Return a recipe with these roles and declarations."""
@@ -373,13 +376,14 @@ class Dataset:
     @property
     def crs(self) -> str | None:
         """The CRS of the columns with places, None for degrees."""
-        return None if self.schema.places is None else self.schema.places.get("crs")
+        return self.schema.crs if self.schema.places is None else self.schema.places.get("crs")
 
     @cached_property
     def frame(self) -> Any:
         """The records, columns with places in ``lat_deg`` and ``lon_deg``; a GeoDataFrame keeps its geometry."""
         lat, lon = self.places or (None, None)
-        return with_places(self.data, lat, lon, self.crs) if len(self.data.columns) else self.data
+        impossible = (self.schema.places or {}).get("impossible", "leave out")
+        return with_places(self.data, lat, lon, self.crs, impossible) if len(self.data.columns) else self.data
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from reident._old_sweep import _code
+from reident._old_sweep._parts import PartStore
 from reident.base import DataError, ParameterError
 from reident.methods.forms import FORMS
+from reident.methods.given import read_public
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
-from reident.sweep import _code
-from reident.sweep._parts import PartStore
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, evaluate, own_order
 from reident.workbench.finishing import column_loss
@@ -123,6 +124,9 @@ class Bench:
             {name: _digest(given) for name, given in self.roles.public.items()},
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        for _, table in sorted(read_public(self.roles.public).items()):
+            digest.update(json.dumps(list(map(str, table.columns))).encode())
+            digest.update(pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy().tobytes())
         digest.update(pd.util.hash_pandas_object(self.plain().astype(str), index=False).to_numpy().tobytes())
         return digest.hexdigest()
 

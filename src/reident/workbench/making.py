@@ -158,7 +158,7 @@ class Made:
 def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "label", rng: Any = None) -> Made:
     """Apply the steps of a chain one after another to a table whose index is 0, 1, ...
 
-    Every draw comes from the operating system's cryptographic generator, unless `rng` is given (for simulations).
+    Every draw comes from `system_rng`, unless `rng` is given (for simulations).
 
     Raises
     ------

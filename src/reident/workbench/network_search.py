@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident._old_sweep._progress import Progress
 from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import release
 from reident.methods.release import Release
 from reident.networks.graph import Network, reordered
-from reident.networks.kept import edge_overlap
-from reident.sweep._progress import Progress
+from reident.networks.utility import edge_overlap
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.judging import ROW, in_all_draws, step_text, told_of

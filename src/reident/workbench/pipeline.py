@@ -25,10 +25,12 @@ from reident.base import (
     check_flag,
     check_rng,
     check_several,
+    publish_folder,
     system_rng,
 )
 from reident.methods import release as attacked
 from reident.methods.forms import guarantee, release
+from reident.methods.given import check_public_used
 from reident.networks.files import write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -37,7 +39,7 @@ from reident.workbench.files import WRITTEN, plain_table, write_file
 from reident.workbench.making import MISSING, Made, Roles, Step, make
 from reident.workbench.microdata import LAT, LON, in_columns, microdata
 from reident.workbench.promises import class_sizes
-from reident.workbench.protecting import manifest_of, publish, refuse_identifiers, released_columns, says_of_persons
+from reident.workbench.protecting import manifest_of, refuse_identifiers, released_columns, says_of_persons
 from reident.workbench.readers import GEOGRAPHIC
 
 if TYPE_CHECKING:
@@ -161,7 +163,7 @@ class Release(attacked.Release):
             text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
             (temporary / "manifest.json").write_text(text, encoding="utf-8")
 
-        publish(target, fill)
+        publish_folder(target, fill)
         try:
             number = os.open(pairs, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(number, "w", newline="", encoding="utf-8") as file:
@@ -190,7 +192,7 @@ def protect(
 ) -> Release:
     """Apply a pipeline to a data set, and count what holds of the released cells.
 
-    Every draw comes from the operating system's cryptographic generator, unless `rng` is given (for simulations).
+    Every draw comes from ChaCha20 under a key of the operating system, unless `rng` is given (for simulations).
     Records are shuffled and lose their index; columns that are neither known to intruders nor sensitive nor kept are
     left out. Whether the release is safe enough is not judged here: see `check`.
 
@@ -227,6 +229,7 @@ def protect(
     if dataset.network is not None and not len(dataset.data.columns):
         return _protect_network(dataset, pipeline, source)
     frame = plain_table(dataset.frame)
+    check_public_used(dataset.public, [step.entry for step in pipeline.steps])
     named, others = _named(dataset, frame, pipeline)
     refuse_identifiers(frame, others, dataset.schema, allowed=check_flag(keep_identifiers, "keep_identifiers"))
     made = make(frame, pipeline.steps, roles_of(dataset, pipeline.withhold), missing=pipeline.missing, rng=source)
@@ -265,7 +268,7 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         "parameters": {name: value for name, value in settings.items() if value is not None},
         "nodes_released": renamed.network.n_nodes,
         "edges_released": renamed.network.n_edges,
-        "random_numbers": "operating system's cryptographic generator, not kept",
+        "random_numbers": "ChaCha20 under a key from the operating system's cryptographic generator, not kept",
         "order": "nodes renamed at random",
         "guarantee": guarantee(entry, settings),
         "made_with": f"reident {reident.__version__}",

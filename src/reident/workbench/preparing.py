@@ -10,6 +10,7 @@ import numpy as np
 
 from reident.base import DataError, ParameterError, check_choice, check_mapping, check_real, check_seed
 from reident.data.simulate import drawn_together
+from reident.methods.given import check_public_used
 from reident.workbench.dataset import Dataset
 from reident.workbench.map_plan import Plan
 from reident.workbench.microdata import LAT, LON, microdata
@@ -82,6 +83,9 @@ def prepare(
             n_released=MOST_PLACES if n_known is None and len(complete) > 2 * MOST_PLACES else None,
             **sizes,
         )
+        plans["places"].check_public(dataset.public)
+    else:
+        check_public_used(dataset.public, [])
     if listed:
         kept = complete if first is None else complete[complete[first].notna()]
         described = microdata(

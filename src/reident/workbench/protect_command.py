@@ -42,6 +42,7 @@ def protect(
     person: common.Person = None,
     crs: common.Crs = None,
     ends: common.Ends = "",
+    names: common.Names = "",
     keep_identifiers: Annotated[
         bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
     ] = False,
@@ -65,14 +66,23 @@ def protect(
         raise ParameterError("`method` or `recipe` must be given, one of them")
     entry = find(method, "anonymiser") if method else None
     options = {} if entry is None else dict(_option(entry, text) for text in option or [])
+    of_records = {
+        "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
+        "keep": keep, "area": area, "candidates": candidates, "public": public, "hierarchies": hierarchy,
+        "missing": missing_values, "household": household, "person": person,
+    }  # fmt: skip
     if entry is not None and entry.data == "network":
         if file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        network = Dataset(common.network_file(file, ends))
+        _refuse_unused(of_records)
+        network = Dataset(common.network_file(file, ends, names))
         _tell_network(run(network, Step.of(entry, entry.check(options))), out)
         return
-    opened, told = common.open_or_recipe(file, recipe)
+    if ends:
+        raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
+    opened, told = common.open_or_recipe(file, recipe, names=common.listed(names))
     if recipe is not None and told.ends:
+        _refuse_unused(of_records)
         _tell_network(run(dataset_of(opened, told), told), out)
         return
     more: dict[str, Any] = {
@@ -91,12 +101,21 @@ def protect(
         "person": person,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
-    dataset = dataset.with_roles(**given, lat=lat, lon=lon, crs=crs) if given or lat or lon else dataset
+    dataset = dataset.with_roles(**given, lat=lat, lon=lon, crs=crs) if given or lat or lon or crs else dataset
     policy = missing_values or pipeline.missing
     pipeline = replace(pipeline, missing=policy, keep=list(dict.fromkeys([*pipeline.keep, *kept])))
     release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
     _tell(release.manifest, opened)
     _say_where(release.save(out))
+
+
+def _refuse_unused(options: dict[str, Any]) -> None:
+    """Refuse options that say something of records where relations are released."""
+    from reident.base import ParameterError
+
+    for name, value in options.items():
+        if value:
+            raise ParameterError(f"`{name}` must be left out for a network: it says something of records")
 
 
 def _tell_network(release: Any, out: Path) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import DataError, ParameterError, system_rng
+from reident.base import ParameterError, system_rng
 from reident.methods import find
 from reident.workbench.finishing import column_loss, with_coordinates
 from reident.workbench.making import Made
@@ -24,7 +20,7 @@ from reident.workbench.roles import propose, repeated_ids
 if TYPE_CHECKING:
     from reident.workbench.dataset import Dataset, Schema
 
-__all__ = ["manifest_of", "publish", "refuse_identifiers", "released_columns", "says_of_persons"]
+__all__ = ["manifest_of", "refuse_identifiers", "released_columns", "says_of_persons"]
 
 #: Records beyond which losses of distances are measured on a sample.
 _SAMPLE = 2000
@@ -101,6 +97,11 @@ def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFram
     return rest.assign(**{name: places["true"][name] for name in places["true"].columns})[places["order"]]
 
 
+def _same(before: Any, after: Any) -> bool:
+    """Tell whether a method left every released value of a column as it was, such as swaps of less than one rank."""
+    return bool(before.loc[after.index].reset_index(drop=True).equals(after.reset_index(drop=True)))
+
+
 def manifest_of(
     frame: Any, dataset: Dataset, made: Made, released: Any, places: dict[str, Any] | None
 ) -> dict[str, Any]:
@@ -109,7 +110,8 @@ def manifest_of(
     opened = dataset.opened
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
     own = geometry + ([] if places is None else [places["lat"], places["lon"]])
-    unchanged = [name for name in released.columns if name not in made.changed and name not in own]
+    values = [name for name in released.columns if name not in own]
+    unchanged = [name for name in values if name not in made.changed or _same(original[name], released[name])]
     if made.places == "true":
         unchanged += [name for name in own if name in released.columns]
     losses = {
@@ -132,7 +134,7 @@ def manifest_of(
         "loss": {**_method_loss(made), **_distance_loss(frame, made)},
         "column_loss": losses,
         "receipts": [] if opened is None else _receipts(opened, list(map(str, released.columns))),
-        "random_numbers": "operating system's cryptographic generator, not kept",
+        "random_numbers": "ChaCha20 under a key from the operating system's cryptographic generator, not kept",
         "order": "shuffled",
         "guarantee": "; then ".join(dict.fromkeys(step["guarantee"] for step in made.done)),
         "made_with": f"reident {reident.__version__}",
@@ -164,20 +166,3 @@ def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
         "distances_kept": round(distances, 3),
         **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
     }
-
-
-def publish(target: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a folder beside the target, then rename it: it is complete or not there."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise DataError(f"`out` must be in a folder that can be written, got {str(target)!r}: {error}") from None
-    try:
-        fill(temporary)
-        temporary.chmod(0o755)
-        os.rename(temporary, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
-    except OSError as error:
-        raise DataError(f"the release could not be written to {str(target)!r}: {error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

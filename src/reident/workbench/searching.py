@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.sweep._progress import Progress
+from reident._old_sweep._progress import Progress
 from reident.workbench.dataset import Dataset
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.judging import PLACE, ROW, Bench, Judged, Part, Verdicts, told_of

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import fill
+from reident.kernels._numba import jit
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -32,9 +29,6 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     def highest_bit(word):
         """Return the position of the highest one of a word that is not zero."""
         return int(word).bit_length() - 1
-
-    def fetch(row, w):
-        """Have word `w` of a row brought near, for a look at it that comes soon; nothing else changes."""
 
 else:
     # One machine instruction each, which LLVM would not find by itself in a portable formula.
@@ -67,31 +61,11 @@ else:
 
         return types.int64(types.uint64), generate
 
-    @intrinsic
-    def fetch(typing_context, row, w):
-        """Have word `w` of a row brought near, for a look at it that comes soon; nothing else changes."""
-
-        def generate(context, builder, signature, arguments):
-            byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
-            ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-            word = builder.gep(make_array(signature.args[0])(context, builder, arguments[0]).data, [arguments[1]])
-            builder.call(ask, [builder.bitcast(word, byte), whole(0), whole(3), whole(1)])
-            return context.get_dummy_value()
-
-        return types.void(row, types.int64), generate
-
 
 @jit
 def bit(v):
     """Return the word in which only the bit of vertex `v` is set."""
     return ONE << np.uint64(v & 63)
-
-
-@jit
-def has_bit(row, v):
-    """Tell whether vertex `v` is in the set."""
-    return (row[v >> 6] >> np.uint64(v & 63)) & ONE != ZERO
 
 
 @jit
@@ -113,48 +87,13 @@ def count_shared(row, other):
 
 
 @jit
-def is_empty(row):
-    """Tell whether no vertex is in the set."""
-    for w in range(row.shape[0]):
-        if row[w] != ZERO:
-            return False
-    return True
-
-
-@jit
-def list_bits(row, out):
-    """Write the members of a set into `out`, ascending, and return how many there are."""
-    n = 0
-    for w in range(row.shape[0]):
-        word = row[w]
-        while word != ZERO:
-            out[n] = (w << 6) + lowest_bit(word)
-            n += 1
-            word &= word - ONE
-    return n
-
-
-@jit
-def pack_rows(dense):
-    """Pack the rows of a boolean matrix."""
-    n = dense.shape[0]
-    bits = np.zeros((n, (dense.shape[1] + 63) >> 6), dtype=np.uint64)
-    for i in range(n):
-        for j in range(dense.shape[1]):
-            if dense[i, j]:
-                bits[i, j >> 6] |= bit(j)
-    return bits
-
-
-@jit
 def pack_lists(indptr, indices, order, rank, low, high, bits):
     """Set rows low..high-1 of a packed graph, zero at first, from adjacency lists: row i is vertex `order[i]`'s."""
     for i in range(low, high):
         v = order[i]
-        row = bits[i]
         for p in range(indptr[v], indptr[v + 1]):
             u = rank[indices[p]]
-            row[u >> 6] |= bit(u)
+            bits[i, u >> 6] |= bit(u)
     return bits
 
 
@@ -189,17 +128,19 @@ def mirror_rows(bits, low, high):
             _transpose_block(block)
             for i in range(rows):
                 bits[64 * w + i, other] |= block[i]
-            fill(block, ZERO)
+            for i in range(64):
+                block[i] = ZERO
 
 
 @jit
 def permute_rows(bits, order, rank):
     """Rename the vertices of a packed graph: row i of the result is row `order[i]`, its columns renamed by `rank`."""
     n, words = bits.shape
-    out = np.zeros_like(bits)
+    out = np.zeros((n, words), dtype=np.uint64)
     total = 0
     for v in range(n):
-        total += count_bits(bits[v])
+        for w in range(words):
+            total += popcount(bits[v, w])
     if total > _DENSE * n * n:
         # Block by block; what is adjacent to a vertex is also what the vertex is adjacent to.
         block = np.zeros(64, dtype=np.uint64)
@@ -210,16 +151,16 @@ def permute_rows(bits, order, rank):
                 _transpose_block(block)
                 for i in range(min(64, n - 64 * w)):
                     out[rank[64 * w + i], b] = block[i]
-                fill(block, ZERO)
+                for i in range(64):
+                    block[i] = ZERO
         return out
     for i in range(n):
-        source = bits[order[i]]
-        row = out[i]
+        v = order[i]
         for w in range(words):
-            word = source[w]
+            word = bits[v, w]
             while word != ZERO:
                 u = rank[(w << 6) + lowest_bit(word)]
-                row[u >> 6] |= bit(u)
+                out[i, u >> 6] |= bit(u)
                 word &= word - ONE
     return out
 
@@ -227,20 +168,17 @@ def permute_rows(bits, order, rank):
 @jit
 def unpack_lists(bits, degrees):
     """Return the adjacency lists (indptr, indices) of a packed graph whose vertices have these degrees."""
-    n = bits.shape[0]
+    n, words = bits.shape
     indptr = np.zeros(n + 1, dtype=np.int64)
     for v in range(n):
         indptr[v + 1] = indptr[v] + degrees[v]
     indices = np.empty(indptr[n], dtype=np.int32)
+    at = 0
     for v in range(n):
-        list_bits(bits[v], indices[indptr[v] : indptr[v + 1]])
+        for w in range(words):
+            word = bits[v, w]
+            while word != ZERO:
+                indices[at] = (w << 6) + lowest_bit(word)
+                at += 1
+                word &= word - ONE
     return indptr, indices
-
-
-@jit
-def row_counts(bits):
-    """Return the number of ones of each row."""
-    counts = np.empty(bits.shape[0], dtype=np.int64)
-    for v in range(bits.shape[0]):
-        counts[v] = count_bits(bits[v])
-    return counts

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import fill, put
+from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import (
     ONE,
     ZERO,
-    bit,
     count_bits,
     highest_bit,
-    is_empty,
-    list_bits,
     lowest_bit,
     popcount,
 )
@@ -62,71 +58,21 @@ def count_colours(rows, members):
     uncoloured = members.copy()
     free = np.empty(words, dtype=np.uint64)
     colours = 0
-    while not is_empty(uncoloured):
+    n_left = count_bits(members)
+    while n_left > 0:
         colours += 1
-        put(free, uncoloured)
+        for w in range(words):
+            free[w] = uncoloured[w]
         for w in range(words):
             while free[w] != ZERO:
                 b = lowest_bit(free[w])
                 free[w] &= free[w] - ONE
                 uncoloured[w] &= ~(ONE << np.uint64(b))
+                n_left -= 1
                 row = rows[(w << 6) + b]
                 for x in range(w, words):
                     free[x] &= ~row[x]
     return colours
-
-
-@jit
-def _relax(rows, v, empty, space, n_classes, n_blanks):
-    """Let one of a conflict's classes go without a member, by blanks; return how many blanks there are, -1: no room.
-
-    In conflict are the class left with no possible member, those whose lone members ruled its members out, those that
-    made these lone, and so on, with {v} as a class of its own: no clique has a member of each. Each gets a blank that
-    may stand for a member, but only one of these blanks at a time, so that classes serve in several conflicts.
-    """
-    classes, blanks, marks = space
-    coloured, possible = classes[-2], classes[-1]
-    words = rows.shape[1]
-    row = rows[v]
-    for k in range(n_classes):
-        marks[_SEEN, k] = 0
-    marks[_QUEUE, 0] = empty
-    marks[_SEEN, empty] = 1
-    found, at = 1, 0
-    while at < found:
-        members = classes[marks[_QUEUE, at]]
-        at += 1
-        for w in range(members.shape[0]):
-            word = members[w] & ~possible[w]
-            if w < words:
-                word &= row[w]
-            while word != ZERO:
-                k = marks[_REASON, (w << 6) + lowest_bit(word)]
-                word &= word - ONE
-                if not marks[_SEEN, k]:
-                    marks[_SEEN, k] = 1
-                    marks[_QUEUE, found] = k
-                    found += 1
-    end = n_blanks + found + 1
-    if end > BLANKS:
-        return -1
-    fill(classes[n_classes], ZERO)
-    classes[n_classes, v >> 6] |= bit(v)
-    coloured[v >> 6] |= bit(v)
-    marks[_COLOUR, v] = n_classes
-    marks[_SIZE, n_classes] = 1
-    marks[_QUEUE, found] = n_classes
-    for i in range(n_blanks, end):
-        k = marks[_QUEUE, i - n_blanks]
-        z = (words << 6) + i
-        classes[k, z >> 6] |= bit(z)
-        coloured[z >> 6] |= bit(z)
-        marks[_COLOUR, z] = k
-        marks[_SIZE, k] += 1
-        fill(blanks[i], ~ZERO)
-        for other in range(n_blanks, end):
-            blanks[i, other >> 6] &= ~bit(other)
-    return end
 
 
 @jit
@@ -135,39 +81,42 @@ def _cover(rows, v, space, n_classes, n_blanks):
 
     Either a class has no neighbour of v: v joins it. Or no clique has v and a member of each class: of a class in which
     all but one are ruled out it has that one, which rules out all that are not adjacent to it, and so on, until a class
-    has none left.
+    has none left. Then the classes in conflict (the class left with no possible member, those whose lone members ruled
+    its members out, those that made these lone, and so on, and {v}) each get a blank that may stand for a member, but
+    only one of these blanks at a time, so that classes serve in several conflicts.
     """
     classes, blanks, marks = space
-    coloured, possible = classes[-2], classes[-1]
+    coloured, possible = classes.shape[0] - 2, classes.shape[0] - 1
     words = rows.shape[1]
-    row = rows[v]
     for w in range(words):
-        possible[w] = coloured[w] & row[w]
+        classes[possible, w] = classes[coloured, w] & rows[v, w]
     wide = words + ((n_blanks + 63) >> 6)
     for w in range(words, wide):
-        possible[w] = coloured[w]
-    free = -1
+        classes[possible, w] = classes[coloured, w]
+    free = np.int64(-1)
     if n_classes < _FEW:
         for k in range(n_classes):
-            marks[_LEFT, k] = 0
+            n_left = 0
             for w in range(wide):
-                marks[_LEFT, k] += popcount(classes[k, w] & possible[w])
-            if marks[_LEFT, k] == 0:
+                n_left += popcount(classes[k, w] & classes[possible, w])
+            marks[_LEFT, k] = n_left
+            if n_left == 0:
                 free = k
     else:
         for k in range(n_classes):
             marks[_LEFT, k] = marks[_SIZE, k]
         for w in range(words):
-            word = coloured[w] & ~row[w]
+            word = classes[coloured, w] & ~rows[v, w]
             while word != ZERO:
                 k = marks[_COLOUR, (w << 6) + lowest_bit(word)]
                 word &= word - ONE
                 marks[_LEFT, k] -= 1
                 if marks[_LEFT, k] == 0:
                     free = k
+    one = ONE << np.uint64(v & 63)
     if free >= 0:
-        classes[free, v >> 6] |= bit(v)
-        coloured[v >> 6] |= bit(v)
+        classes[free, v >> 6] |= one
+        classes[coloured, v >> 6] |= one
         marks[_COLOUR, v] = free
         marks[_SIZE, free] += 1
         return n_blanks
@@ -176,23 +125,25 @@ def _cover(rows, v, space, n_classes, n_blanks):
         if marks[_LEFT, k] == 1:
             marks[_QUEUE, n_lone] = k
             n_lone += 1
-    empty, at = -1, 0
+    empty, at = np.int64(-1), 0
     while at < n_lone and empty < 0:
         k = marks[_QUEUE, at]
         at += 1
         w = 0
-        while classes[k, w] & possible[w] == ZERO:
+        while classes[k, w] & classes[possible, w] == ZERO:
             w += 1
-        u = (w << 6) + lowest_bit(classes[k, w] & possible[w])
-        possible[w] &= ~bit(u)
+        word = classes[k, w] & classes[possible, w]
+        u = (w << 6) + lowest_bit(word)
+        classes[possible, w] &= ~(word & (~word + ONE))
         marks[_REASON, u] = k
         # All blanks are adjacent to all vertices.
-        others, first = (rows[u], 0) if w < words else (blanks[u - (words << 6)], words)
-        for x in range(others.shape[0]):
-            word = possible[first + x] & ~others[x]
-            possible[first + x] ^= word
+        first, last = (0, words) if w < words else (words, words + blanks.shape[1])
+        for x in range(first, last):
+            row = rows[u, x] if w < words else blanks[u - (words << 6), x - words]
+            word = classes[possible, x] & ~row
+            classes[possible, x] ^= word
             while word != ZERO:
-                t = ((first + x) << 6) + lowest_bit(word)
+                t = (x << 6) + lowest_bit(word)
                 word &= word - ONE
                 marks[_REASON, t] = k
                 c = marks[_COLOUR, t]
@@ -202,7 +153,50 @@ def _cover(rows, v, space, n_classes, n_blanks):
                 elif marks[_LEFT, c] == 1:
                     marks[_QUEUE, n_lone] = c
                     n_lone += 1
-    return -1 if empty < 0 else _relax(rows, v, empty, space, n_classes, n_blanks)
+    if empty < 0:
+        return np.int64(-1)
+    for k in range(n_classes):
+        marks[_SEEN, k] = 0
+    marks[_QUEUE, 0] = empty
+    marks[_SEEN, empty] = 1
+    found, at = 1, 0
+    while at < found:
+        members = marks[_QUEUE, at]
+        at += 1
+        for w in range(classes.shape[1]):
+            word = classes[members, w] & ~classes[possible, w]
+            if w < words:
+                word &= rows[v, w]
+            while word != ZERO:
+                k = marks[_REASON, (w << 6) + lowest_bit(word)]
+                word &= word - ONE
+                if not marks[_SEEN, k]:
+                    marks[_SEEN, k] = 1
+                    marks[_QUEUE, found] = k
+                    found += 1
+    end = n_blanks + found + 1
+    if end > BLANKS:
+        return np.int64(-1)
+    for w in range(classes.shape[1]):
+        classes[n_classes, w] = ZERO
+    classes[n_classes, v >> 6] |= one
+    classes[coloured, v >> 6] |= one
+    marks[_COLOUR, v] = n_classes
+    marks[_SIZE, n_classes] = 1
+    marks[_QUEUE, found] = n_classes
+    for i in range(n_blanks, end):
+        k = marks[_QUEUE, i - n_blanks]
+        z = (words << 6) + i
+        one = ONE << np.uint64(z & 63)
+        classes[k, z >> 6] |= one
+        classes[coloured, z >> 6] |= one
+        marks[_COLOUR, z] = k
+        marks[_SIZE, k] += 1
+        for w in range(blanks.shape[1]):
+            blanks[i, w] = ~ZERO
+        for other in range(n_blanks, end):
+            blanks[i, other >> 6] &= ~(ONE << np.uint64(other & 63))
+    return end
 
 
 @jit
@@ -213,85 +207,50 @@ def branching_set(rows, members, need, space, branch):
     `need - 1` members of any clique. `space` is what `reident.cliques.search.workspace` returns.
     """
     classes, _, marks = space
-    coloured = classes[-2]
     words = members.shape[0]
+    wide = classes.shape[1]
     uncoloured = branch
-    put(uncoloured, members)
+    for w in range(words):
+        uncoloured[w] = members[w]
     n_classes = need - 1
     for k in range(n_classes):
-        free = classes[k]
-        # `free` holds the candidates still to come in the words from w on, and the class itself before.
-        put(free[:words], uncoloured)
-        fill(free[words:], ZERO)
-        marks[_SIZE, k] = 0
+        # Row k holds the candidates still to come in the words from w on, and the class itself before.
+        for w in range(wide):
+            classes[k, w] = uncoloured[w] if w < words else ZERO
+        size = 0
         for w in range(words):
-            todo = free[w]
+            todo = classes[k, w]
             chosen = ZERO
             while todo != ZERO:
-                b = lowest_bit(todo)
-                one = ONE << np.uint64(b)
+                one = todo & (~todo + ONE)
+                v = (w << 6) + lowest_bit(todo)
                 chosen |= one
-                row = rows[(w << 6) + b]
-                todo &= ~one & ~row[w]
-                marks[_COLOUR, (w << 6) + b] = k
-                marks[_SIZE, k] += 1
+                todo &= ~one & ~rows[v, w]
+                marks[_COLOUR, v] = k
+                size += 1
                 for x in range(w + 1, words):
-                    free[x] &= ~row[x]
-            free[w] = chosen
+                    classes[k, x] &= ~rows[v, x]
+            classes[k, w] = chosen
             uncoloured[w] &= ~chosen
-        if marks[_SIZE, k] == 0:
+        marks[_SIZE, k] = size
+        if size == 0:
             return
-    if is_empty(uncoloured):
-        return
-    for w in range(words):
-        coloured[w] = members[w] & ~uncoloured[w]
-    for w in range(words, coloured.shape[0]):
-        coloured[w] = ZERO
-        for k in range(n_classes):
-            classes[k, w] = ZERO
-    n_blanks = 0
+    coloured = classes.shape[0] - 2
+    for w in range(wide):
+        classes[coloured, w] = members[w] & ~uncoloured[w] if w < words else ZERO
+    n_blanks = np.int64(0)
     for w in range(words):
         word = uncoloured[w]
         while word != ZERO:
-            b = lowest_bit(word)
+            one = word & (~word + ONE)
+            v = (w << 6) + lowest_bit(word)
             word &= word - ONE
-            after = _cover(rows, (w << 6) + b, space, n_classes, n_blanks)
+            after = _cover(rows, v, space, n_classes, n_blanks)
             if after >= 0:
-                uncoloured[w] &= ~(ONE << np.uint64(b))
+                uncoloured[w] &= ~one
             if after > n_blanks:
                 n_classes += 1
                 n_blanks = after
-
-
-@jit
-def next_branch(rows, depth, target, members, branch, needs, space):
-    """Take the next vertex to branch on off the sets of a depth, for cliques of `target` members; -1: there is none."""
-    if target - depth > needs[depth]:
-        # The target rose since this node was bounded, or it never was.
-        branching_set(rows, members[depth], target - depth, space, branch[depth])
-        needs[depth] = target - depth
-    for w in range(branch.shape[1] - 1, -1, -1):
-        if branch[depth, w] != ZERO:
-            v = (w << 6) + highest_bit(branch[depth, w])
-            branch[depth, w] &= ~bit(v)
-            members[depth, w] &= ~bit(v)
-            return v
-    return -1
-
-
-@jit
-def start(rows, target, state, members, needs):
-    """Set a branch and bound to its root."""
-    n = rows.shape[0]
-    fill(members[0], ZERO)
-    for v in range(n):
-        members[0, v >> 6] |= bit(v)
-    needs[0] = 0
-    state[DEPTH] = 0
-    state[TARGET] = target
-    state[FOUND] = 0
-    state[NODES] = 0
-    state[FULL] = 0
 
 
 @jit
@@ -308,21 +267,31 @@ def advance(rows, state, members, branch, needs, space, chosen, best, every, nod
     while depth >= 0 and nodes < node_budget:
         if state[FULL]:
             break
-        v = next_branch(rows, depth, target, members, branch, needs, space)
-        if v < 0:
+        if target - depth > needs[depth]:
+            # The target rose since this node was bounded, or it never was.
+            branching_set(rows, members[depth], target - depth, space, branch[depth])
+            needs[depth] = target - depth
+        w = words - 1
+        while w >= 0 and branch[depth, w] == ZERO:
+            w -= 1
+        if w < 0:
             depth -= 1
             continue
+        v = (w << 6) + highest_bit(branch[depth, w])
+        branch[depth, w] &= ~(ONE << np.uint64(v & 63))
+        members[depth, w] &= ~(ONE << np.uint64(v & 63))
         chosen[depth] = v
         nodes += 1
         size = depth + 1
         if size >= target:
+            found = state[FOUND] if every else 0
+            for k in range(size):
+                best[found, k] = chosen[k]
             if every:
-                put(best[state[FOUND], :size], chosen[:size])
                 state[FOUND] += 1
                 if state[FOUND] == best.shape[0]:
                     state[FULL] = 1
                 continue
-            put(best[0, :size], chosen[:size])
             state[FOUND] = size
             target = size + 1
         total = 0
@@ -338,25 +307,3 @@ def advance(rows, state, members, branch, needs, space, chosen, best, every, nod
     state[TARGET] = target
     state[NODES] += nodes
     return depth < 0
-
-
-@jit
-def fill_row(row, n):
-    """Put the vertices 0..n-1 into a set."""
-    for v in range(n):
-        row[v >> 6] |= bit(v)
-
-
-@jit
-def set_bits(row, members):
-    """Put the given vertices into a set."""
-    for k in range(members.shape[0]):
-        row[members[k] >> 6] |= bit(members[k])
-
-
-@jit
-def listed(row):
-    """Return the members of a set, ascending."""
-    members = np.empty(count_bits(row), dtype=np.int64)
-    list_bits(row, members)
-    return members

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import fill, put
-from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_shared, has_bit, lowest_bit, popcount
+from reident.kernels._numba import jit
+from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_shared, lowest_bit, popcount
 
 # How long a vertex that was dropped, or swapped out, stays out; the ring of expiry dates is a power of two.
 _DROPPED = 7
@@ -42,13 +41,14 @@ def _pick(row, other, n):
 def _candidates(rows, everything, clique, size, addable, swappable):
     """Find the vertices adjacent to all of the clique, and those adjacent to all but one of it."""
     words = addable.shape[0]
-    put(addable, everything)
-    fill(swappable, ZERO)
+    for w in range(words):
+        addable[w] = everything[w]
+        swappable[w] = ZERO
     for k in range(size):
-        row = rows[clique[k]]
+        v = clique[k]
         for w in range(words):
-            swappable[w] = (swappable[w] & row[w]) | (addable[w] & ~row[w])
-            addable[w] &= row[w]
+            swappable[w] = (swappable[w] & rows[v, w]) | (addable[w] & ~rows[v, w])
+            addable[w] &= rows[v, w]
     # A member misses only itself.
     for k in range(size):
         swappable[clique[k] >> 6] &= ~bit(clique[k])
@@ -63,17 +63,19 @@ def climb(rows, first, patience, state, best):
     `best`, and the number of moves.
     """
     n, words = rows.shape
-    everything = np.zeros(words, dtype=np.uint64)
-    for v in range(n):
-        everything[v >> 6] |= bit(v)
-    allowed = everything.copy()
-    following = np.full(n, -1, dtype=np.int64)
-    ring = np.full(_RING, -1, dtype=np.int64)
-    addable = np.empty(words, dtype=np.uint64)
-    swappable = np.empty(words, dtype=np.uint64)
+    sets = np.zeros((4, words), dtype=np.uint64)
+    everything, allowed, addable, swappable = sets[0], sets[1], sets[2], sets[3]
+    following = np.empty(n, dtype=np.int64)
     clique = np.empty(n, dtype=np.int64)
+    ring = np.empty(_RING, dtype=np.int64)
+    for v in range(n):
+        everything[v >> 6] |= ONE << np.uint64(v & 63)
+        allowed[v >> 6] |= ONE << np.uint64(v & 63)
+        following[v] = -1
+    for slot in range(_RING):
+        ring[slot] = -1
     clique[0] = first
-    size = 1
+    size = np.int64(1)
     best[0] = first
     largest = 1
     _candidates(rows, everything, clique, size, addable, swappable)
@@ -101,16 +103,16 @@ def climb(rows, first, patience, state, best):
                 if shared > most:
                     most = shared
                     v = u
-            row = rows[v]
             for w in range(words):
-                swappable[w] = (swappable[w] & row[w]) | (addable[w] & ~row[w])
-                addable[w] &= row[w]
+                swappable[w] = (swappable[w] & rows[v, w]) | (addable[w] & ~rows[v, w])
+                addable[w] &= rows[v, w]
             swappable[v >> 6] &= ~bit(v)
             clique[size] = v
             size += 1
             if size > largest:
                 largest = size
-                put(best[:size], clique[:size])
+                for k in range(size):
+                    best[k] = clique[k]
                 since = 0
             continue
         n_swap = count_shared(swappable, allowed)
@@ -118,7 +120,7 @@ def climb(rows, first, patience, state, best):
         if n_swap > 0:
             v = _pick(swappable, allowed, random_number(state) % n_swap)
             k = 0
-            while has_bit(rows[v], clique[k]):
+            while (rows[v, clique[k] >> 6] >> np.uint64(clique[k] & 63)) & ONE != ZERO:
                 k += 1
             out = clique[k]
             clique[k] = v

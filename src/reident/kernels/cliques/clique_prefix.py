@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import fill, put
+from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_bits, lowest_bit, popcount
 
 
@@ -26,7 +25,9 @@ def prefix_lists(indptr, indices, order, rank):
             if rank[indices[p]] < i:
                 smaller += 1
         starts[i + 1] = starts[i] + smaller
-    place = starts[:-1].copy()
+    place = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        place[i] = starts[i]
     prefixes = np.empty(starts[n], dtype=np.int32)
     # Scattering the vertices in ascending order leaves every list sorted.
     for i in range(n):
@@ -68,31 +69,6 @@ def _filter_list(starts, prefixes, members, n_members, need, marked, place, coun
 
 
 @jit
-def _second_list(starts, prefixes, i, need, marked):
-    """Tell whether some neighbour of vertex i in its prefix shares `need` smaller neighbours with it.
-
-    The second largest member of a clique does: the cheapest test, which nearly every vertex fails.
-    """
-    members = prefixes[starts[i] : starts[i + 1]]
-    for k in range(members.shape[0]):
-        marked[members[k]] = 1
-    found = False
-    for k in range(members.shape[0]):
-        u = members[k]
-        if starts[u + 1] - starts[u] < need:
-            continue
-        inside = 0
-        for p in range(starts[u], starts[u + 1]):
-            inside += marked[prefixes[p]]
-        if inside >= need:
-            found = True
-            break
-    for k in range(members.shape[0]):
-        marked[members[k]] = 0
-    return found
-
-
-@jit
 def survivors_lists(starts, prefixes, low, high, target):
     """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
     n = starts.shape[0] - 1
@@ -103,9 +79,28 @@ def survivors_lists(starts, prefixes, low, high, target):
     left = np.zeros(high - low, dtype=np.int64)
     for i in range(low, high):
         n_members = starts[i + 1] - starts[i]
-        if n_members < target - 1 or not _second_list(starts, prefixes, i, target - 2, marked):
+        if n_members < target - 1:
             continue
-        put(members[:n_members], prefixes[starts[i] : starts[i + 1]])
+        for k in range(n_members):
+            members[k] = prefixes[starts[i] + k]
+            marked[members[k]] = 1
+        # The second largest member of a clique shares `target - 2` smaller neighbours with vertex i: the cheapest test,
+        # which nearly every vertex fails.
+        found = False
+        for k in range(n_members):
+            u = members[k]
+            if starts[u + 1] - starts[u] < target - 2:
+                continue
+            inside = 0
+            for p in range(starts[u], starts[u + 1]):
+                inside += marked[prefixes[p]]
+            if inside >= target - 2:
+                found = True
+                break
+        for k in range(n_members):
+            marked[members[k]] = 0
+        if not found:
+            continue
         left[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
     return left
 
@@ -114,14 +109,17 @@ def survivors_lists(starts, prefixes, low, high, target):
 def subgraph_lists(starts, prefixes, members, need):
     """Filter `members` and pack the graph that they induce. Returns the members left and their bitset rows."""
     n = starts.shape[0] - 1
-    place = np.full(n, -1, dtype=np.int32)
-    kept = members.astype(np.int32)
-    left = kept.shape[0]
+    place = np.empty(n, dtype=np.int32)
+    left = members.shape[0]
+    kept = np.empty(left, dtype=np.int32)
+    for k in range(left):
+        kept[k] = members[k]
     if need > 1:
         marked = np.zeros(n, dtype=np.uint8)
         counts = np.empty(left, dtype=np.int32)
         left = _filter_list(starts, prefixes, kept, left, need, marked, place, counts)
-        fill(place, -1)
+    for u in range(n):
+        place[u] = -1
     for k in range(left):
         place[kept[k]] = k
     rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
@@ -148,10 +146,10 @@ def filter_row(bits, members, need):
             while word != ZERO:
                 b = lowest_bit(word)
                 word &= word - ONE
-                row = bits[(w << 6) + b]
+                u = (w << 6) + b
                 inside = 0
                 for x in range(words):
-                    inside += popcount(row[x] & members[x])
+                    inside += popcount(bits[u, x] & members[x])
                 if inside < need - 1:
                     # Dropped at once, so that the ones after it are already judged without it.
                     keep &= ~(ONE << np.uint64(b))
@@ -161,45 +159,39 @@ def filter_row(bits, members, need):
         if dropped == 0:
             return total
         total -= dropped
-    fill(members, ZERO)
-    return 0
-
-
-@jit
-def prefix_row(bits, i):
-    """Return the neighbours of vertex i of smaller number, as a row as short as may be."""
-    words = (i + 63) >> 6
-    row = bits[i, :words].copy()
-    if i & 63:
-        row[words - 1] &= (ONE << np.uint64(i & 63)) - ONE
-    return row
-
-
-@jit
-def _second_row(bits, members, need):
-    """Tell whether some member of a vertex's prefix shares `need` smaller neighbours with it (see `_second_list`)."""
-    for w in range(members.shape[0]):
-        word = members[w]
-        while word != ZERO:
-            row = bits[(w << 6) + lowest_bit(word)]
-            word &= word - ONE
-            inside = 0
-            # The last word may count a few larger ones, which does no harm: the test stays a necessary one.
-            for x in range(w + 1):
-                inside += popcount(row[x] & members[x])
-            if inside >= need:
-                return True
-    return False
+    for w in range(words):
+        members[w] = ZERO
+    return np.int64(0)
 
 
 @jit
 def survivors_bits(bits, low, high, target):
     """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
     left = np.zeros(high - low, dtype=np.int64)
+    members = np.empty(bits.shape[1], dtype=np.uint64)
     for i in range(low, high):
-        members = prefix_row(bits, i)
-        if _second_row(bits, members, target - 2):
-            left[i - low] = filter_row(bits, members, target - 1)
+        # The neighbours of vertex i of smaller number.
+        words = (i + 63) >> 6
+        for w in range(words):
+            members[w] = bits[i, w]
+        if i & 63:
+            members[words - 1] &= (ONE << np.uint64(i & 63)) - ONE
+        # Some member of the prefix must share `target - 2` smaller neighbours with vertex i (see `survivors_lists`).
+        found = False
+        w = 0
+        while w < words and not found:
+            word = members[w]
+            while word != ZERO and not found:
+                u = (w << 6) + lowest_bit(word)
+                word &= word - ONE
+                inside = 0
+                # The last word may count a few larger ones, which does no harm: the test stays a necessary one.
+                for x in range(w + 1):
+                    inside += popcount(bits[u, x] & members[x])
+                found = inside >= target - 2
+            w += 1
+        if found:
+            left[i - low] = filter_row(bits, members[:words], target - 1)
     return left
 
 
@@ -207,26 +199,28 @@ def survivors_bits(bits, low, high, target):
 def subgraph_bits(bits, members, need):
     """Filter `members` (a row) and pack the graph that they induce. Returns the members left and their bitset rows."""
     words = members.shape[0]
-    members = members.copy()
-    left = filter_row(bits, members, need) if need > 1 else count_bits(members)
+    inside = np.empty(words, dtype=np.uint64)
+    for w in range(words):
+        inside[w] = members[w]
+    left = filter_row(bits, inside, need) if need > 1 else count_bits(inside)
     kept = np.empty(left, dtype=np.int32)
     rows = np.zeros((left, (left + 63) >> 6), dtype=np.uint64)
     before = np.empty(words, dtype=np.int64)
     total = 0
     for w in range(words):
         before[w] = total
-        word = members[w]
+        word = inside[w]
         while word != ZERO:
             kept[total] = (w << 6) + lowest_bit(word)
             total += 1
             word &= word - ONE
     for k in range(left):
-        row = bits[kept[k]]
+        u = kept[k]
         for w in range(words):
-            word = row[w] & members[w]
+            word = bits[u, w] & inside[w]
             while word != ZERO:
                 below = (word & (~word + ONE)) - ONE
-                j = before[w] + popcount(members[w] & below)
+                j = before[w] + popcount(inside[w] & below)
                 rows[k, j >> 6] |= bit(j)
                 word &= word - ONE
     return kept, rows
@@ -248,12 +242,3 @@ def colours_lists(starts, prefixes):
         colour[i] = c
         colours = max(colours, c + 1)
     return colours
-
-
-@jit
-def prefix_counts(bits):
-    """Return each vertex's number of neighbours of smaller number."""
-    counts = np.empty(bits.shape[0], dtype=np.int64)
-    for i in range(bits.shape[0]):
-        counts[i] = count_bits(prefix_row(bits, i))
-    return counts

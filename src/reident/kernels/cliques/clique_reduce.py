@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
+from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import ONE, ZERO, bit, count_bits, lowest_bit, popcount
 from reident.kernels.cliques.clique_prefix import filter_row
 
@@ -195,15 +195,3 @@ def may_hold_share(rows, core, graph, share):
         if count_bits(rows[v]) >= need:
             kept[v] = filter_row(graph, rows[v].copy(), need) > 0
     return kept
-
-
-@jit
-def count_degrees(starts, prefixes):
-    """Return the degree of each vertex."""
-    n = starts.shape[0] - 1
-    degrees = np.zeros(n, dtype=np.int32)
-    for i in range(n):
-        degrees[i] += starts[i + 1] - starts[i]
-        for p in range(starts[i], starts[i + 1]):
-            degrees[prefixes[p]] += 1
-    return degrees

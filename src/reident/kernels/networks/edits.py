@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import put, ranked
-from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
+from reident.kernels._numba import jit
+from reident.kernels.networks.edgeset import contains, insert, new_set, remove
 from reident.kernels.networks.network import has_edge
 
 # The graph that is being edited is its rows, less the set `removed`, plus the set `added`; the two sets stay disjoint
@@ -41,26 +40,12 @@ def _free_neighbour(indptr, indices, added, removed, u, w, offset):
     """Find an original neighbour x of u, still joined to it, that is neither w nor joined to w; -1 for none."""
     size = indptr[u + 1] - indptr[u]
     for i in range(size):
-        x = indices[indptr[u] + (i + offset) % size]
+        x = np.int64(indices[indptr[u] + (i + offset) % size])
         if x == w or contains(removed, u, x):
             continue
         if not _joined(indptr, indices, added, removed, x, w):
             return x
-    return -1
-
-
-@jit
-def _row_of(indptr, p):
-    """Return the row that place p of the indices belongs to."""
-    low = 0
-    high = indptr.shape[0] - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if indptr[middle] <= p:
-            low = middle
-        else:
-            high = middle
-    return low
+    return np.int64(-1)
 
 
 @jit
@@ -70,9 +55,16 @@ def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
         return False
     for _ in range(tries):
         p = rng.integers(0, indices.shape[0])
-        x = indices[p]
-        y = _row_of(indptr, p)
-        if is_end(s, x, y) or is_end(t, x, y) or contains(removed, x, y):
+        x = np.int64(indices[p])
+        y = np.int64(0)  # the row that place p belongs to
+        high = indptr.shape[0] - 1
+        while high - y > 1:
+            middle = (y + high) // 2
+            if indptr[middle] <= p:
+                y = middle
+            else:
+                high = middle
+        if (s == x or s == y) or (t == x or t == y) or contains(removed, x, y):
             continue
         if _joined(indptr, indices, added, removed, s, x) or _joined(indptr, indices, added, removed, t, y):
             continue
@@ -90,13 +82,13 @@ def _lower_pair(indptr, indices, added, removed, s, t, rng):
     if size == 0:
         return False
     for p in range(indptr[s], indptr[s + 1]):
-        x = indices[p]
+        x = np.int64(indices[p])
         if x == t or contains(removed, s, x):
             continue
         offset = rng.integers(0, size)
         for i in range(size):
-            y = indices[indptr[t] + (i + offset) % size]
-            if is_end(y, x, s) or contains(removed, t, y):
+            y = np.int64(indices[indptr[t] + (i + offset) % size])
+            if (y == x or y == s) or contains(removed, t, y):
                 continue
             if not _joined(indptr, indices, added, removed, x, y):
                 _cut(indptr, indices, added, removed, s, x)
@@ -125,31 +117,13 @@ def _stubs(counts, rng):
 
 
 @jit
-def _members(table):
-    """Return the edges of a set as two arrays."""
-    count = 0
-    for slot in range(table.shape[0]):
-        if table[slot] >= 0:
-            count += 1
-    u = np.empty(count, np.int32)
-    v = np.empty(count, np.int32)
-    fill = 0
-    for slot in range(table.shape[0]):
-        if table[slot] >= 0:
-            u[fill] = table[slot] >> 31
-            v[fill] = table[slot] & 0x7FFFFFFF
-            fill += 1
-    return u, v
-
-
-@jit
 def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rng):
     """Finish a direct edit: turn, add and cut edges until no node is short of edges or has too many.
 
     `add_*`, `cut_*` are the edits so far; `short` and `excess` what they left (modified in place). An edge that ends at
     a node with too many is turned to one that is short; remaining pairs of one kind are settled with a third edge.
 
-    Returns the net edits: added (u, v) and removed (u, v).
+    Returns the net edits: the sets of the edges added and removed (see `reident.kernels.networks.edgeset`).
     """
     low = _stubs(short, rng)
     high = _stubs(excess, rng)
@@ -157,9 +131,9 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
     added = new_set(room)
     removed = new_set(room)
     for e in range(add_u.shape[0]):
-        insert(added, add_u[e], add_v[e])
+        insert(added, np.int64(add_u[e]), np.int64(add_v[e]))
     for e in range(cut_u.shape[0]):
-        insert(removed, cut_u[e], cut_v[e])
+        insert(removed, np.int64(cut_u[e]), np.int64(cut_v[e]))
     a = low.shape[0]
     b = high.shape[0]
     for i in range(b - 1, -1, -1):
@@ -199,9 +173,7 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
         if done:
             excess[s] -= 1
             excess[t] -= 1
-    new_u, new_v = _members(added)
-    old_u, old_v = _members(removed)
-    return new_u, new_v, old_u, old_v
+    return added, removed
 
 
 @jit
@@ -221,15 +193,17 @@ def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
         change[cut_v[e]] -= 1
         touched[cut_u[e]] = True
         touched[cut_v[e]] = True
-        insert(removed, cut_u[e], cut_v[e])
+        insert(removed, np.int64(cut_u[e]), np.int64(cut_v[e]))
     new_ptr = np.zeros(n + 1, np.int64)
     for i in range(n):
         new_ptr[i + 1] = new_ptr[i] + indptr[i + 1] - indptr[i] + change[i]
     new = np.empty(new_ptr[n], np.int32)
-    fill = new_ptr[:-1].copy()
+    fill = np.empty(n, np.int64)
+    for i in range(n):
+        fill[i] = new_ptr[i]
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):
-            if not touched[i] or not contains(removed, i, indices[p]):
+            if not touched[i] or not contains(removed, i, np.int64(indices[p])):
                 new[fill[i]] = indices[p]
                 fill[i] += 1
     for e in range(add_u.shape[0]):
@@ -239,6 +213,11 @@ def patch_rows(indptr, indices, add_u, add_v, cut_u, cut_v):
         fill[add_v[e]] += 1
     for i in range(n):
         if touched[i]:
-            row = new[new_ptr[i] : new_ptr[i + 1]]
-            put(row, row[ranked(row)])
+            # All but the added entries, which stand last, are sorted already.
+            for p in range(new_ptr[i] + 1, new_ptr[i + 1]):
+                value, at = new[p], p
+                while at > new_ptr[i] and new[at - 1] > value:
+                    new[at] = new[at - 1]
+                    at -= 1
+                new[at] = value
     return new_ptr, new

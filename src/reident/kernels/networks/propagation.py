@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
+from reident.kernels._numba import jit
 from reident.kernels.networks.network import has_edge
 
 #: Rows of fewer entries in all are walked at once; a second best this near the best one is not judged without that.
@@ -234,21 +234,21 @@ def _winner(node, guess, is_partner, side, other, ahead, back, size_both, size_i
 
 
 @jit
-def _count(side, other, node, partner, size_both, size_in, which, change):
+def _count(side, other, node, partner, size_both, size_in, change):
     """Enter (+1) or take back (-1) a mapped node in the sizes of its neighbours' mapped neighbourhoods."""
     if not other[6][partner]:
         return
     for p in range(side[4][node], side[4][node + 1]):
-        size_both[which][side[5][p]] += change
+        size_both[side[5][p]] += change
     if not side[7]:
         for p in range(side[2][node], side[2][node + 1]):
-            size_in[which][side[3][p]] += change
+            size_in[side[3][p]] += change
 
 
 @jit
 def _set(left, right, ahead, back, size_both, size_in, dirty, u, v, change):
-    _count(left, right, u, v, size_both, size_in, 0, change)
-    _count(right, left, v, u, size_both, size_in, 1, change)
+    _count(left, right, u, v, size_both[0], size_in[0], change)
+    _count(right, left, v, u, size_both[1], size_in[1], change)
     ahead[u] = v if change > 0 else -1
     back[v] = u if change > 0 else -1
     for p in range(left[4][u], left[4][u + 1]):
@@ -279,9 +279,10 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
         inverse_root[i] = 1.0 / np.sqrt(float(max(i, 1)))
     work = (counts_both, counts_in, touched, inverse_root)
     dirty = np.ones(n_left, np.bool_)
+    join, leave = np.int64(1), np.int64(-1)
     for u in range(n_left):
         if ahead[u] >= 0:
-            _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], 1)
+            _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], join)
     full = True
     for sweep in range(max_sweeps):
         changes = 0
@@ -298,10 +299,10 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
             if _winner(v, u, np.bool_(False), right, left, back, ahead, swapped_both, swapped_in, work, theta) != u:
                 continue
             if ahead[u] >= 0:
-                _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], -1)
+                _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], leave)
             if back[v] >= 0:
-                _set(left, right, ahead, back, size_both, size_in, dirty, back[v], v, -1)
-            _set(left, right, ahead, back, size_both, size_in, dirty, u, v, 1)
+                _set(left, right, ahead, back, size_both, size_in, dirty, back[v], v, leave)
+            _set(left, right, ahead, back, size_both, size_in, dirty, u, v, join)
             changes += 1
         if changes == 0:
             if full:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import ranked
-from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
+from reident.kernels._numba import jit
+from reident.kernels.networks.edgeset import contains, insert, new_set, remove
 from reident.kernels.networks.network import has_edge
 
 # Nodes with a residual are kept in `order`, the largest residual first; residual r fills the places start[r] to
@@ -168,7 +168,7 @@ def switch_stubs(indptr, indices, u, v, missing, tries, rng):
         return m
     added = new_set(u.shape[0] + 8)
     for e in range(m):
-        insert(added, u[e], v[e])
+        insert(added, np.int64(u[e]), np.int64(v[e]))
     stubs = np.empty(total, np.int64)
     fill = 0
     for i in range(n):
@@ -191,11 +191,11 @@ def switch_stubs(indptr, indices, u, v, missing, tries, rng):
             continue
         for _ in range(tries):
             e = rng.integers(0, m)
-            x = u[e]
-            y = v[e]
+            x = np.int64(u[e])
+            y = np.int64(v[e])
             if rng.integers(0, 2) == 1:
                 x, y = y, x
-            if is_end(s, x, y) or is_end(t, x, y):
+            if (s == x or s == y) or (t == x or t == y):
                 continue
             if has_edge(indptr, indices, s, x) or contains(added, s, x):
                 continue

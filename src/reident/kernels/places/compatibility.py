@@ -10,67 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
-from reident.kernels._loops import fill
+from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import ONE, ZERO, bit
-
-
-@jit
-def release_pairs(codes, ranks, distances, n_codes):
-    """List the pairs of labelled release records: distance, ranks of both, and the two labels as one number.
-
-    The record with the smaller label comes first; a pair's number of labels is (smaller * n_codes + larger).
-    """
-    n = codes.shape[0]
-    n_labelled = 0
-    for i in range(n):
-        if codes[i] >= 0:
-            n_labelled += 1
-    m = n_labelled * (n_labelled - 1) // 2
-    length = np.empty(m, dtype=np.float64)
-    first = np.empty(m, dtype=np.int32)
-    second = np.empty(m, dtype=np.int32)
-    labels = np.empty(m, dtype=np.int64)
-    p = 0
-    for i in range(n):
-        if codes[i] < 0:
-            continue
-        for j in range(i + 1, n):
-            if codes[j] < 0:
-                continue
-            length[p] = distances[i, j]
-            if codes[i] <= codes[j]:
-                first[p] = ranks[i]
-                second[p] = ranks[j]
-                labels[p] = codes[i] * n_codes + codes[j]
-            else:
-                first[p] = ranks[j]
-                second[p] = ranks[i]
-                labels[p] = codes[j] * n_codes + codes[i]
-            p += 1
-    return length, first, second, labels
-
-
-@jit
-def group_by_labels(order, length, first, second, labels, n_labels):
-    """Rearrange pairs, already in the order of their distances, so that those of two labels lie together."""
-    starts = np.zeros(n_labels + 1, dtype=np.int64)
-    for p in range(labels.shape[0]):
-        starts[labels[p] + 1] += 1
-    for k in range(n_labels):
-        starts[k + 1] += starts[k]
-    place = starts[:-1].copy()
-    length_out = np.empty_like(length)
-    first_out = np.empty_like(first)
-    second_out = np.empty_like(second)
-    for q in range(order.shape[0]):
-        p = order[q]
-        at = place[labels[p]]
-        place[labels[p]] += 1
-        length_out[at] = length[p]
-        first_out[at] = first[p]
-        second_out[at] = second[p]
-    return starts, length_out, first_out, second_out
 
 
 @jit
@@ -112,30 +53,19 @@ def known_ranges(codes, d_known, low, high, closed, starts, length, n_codes, fro
 
 
 @jit
-def count_ends(codes, begin, end):
-    """Return the sum of all degrees."""
-    n = codes.shape[0]
-    total = 0
-    for a in range(n):
-        for b in range(n):
-            total += (end[a, b] - begin[a, b]) * (2 if codes[a] == codes[b] else 1)
-    return total
-
-
-@jit
 def count_neighbours(codes, offsets, first, second, begin, end, from_known, to_known, degrees):
     """Add up the degrees, zero at first, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
     for a in range(from_known, to_known):
-        mine = degrees[offsets[a] : offsets[a + 1]]
+        base = offsets[a]
         for b in range(n):
             # Two records of one label meet in both orders: either of the release pair may stand for `a`.
             if codes[a] <= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
-                    mine[first[p]] += 1
+                    degrees[base + first[p]] += 1
             if codes[a] >= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
-                    mine[second[p]] += 1
+                    degrees[base + second[p]] += 1
 
 
 @jit
@@ -152,26 +82,29 @@ def fill_lists(codes, offsets, first, second, begin, end, from_known, to_known, 
     """Write the adjacency lists, each ascending, of the vertices of the known records from_known..to_known-1."""
     n = codes.shape[0]
     for a in range(from_known, to_known):
-        mine = indptr[offsets[a] : offsets[a + 1]]
-        place = mine.copy()
+        base = offsets[a]
+        place = np.empty(offsets[a + 1] - base, dtype=np.int64)
+        for r in range(place.shape[0]):
+            place[r] = indptr[base + r]
         for b in range(n):
             other = offsets[b]
             if codes[a] <= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
                     r = first[p]
-                    _insert(indices, mine[r], place[r], other + second[p])
+                    _insert(indices, indptr[base + r], place[r], other + second[p])
                     place[r] += 1
             if codes[a] >= codes[b]:
                 for p in range(begin[a, b], end[a, b]):
                     r = second[p]
-                    _insert(indices, mine[r], place[r], other + first[p])
+                    _insert(indices, indptr[base + r], place[r], other + first[p])
                     place[r] += 1
 
 
 @jit
 def _fill_block(rows, columns, low, high, base, other, bits, block):
     """Set the bits of release pairs low..high-1 in rows `base` on and columns `other` on, by way of a word a row."""
-    fill(block, ZERO)
+    for r in range(block.shape[0]):
+        block[r] = ZERO
     for p in range(low, high):
         block[rows[p]] |= bit(columns[p])
     word, shift = other >> 6, np.uint64(other & 63)

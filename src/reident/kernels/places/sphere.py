@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import fused_jit, jit, unrolled_jit
-from reident.kernels._loops import sum_of
-
-EARTH_RADIUS_KM = 6371.0
+from reident.base import EARTH_RADIUS_KM
+from reident.kernels._numba import fused, jit
 
 # Highest m = (chord / 2)^2 for which the short polynomial holds: points within 1,275 km of each other.
 NEAR = 0.01
@@ -32,13 +30,13 @@ _LONG = _arcsine_series(0.5, 12)
 _HALF_TURN = np.pi * EARTH_RADIUS_KM
 
 
-@fused_jit
+@fused
 def _short_series(m):
     a, b, c, d, e, f = _SHORT
     return a + m * (b + m * (c + m * (d + m * (e + m * f))))
 
 
-@fused_jit
+@fused
 def _long_series(m):
     a, b, c, d, e, f, g, h, i, j, k, n, o = _LONG
     high = g + m * (h + m * (i + m * (j + m * (k + m * (n + m * o)))))
@@ -62,37 +60,23 @@ def _near_km(px, py, pz, qx, qy, qz):
     return np.sqrt(m) * _short_series(m)
 
 
-@jit
 def unit_vectors(lat_rad, lon_rad):
     """Return the points as unit vectors, shape (3, n)."""
-    out = np.empty((3, lat_rad.size))
-    for i in range(lat_rad.size):
-        cos_lat = np.cos(lat_rad[i])
-        out[0, i] = cos_lat * np.cos(lon_rad[i])
-        out[1, i] = cos_lat * np.sin(lon_rad[i])
-        out[2, i] = np.sin(lat_rad[i])
-    return out
+    cos_lat = np.cos(lat_rad)
+    return np.stack([cos_lat * np.cos(lon_rad), cos_lat * np.sin(lon_rad), np.sin(lat_rad)])
+
+
+def all_near(p, q):
+    """Tell whether every point of p and of q lies so close to their common mean that all pairs are near."""
+    points = np.concatenate([p, q], axis=1)
+    if points.shape[1] == 0:
+        return True
+    widest = ((points - points.mean(axis=1, keepdims=True)) ** 2).sum(axis=0).max()
+    # Two points are at most twice the widest radius apart, so their half chord squared is at most its square.
+    return bool(widest <= NEAR)
 
 
 @jit
-def all_near(p, q):
-    """Tell whether every point of p and of q lies so close to their common mean that all pairs are near."""
-    n = p.shape[1] + q.shape[1]
-    if n == 0:
-        return True
-    mx = (sum_of(p[0]) + sum_of(q[0])) / n
-    my = (sum_of(p[1]) + sum_of(q[1])) / n
-    mz = (sum_of(p[2]) + sum_of(q[2])) / n
-    widest = 0.0
-    for points in (p, q):
-        for i in range(points.shape[1]):
-            apart = (points[0, i] - mx) ** 2 + (points[1, i] - my) ** 2 + (points[2, i] - mz) ** 2
-            widest = max(widest, apart)
-    # Two points are at most twice the widest radius apart, so their half chord squared is at most its square.
-    return widest <= NEAR
-
-
-@unrolled_jit
 def great_circle_cross(p, q, near, out):
     """Write distances, km, between every p (3, n) and every q (3, m) into `out` (n, m), modified in place.
 
@@ -109,7 +93,7 @@ def great_circle_cross(p, q, near, out):
                 out[i, j] = arc_km(px, py, pz, q[0, j], q[1, j], q[2, j])
 
 
-@unrolled_jit
+@jit
 def great_circle_pairs(p, q):
     """Return distances, km, between p[:, i] and q[:, i]: shape (n,)."""
     out = np.empty(p.shape[1])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._jit import jit
 from reident.kernels._loops import ranked
+from reident.kernels._numba import jit
 
 
 @jit

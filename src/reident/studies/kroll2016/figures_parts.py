@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from reident.data.datasets import load_boundary
+from reident.experiments.kroll2015 import JITTER_KM
 from reident.studies.comparison import DRAWN, PUBLIC
-from reident.studies.kroll2016.scenarios import JITTER_KM
 from reident.studies.study import Results
 
 __all__ = ["data_class", "outline", "sizes_of", "source"]
@@ -38,7 +38,7 @@ def sizes_of(results: Results, scenario: str) -> dict[str, Any]:
         "n_original": int(target.sum()),
         "n_known": int((~target).sum()),
         "n_common": int(files.loc[target, "common"].sum()),
-        "jitter_km": JITTER_KM[scenario] if scenario == "germany" else None,
+        "jitter_km": JITTER_KM if scenario == "germany" else None,
         "file": None,
         "scenario": None,
     }

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,19 +13,14 @@ from shapely.affinity import scale
 
 from reident import ToleranceIntervals, embed_distances, great_circle_km
 from reident.base import FloatArray, check_area
-from reident.data.datasets import load_boundary, load_nhs_hospitals, load_nhs_trust_prefixes, load_places
-from reident.data.simulate import overlapping_files, population
+from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
+from reident.data.simulate import overlapping_files
+from reident.experiments.kroll2015 import persons
 from reident.places.tolerance_intervals import simulate_intervals
-from reident.studies import kroll2015
-from reident.studies.kroll2015.trials import persons
 from reident.studies.kroll2016 import SCENARIOS
 
 #: Hospitals of the paper's list, which is no longer to be had.
 N_HOSPITALS = 847
-
-#: Standard deviation, km, of simulated places around their town's centre. Germany: as calibrated for kroll2015.
-#: England: a hospital stands in its town.
-JITTER_KM = {"germany": kroll2015.JITTER_KM, "england": 2.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,28 +58,11 @@ class Scenario:
         return original, known
 
 
-def hospitals(seed: int) -> tuple[pd.DataFrame, str]:
-    """Return 847 places with a trust prefix: the NHS list where it is at hand, else a stand-in; and which it is.
-
-    A file that is there but is not the right one is an error, never silently replaced.
-    """
-    rng = np.random.default_rng([seed, 847])
-    folder = os.environ.get("REIDENT_DATA")
-    if folder and (Path(folder) / "hospitals_england" / "nhs_choices_hospital.csv").is_file():
-        listed = load_nhs_hospitals()
-        chosen = np.sort(rng.choice(len(listed), N_HOSPITALS, replace=False))
-        return listed.loc[chosen, ["trust_prefix", "lat_deg", "lon_deg"]].reset_index(drop=True), "real"
-    prefixes = load_nhs_trust_prefixes()
-    shares = prefixes[["trust_prefix"]].assign(share=prefixes["hospitals"] / prefixes["hospitals"].sum())
-    stand_in = population(
-        load_places("england"),
-        N_HOSPITALS,
-        jitter_km=JITTER_KM["england"],
-        shares=shares,
-        area=load_boundary("england"),
-        rng=rng,
-    )
-    return stand_in, "simulated"
+def hospitals(seed: int) -> pd.DataFrame:
+    """Return 847 hospitals of the NHS list, drawn at random: trust_prefix, lat_deg, lon_deg."""
+    listed = load_nhs_hospitals()
+    chosen = np.sort(np.random.default_rng([seed, 847]).choice(len(listed), N_HOSPITALS, replace=False))
+    return listed.loc[chosen, ["trust_prefix", "lat_deg", "lon_deg"]].reset_index(drop=True)
 
 
 @lru_cache(maxsize=24)
@@ -98,7 +74,7 @@ def scenario(name: str, seed: int, *, n_common: int | None = None, area: str | N
     """
     rng = np.random.default_rng([seed, SCENARIOS.index(name)])
     if name == "england":
-        people, source = hospitals(seed)
+        people, source = hospitals(seed), "real"
         size, common, quasi = 400, 40, ["trust_prefix"]
         if n_common == 0:
             size = len(people) // 2

@@ -1,3 +1,0 @@
-import frozen
-
-frozen.write()
