@@ -66,9 +66,9 @@ def test_a_difference_is_told_only_where_the_ledger_bears_it_out():
 def test_an_earlier_site_is_replaced_and_nothing_else(tmp_path):
     out = finished_study(tmp_path)
     write_report(out, tmp_path / "site", draw=False)
-    (out / "kroll2015" / "notebook.html").unlink()
+    (out / "abril2012" / "notebook.html").unlink()
     write_report(out, tmp_path / "site", draw=False)
-    assert not (tmp_path / "site" / "kroll2015" / "notebook.html").exists()
+    assert not (tmp_path / "site" / "abril2012" / "notebook.html").exists()
     (tmp_path / "mine").mkdir()
     for folder in ("mine", "site"):
         (tmp_path / folder / "thesis.txt").touch()
