@@ -119,7 +119,7 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
     """Each notebook holds a sweep of its own on the same cluster; a worker is killed in the middle."""
     from distributed import LocalCluster
 
-    ledger = tmp_path / "ledger"
+    ledger = tmp_path / ".ledger"
     ledger.mkdir()
     write_notebook(
         tmp_path / "n.ipynb",

@@ -30,7 +30,7 @@ from reident import (
 from reident.data.datasets import load_graph
 from reident.data.papers import claims
 from reident.data.simulate import preferential_attachment
-from reident.kernels.networks.network import components
+from reident.networks._rows import components
 from reident.networks.seeds import _cosines, _links_in
 from reident.runner._index import read_comparison
 from reident.studies.comparison import OWN, PUBLIC, compare

@@ -27,7 +27,7 @@ from reident.base import (
     check_real,
     check_vector,
 )
-from reident.tables.classes import text_of
+from reident.tables.classes import look_of, text_of
 
 __all__ = ["Hierarchy"]
 
@@ -87,7 +87,7 @@ class Hierarchy:
         self._check_values()
         self._check_monotone()
         self._row_of = {value: row for row, value in enumerate(self._labels[0])}
-        self._row_of_text = {text_of(value): row for row, value in enumerate(self._labels[0])}
+        self._row_of_text = {look_of(text_of(value)): row for row, value in enumerate(self._labels[0])}
 
     def _check_values(self) -> None:
         counts = np.bincount(self._codes[0])
@@ -140,8 +140,8 @@ class Hierarchy:
     def rows_of(self, values: pd.Index, name: str) -> IntArray:
         """Return the row of each of some distinct values.
 
-        A value is matched as it is and, failing that, by its text, so that the number 39 meets the text "39" of a
-        CSV file.
+        A value is matched as it is and, failing that, by its text as it looks, so that the number 39 meets the text
+        "39" of a CSV file, and "Köln" that of another Unicode form.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Hierarchy:
 
     def _row(self, value: Any) -> int:
         row = self._row_of.get(value, -1)
-        return self._row_of_text.get(text_of(value), -1) if row < 0 else row
+        return self._row_of_text.get(look_of(text_of(value)), -1) if row < 0 else row
 
     def codes_at(self, level: int) -> IntArray:
         """Return the label code of each row on a level."""

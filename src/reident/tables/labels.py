@@ -10,9 +10,19 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, afford
-from reident.tables.classes import text_of
+from reident.tables.classes import look_of, text_of
 
-__all__ = ["GAP", "LabelReader", "ancestors", "common_texts", "places_among", "text_of", "texts_of", "with_gaps"]
+__all__ = [
+    "GAP",
+    "LabelReader",
+    "ancestors",
+    "common_texts",
+    "look_of",
+    "places_among",
+    "text_of",
+    "texts_of",
+    "with_gaps",
+]
 
 #: Pairs of a value and an interval that are compared at once.
 _AT_ONCE = 1 << 22
@@ -28,11 +38,15 @@ _DAYS = re.compile(rf"^\[({_DAY.pattern}[^,\]]*), ({_DAY.pattern}[^,\]]*)\]$")
 #: A code whose last signs are not told: 0xxxx.
 _DIGITS_GONE = re.compile(r"([A-Za-z]{0,3}\d+)([xX#?]+)")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
+#: With a decimal comma, behind which a semicolon separates: [1000; 1999,5].
+_WITH_COMMAS = re.compile(r"^\s*([\[\(\]])\s*([-+]?\d+(?:[.,]\d+)*)\s*;\s*([-+]?\d+(?:[.,]\d+)*)\s*([\]\)\[])\s*$")
+_GROUPED = r"[-+]?[1-9]\d{0,2}(?:[.,]\d{3})+"
+_GROUPED_RANGE = re.compile(rf"^\s*({_GROUPED})\s*(?:-|–|\.\.)\s*({_GROUPED})\s*$")
 _ONE_SIDED = re.compile(rf"^\s*(<=|>=|<|>|≤|≥)\s*({_NUMBER})\s*$")
 
 #: Intervals in words, with a unit behind them: its ends, and whether these are inside. In English, German, French,
 #: Spanish, Italian, Dutch, Polish and Swedish.
-_COUNT = r"(?:[1-9]\d{0,2}(?:[., ]\d{3})+|\d+(?:[.,]\d+)?)"
+_COUNT = r"(?:[-+]?[1-9]\d{0,2}(?:[., ]\d{3})+|[-+]?\d+(?:[.,]\d+)?)"
 _UNIT = r"\s*(?:[^\W\d_]{1,10}\.?|[€$£%])?"
 
 
@@ -125,11 +139,11 @@ def common_texts(*columns: pd.Series) -> list[pd.Series]:
     """Return columns as texts that are equal where their values are, whatever type each file gave them.
 
     Columns of one type are compared as they are. A truth value is that of "true" and 1, a day that of its ISO text, a
-    number that of "1.50".
+    number that of "1.50". Texts that look the same are the same: composed letters or not, blanks of any kind.
     """
     text = _common_text(*columns)
     if text is text_of:
-        return [texts_of(column) for column in columns]
+        return [_looks(texts_of(column)) for column in columns]
     written: dict[Any, str] = {}
     for column in columns:
         written |= {
@@ -138,6 +152,11 @@ def common_texts(*columns: pd.Series) -> list[pd.Series]:
     return [
         column.astype(object).map(lambda value: written[type(value), value], na_action="ignore") for column in columns
     ]
+
+
+def _looks(texts: pd.Series) -> pd.Series:
+    looks = {text: look_of(text) for text in pd.unique(texts.dropna())}
+    return texts if all(text == look for text, look in looks.items()) else texts.map(looks, na_action="ignore")
 
 
 def _common_text(*columns: pd.Series) -> Callable[[Any], str]:
@@ -179,15 +198,24 @@ def with_gaps(column: pd.Series) -> pd.Series:
     return column.astype(object).where(column.notna(), GAP) if column.isna().any() else column
 
 
-def interval_of(label: Any) -> Interval | None:
-    """Return the interval of numbers that a label stands for, None if it is no interval."""
+def interval_of(label: Any, *, grouped: bool = False) -> Interval | None:
+    """Return the interval of numbers that a label stands for, None if it is no interval.
+
+    Where `grouped`, 1.000-1.999 is a thousand to two, else one to two.
+    """
     if isinstance(label, pd.Interval):
         return float(label.left), float(label.right), label.closed_left, label.closed_right
     if not isinstance(label, str):
         return None
+    label = label.replace("\u2212", "-")
     if match := _INTERVAL.match(label):
         left, low, high, right = match.groups()
         return float(low), float(high), left == "[", right == "]"
+    if match := _WITH_COMMAS.match(label):
+        left, low, high, right = match.groups()
+        return _count(low, np.nan), _count(high, np.nan), left == "[", right == "]"
+    if grouped and (match := _GROUPED_RANGE.match(label)):
+        return _count(match.group(1), np.nan), _count(match.group(2), np.nan), True, True
     if match := _ONE_SIDED.match(label):
         sign, bound = match.group(1), float(match.group(2))
         inside = sign in ("<=", ">=", "≤", "≥")
@@ -207,7 +235,7 @@ def _count(text: str | None, absent: float) -> float:
     """Read a number of a text: 1.000 and 1,000 are a thousand, 1,5 is one and a half."""
     if text is None:
         return absent
-    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[., ]\d{3})+", text)
+    grouped = re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:[., ]\d{3})+", text)
     return float(re.sub(r"[., ]", "", text) if grouped else text.replace(",", "."))
 
 
@@ -240,12 +268,25 @@ class LabelReader:
         self.numbers: FloatArray = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
         self._missing = np.asarray(values.isna())
         self._ancestors = ancestors(hierarchy)
-        intervals = [interval_of(label) for label in labels]
+        intervals = self._intervals()
         self._others = [place for place, interval in enumerate(intervals) if interval is None]
         self._low, self._high, self._with_low, self._with_high = (
             np.array([interval[part] if interval else filler for interval in intervals])
             for part, filler in ((0, np.nan), (1, np.nan), (2, False), (3, False))
         )
+
+    def _intervals(self) -> list[Interval | None]:
+        """Return the interval of each label; of two readings of points and commas the one that holds more values."""
+        plain = [interval_of(label) for label in self.labels]
+        if not any(isinstance(label, str) and _GROUPED_RANGE.match(label) for label in self.labels):
+            return plain
+
+        def held(intervals: list[Interval | None]) -> int:
+            ends = [interval[:2] for interval in intervals if interval]
+            return sum(any(low <= number <= high for low, high in ends) for number in self.numbers)
+
+        grouped = [interval_of(label, grouped=True) for label in self.labels]
+        return grouped if held(grouped) > held(plain) else plain
 
     def cover(self) -> BoolArray:
         """Return whether each label covers each value, shape (n_values, n_labels).
@@ -280,11 +321,11 @@ class LabelReader:
         text_of_both = _common_text(pd.Series(self.values), pd.Series(self.labels, dtype=object))
         places: dict[str, list[int]] = {}
         for place, label in enumerate(self.labels):
-            places.setdefault(text_of_both(label), []).append(place)
+            places.setdefault(look_of(text_of_both(label)), []).append(place)
         for row, (value, own) in enumerate(zip(self.values, self._texts, strict=True)):
             for text in (text_of_both(value), *map(text_of_both, self._ancestors.get(own, ()))):
-                if text in places:
-                    covered[row, places[text]] = True
+                if look_of(text) in places:
+                    covered[row, places[look_of(text)]] = True
 
     def distance(self, covered: BoolArray) -> FloatArray:
         """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""

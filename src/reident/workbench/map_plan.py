@@ -17,6 +17,7 @@ from reident._old_sweep import grid
 from reident.base import Parameters
 from reident.methods import Entry, find
 from reident.methods.forms import NONE
+from reident.methods.given import check_public_used
 from reident.methods.registering import registered
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.drawing import Intruder
@@ -56,6 +57,11 @@ class Plan:
     varying: Mapping[str, list[str]]
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
+
+    def check_public(self, public: Mapping[str, Any]) -> None:
+        """Refuse public inputs that none of the methods, attacks and utilities takes."""
+        names = [one["method"] for one in self.settings[1:]] + [name for name, _ in (*self.attacks, *self.utilities)]
+        check_public_used(public, [find(name) for name in dict.fromkeys(names)])
 
     def run(
         self,

@@ -12,7 +12,6 @@ import pandas as pd
 from reident.base import ParameterError, Parameters, check_integer, check_real
 from reident.methods import Entry, Parameter, entries, find
 from reident.methods.forms import NONE, lacking
-from reident.methods.given import check_public_used
 from reident.places.distances import great_circle_km
 from reident.workbench.drawing import Intruder, check_intruder
 from reident.workbench.making import settings_of
@@ -119,7 +118,6 @@ def plan(
     for entry, _ in chosen:
         if reason := lacking(entry, data):
             raise ParameterError(reason)
-    check_public_used(data.public, [entry for entry, _ in (*chosen, *tried, *valued)])
     settings: list[dict[str, Any]] = [{"method": NONE, "options": {}}]
     varying: dict[str, list[str]] = {}
     for entry, options in chosen:

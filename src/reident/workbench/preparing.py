@@ -123,6 +123,7 @@ def prepare(
             microdata(complete, quasi=listed, kind="places", public=public, person=person), chosen.get("places"),
             n_released=MOST_PLACES if n_known is None and len(complete) > 2 * MOST_PLACES else None, **sizes,
         )  # fmt: skip
+        plans["places"].check_public(public or {})
     else:
         check_public_used(public or {}, [])
     if listed:

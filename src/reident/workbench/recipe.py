@@ -170,19 +170,20 @@ class Recipe:
         return opened
 
     def check_columns(self, opened: OpenedFile) -> None:
-        """Refuse roles of columns that the file does not have, and columns of the file without a role.
+        """Refuse what the recipe says of columns that the file does not have.
 
         Raises
         ------
         ParameterError
-            If there are such; one of the lists is named.
+            If there is such a column; it is named.
         """
         there = opened.columns["column"].tolist()
-        absent = [name for name in self.columns if name not in there]
-        unsaid = [name for name in there if name not in self.columns]
-        if self.columns and (absent or unsaid):
-            said = f"it has no {absent[0]!r}" if absent else f"it says nothing of {unsaid[0]!r}"
-            raise ParameterError(f"`columns` of the recipe must be those of the file, {there}: {said}")
+        for said, names in (("columns", self.columns), ("keep", self.keep), ("withhold", self.withhold)):
+            for name in names:
+                if name not in there:
+                    raise ParameterError(
+                        f"`{said}` of the recipe must be columns of the file, got {name!r}: it has {there}"
+                    )
 
     @staticmethod
     def shapes(data: Any) -> list[str]:
@@ -299,12 +300,12 @@ def read_recipe(path: str | Path) -> Recipe:
         check_choice(name, "reading", _READING)
     check_text(recipe.file, "file", optional=False)
     for name in ("keep", "withhold"):
-        _check_names(getattr(recipe, name), name, tuple(recipe.columns))
+        _check_names(getattr(recipe, name), name)
     if recipe.places is not None:
         for name in check_mapping(recipe.places, "places"):
             check_choice(name, "places", ("lat", "lon", "crs"))
         for name in ("lat", "lon"):
-            check_choice(recipe.places.get(name), f"places: {name}", tuple(recipe.columns))
+            check_text(recipe.places.get(name), f"places: {name}", optional=False)
     for name, file in check_mapping(recipe.public, "public").items():
         check_text(file, f"public: {name}", optional=False)
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
@@ -318,15 +319,13 @@ def read_recipe(path: str | Path) -> Recipe:
     return recipe
 
 
-def _check_names(names: Any, of: str, known: tuple[str, ...] = ()) -> None:
-    """Require a list of texts; of the columns that a recipe knows where it has any."""
+def _check_names(names: Any, of: str) -> None:
+    """Require a list of texts."""
     if not isinstance(names, list | tuple):
         raise ParameterError(f"`{of}` must be a list of names, got {names!r}")
     for name in names:
         if not isinstance(name, str):
             raise ParameterError(f"`{of}` must hold names, got {name!r}: in quotes it is text{text_hint(name)}")
-        if known:
-            check_choice(name, of, known)
 
 
 def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
