@@ -1,6 +1,6 @@
 """The parameters of a study: declared once, refused before anything runs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest

@@ -78,7 +78,7 @@ def groups_of(file: str, columns: Sequence[str]) -> tuple[list[list[str]], list[
         ends = np.cumsum([size for size, _ in sizes]).tolist()
     except ValueError:
         raise ParameterError(f"`files` must be names of the paper or such as '2/3 2/8', got {file!r}") from None
-    if min(min(size, k) for size, k in sizes) < 1 or ends[-1] > min(8, len(columns)):
+    if not sizes or min(min(size, k) for size, k in sizes) < 1 or ends[-1] > min(8, len(columns)):
         raise ParameterError(
             f"`files` must group at most {min(8, len(columns))} columns by k of 1 or more, got {file!r}"
         )
