@@ -59,8 +59,8 @@ def _runs(notebook: Path, numbers: range) -> list[Any]:
 
 def _batch() -> list[Row]:
     """Time an empty notebook's runs, kernels alone, 20 more runs beside those there are, and a resumed batch."""
+    from reident._old_sweep import grid
     from reident.runner import run_notebooks
-    from reident.sweep import grid
 
     with tempfile.TemporaryDirectory(prefix="reident-") as folder:
         notebook, out = _notebook(Path(folder, "empty.ipynb")), Path(folder, "out")

@@ -10,9 +10,9 @@ import pandas as pd
 from benchmarks import _rivals
 from benchmarks._rows import Row, peak_gib, seconds, timed, within
 from reident import link_records, microaggregate
+from reident._old_sweep.grid import run as run_grid
 from reident.studies.abril2012 import FILES, MODELS
 from reident.studies.abril2012.trials import available_data, learn, table, whole_trial
-from reident.sweep.grid import run as run_grid
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
 

@@ -4,6 +4,7 @@ from . import (
     base as base,
     cliques as cliques,
     data as data,
+    experiments as experiments,
     methods as methods,
     networks as networks,
     places as places,
@@ -11,7 +12,6 @@ from . import (
     queries as queries,
     runner as runner,
     studies as studies,
-    sweep as sweep,
     tables as tables,
     workbench as workbench,
 )
@@ -50,6 +50,10 @@ from .queries.multiplicative_weights import (
 )
 from .queries.laplace import discrete_laplace as discrete_laplace, simulation_laplace as simulation_laplace
 from .data.papers import errata as errata, published as published
+from .experiments.claims import claims as claims
+from .experiments.compare import compare as compare
+from .experiments.parameters import check_parameters as check_parameters
+from .experiments.sweep import sweep as sweep
 from .rumap import frontier as frontier, pareto as pareto, ru_frame as ru_frame
 from .plotting.interactive import ru_map_page as ru_map_page, ru_map_widget as ru_map_widget
 from .plotting.rumap import plot_ru_map as plot_ru_map, plot_ru_panels as plot_ru_panels

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 import typer
 
 import reident
+from reident._old_sweep._machine import processors
 from reident.base import MEMORY, read_size
 from reident.kernels._cache import cache_folder
-from reident.sweep._machine import processors
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
 

@@ -83,7 +83,7 @@ def ru_frame(
     Parameters
     ----------
     trials : DataFrame
-        One row a trial, as `reident.sweep.grid.run` returns.
+        One row a trial, as `reident._old_sweep.grid.run` returns.
     method : str
         A column of `trials` that names the method of each trial; any other text names the method of all of them.
     parameter : str or sequence of str

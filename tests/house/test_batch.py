@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError
+from reident._old_sweep import grid
+from reident.experiments.results import declare
 from reident.runner import check_parameters, keys_of
 from reident.runner._collect import Plot, collect, draw, means
 from reident.runner.batch import _load as read_yaml
 from reident.runner.batch import batch, read_sweep, write_table
-from reident.sweep import grid
-from reident.sweep.result import declare
 from small_notebooks import write_notebook
 
 PARAMETERS = "x = 1\nname = 'a'\nseed = 0"
@@ -122,7 +122,7 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
     ledger.mkdir()
     write_notebook(
         tmp_path / "n.ipynb",
-        "import time\nfrom pathlib import Path\nfrom reident.sweep import grid\n"
+        "import time\nfrom pathlib import Path\nfrom reident._old_sweep import grid\n"
         "def trial(params, rng):\n    return {'draw': rng.random()}",
         "frame = grid.run({'i': [1, 2, 3]}, trial, repetitions=4, seed=x, stem='inner', folder=Path(out, 'parts'))\n"
         "time.sleep(1.0)\nframe.to_csv(Path(out, 'rows.csv'), index=False)\n"
@@ -308,7 +308,7 @@ def test_a_bad_plot_is_refused_before_anything_runs(sweep, tmp_path, plot, messa
 @pytest.mark.slow
 def test_declared_results_stand_on_the_page_and_a_notebook_needs_no_kernelspec(sweep):
     file = sweep("notebook: n.ipynb\ngrid: {x: [1, 2]}")
-    cells = "from reident.sweep.result import declare\ndeclare({'square': x * x}, out)"
+    cells = "from reident.experiments.results import declare\ndeclare({'square': x * x}, out)"
     path = write_notebook(file.parent / "n.ipynb", cells, parameters="x = 1\nout = ''")
     told = json.loads(path.read_text())
     told["metadata"] = {}

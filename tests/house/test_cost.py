@@ -10,8 +10,8 @@ from shapely.geometry import box
 
 import reident as rd
 from reident import DataError, ParameterError
+from reident._old_sweep import grid
 from reident.base import MEMORY, afford, available, read_size
-from reident.sweep import grid
 
 N = 200_000
 LAT, LON = np.full(N, 50.0), np.linspace(8, 9, N)

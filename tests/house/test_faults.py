@@ -21,10 +21,10 @@ import pytest
 
 import sweep_trials
 from guest import STUDY as GUEST
+from reident._old_sweep import grid
 from reident.runner._attempts import WORK
 from reident.studies.catalogue import GROUP
 from reident.studies.study import Results
-from reident.sweep import grid
 from small_notebooks import write_notebook
 
 #: How often what is killed is killed; more than the default: the whole table, too.
@@ -35,7 +35,7 @@ PATIENCE_S = 240
 
 SWEEP = """
 import sys, sweep_trials
-from reident.sweep import grid
+from reident._old_sweep import grid
 grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]]}, sweep_trials.counted, seed=1, repetitions=25, stem="faults",
          folder=sys.argv[2], jobs=int(sys.argv[3]), scheduler=sys.argv[4] or None, progress=False)
 """
@@ -52,7 +52,7 @@ if __name__ == "__main__":
 CELL = """
 from pathlib import Path
 import sweep_trials
-from reident.sweep import grid
+from reident._old_sweep import grid
 settings = {"mu": [x, x + 1], "ledger": [ledger]}
 frame = grid.run(settings, sweep_trials.counted, repetitions=20, seed=x, stem="inner", folder=Path(out, "parts"))
 frame.to_csv(Path(out, "rows.csv"), index=False)

@@ -12,9 +12,9 @@ from scipy import stats
 
 import sweep_trials
 from reident import DataError, ParameterError, TrialError
+from reident._old_sweep import _parts, _workers, grid
+from reident._old_sweep._planning import prepare_sweep
 from reident.base import trial_seed
-from reident.sweep import _parts, _workers, grid
-from reident.sweep._planning import prepare_sweep
 
 GRID = {"mu": [0.0, 1.0, 2.5], "kind": ["a", None]}
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from reident.sweep import _progress
-from reident.sweep._progress import RELAY, Progress, duration
+from reident._old_sweep import _progress
+from reident._old_sweep._progress import RELAY, Progress, duration
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(0.4, "0 s"), (59, "59 s"), (61, "1:01 min"), (7500, "2:05 h")])

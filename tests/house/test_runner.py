@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 from reident import DataError, ParameterError, runner
+from reident._old_sweep import grid
 from reident.base import scratch
 from reident.runner import NotebookRun, _attempts, check_parameters, run_notebooks, write_index
 from reident.runner._attempts import RECORD, WORK, publish, working, workplace
 from reident.runner._board import Board
 from reident.runner._execute import CELLS, PROGRESS
 from reident.studies.catalogue import STUDIES
-from reident.sweep import grid
 from small_notebooks import finished_study, write_notebook
 
 

@@ -95,9 +95,8 @@ def test_the_wheel_assesses_a_file_and_runs_a_batch(reident, tmp_path):
     asked = ["--quasi", "Geschlecht,Beruf", "--profile", "smoke", "--out", "report", "-q"]
     run(reident, "assess", "patienten.csv", *asked, cwd=tmp_path)
     assert (tmp_path / "report" / "report.html").is_file()
-    cells = (
-        "import reident.sweep.result as result\nimport reident\nresult.declare({'file': reident.__file__, 'x': x}, out)"
-    )
+    cells = "from reident.experiments.results import declare\nimport reident\n"
+    cells += "declare({'file': reident.__file__, 'x': x}, out)"
     write_notebook(tmp_path / "small.ipynb", cells, parameters="x = 1\nout = ''")
     (tmp_path / "sweep.yaml").write_text("notebook: small.ipynb\ngrid: {x: [1, 2]}")
     run(reident, "batch", "sweep.yaml", "--jobs", 1, "--out", "sweep", cwd=tmp_path)

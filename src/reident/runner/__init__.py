@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from reident._old_sweep import _code, _workers
 from reident.base import DataError, ParameterError, check_choice, check_integer, check_seed
 from reident.data._paths import notebooks_folder
 from reident.runner._attempts import RECORD, told, working
@@ -26,7 +27,6 @@ from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
 from reident.studies.catalogue import available_studies, select_studies
-from reident.sweep import _code, _workers
 
 __all__ = [
     "NotebookRun",

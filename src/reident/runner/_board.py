@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from reident._old_sweep._progress import Progress, duration
 from reident.runner._attempts import WORK, attempt_of
 from reident.runner._execute import CELLS, PROGRESS
-from reident.sweep._progress import Progress, duration
 
 #: Seconds that a study takes after its sweeps: summaries, figures and cells.
 _AFTER_S = 15.0

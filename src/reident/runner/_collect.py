@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_choice
+from reident.experiments.results import RESULT
 from reident.plotting import draw_lines, new_figure, save_figure
-from reident.sweep.result import RESULT
 
 __all__ = ["PICTURES", "RESULTS", "Plot", "collect", "draw", "means"]
 

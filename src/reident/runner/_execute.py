@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 import reident
+from reident._old_sweep._progress import RELAY
+from reident._old_sweep._workers import SCHEDULER
 from reident.base import DataError, scratch
 from reident.kernels._cache import cache_folder
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, publish, told, workplace
-from reident.sweep._progress import RELAY
-from reident.sweep._workers import SCHEDULER
 
 #: What a run leaves in its folder beside what the notebook itself writes.
 NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "progress.json"

@@ -24,6 +24,7 @@ from typing import Any
 
 import yaml
 
+from reident._old_sweep.grid import expand
 from reident.base import DataError, ParameterError, check_integer, check_seed, trial_seed
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
@@ -32,7 +33,6 @@ from reident.runner import NotebookRun, keys_of, notebook_defaults, page_at_the_
 from reident.runner._collect import PICTURES, RESULTS, Plot, collect, draw, means
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import failure
-from reident.sweep.grid import expand
 
 __all__ = ["batch", "read_sweep"]
 
@@ -125,9 +125,9 @@ def batch(
 ) -> list[dict[str, Any]]:
     """Run a sweep over a notebook, resume one that was interrupted, and write its index page.
 
-    `jobs` notebooks run at once. What they declared as their results (`reident.sweep.result.declare`; a study declares
-    a frame of its own) lies over all runs of the sweep in ``results.parquet``, and on the page as a table and a plot;
-    other runs in `out` are listed apart. See `reident.runner.run_notebooks` for the other parameters.
+    `jobs` notebooks run at once. What they declared as their results (`reident.experiments.results.declare`; a study
+    declares a frame of its own) lies over all runs of the sweep in ``results.parquet``, and on the page as a table and
+    a plot; other runs in `out` are listed apart. See `reident.runner.run_notebooks` for the other parameters.
     """
     runs = read_sweep(file)
     asked = _load(Path(file))

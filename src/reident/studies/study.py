@@ -21,15 +21,15 @@ import pandas as pd
 from reident.base import DataError, check_choice, check_seed, scratch
 from reident.data._paths import notebooks_folder
 from reident.data.papers import Paper
+from reident.experiments.results import declare
 from reident.studies.parameters import changed, rules
-from reident.sweep.result import declare
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Results", "Study", "Sweep"]
 
-#: What `reident.sweep.grid.run` is given: grid, trial, and where they are needed repetitions, shared, together, stem.
+#: Arguments of `reident._old_sweep.grid.run`: grid, trial, and where needed repetitions, shared, together, stem.
 Sweep = dict[str, Any]
 
 #: Settings that a forecast tries of each sweep, in one process: the full profile runs long and deserves a better one.
@@ -132,7 +132,7 @@ class Study:
         profile : {"smoke", "quick", "full"}
             The parameters' values, but for those given here.
         jobs, scheduler
-            As for `reident.sweep.grid.run`.
+            As for `reident._old_sweep.grid.run`.
         seed : int, optional
             Root of the trials' streams; the study's own by default.
         folder : path, optional
@@ -152,7 +152,7 @@ class Study:
         ParameterError
             If a parameter is unknown or breaks its rule; nothing has run then.
         """
-        from reident.sweep import grid
+        from reident._old_sweep import grid
 
         plan = self.plan(profile, **parameters)
         seed = check_seed(self.seed if seed is None else seed)

@@ -156,7 +156,7 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident.sweep._machine import processors
+    from reident._old_sweep._machine import processors
     from reident.workbench.assessing import assess as run
     from reident.workbench.microdata import persons_of
     from reident.workbench.preparing import arguments_of

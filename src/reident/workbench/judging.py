@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from reident._old_sweep import _code
+from reident._old_sweep._parts import PartStore
 from reident.base import DataError, ParameterError
 from reident.methods.forms import FORMS
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
-from reident.sweep import _code
-from reident.sweep._parts import PartStore
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
 from reident.workbench.making import Made, Roles, Step, make

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident._old_sweep import grid
 from reident.base import Parameters, scratch
 from reident.methods import Entry, find
 from reident.methods.forms import NONE
 from reident.methods.registering import save_registered
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
-from reident.sweep import grid
 from reident.workbench.drawing import Intruder
 from reident.workbench.microdata import Microdata, forget, hold
 from reident.workbench.release_trial import release_trial

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.sweep import grid
+from reident._old_sweep import grid
 from reident.workbench.map_plan import Plan
 from reident.workbench.microdata import microdata
 from reident.workbench.planning import Spec, plan
@@ -93,7 +93,7 @@ def risk_utility(
         What methods need beside the data and is public: "candidates" of a swap, the "area" of an embedding. Where it
         is lacking, a method that is named is an error, and one that is not is left out: see ``attrs["left_out"]``.
     repetitions, seed, jobs, scheduler, folder, progress
-        As for `reident.sweep.grid.run`: `folder` keeps finished trials, never the data.
+        As for `reident._old_sweep.grid.run`: `folder` keeps finished trials, never the data.
 
     Returns
     -------

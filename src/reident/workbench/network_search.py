@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident._old_sweep._progress import Progress
 from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.methods.forms import release
@@ -15,7 +16,6 @@ from reident.methods.release import Release
 from reident.networks.graph import Network, reordered
 from reident.networks.kept import edge_overlap
 from reident.networks.perturbation import naive_anonymise
-from reident.sweep._progress import Progress
 from reident.workbench.judging import ROW, in_all_draws, step_text, told_of
 from reident.workbench.making import Step
 from reident.workbench.map_plan import Plan

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.sweep._progress import Progress
+from reident._old_sweep._progress import Progress
 from reident.workbench.judging import PLACE, ROW, Bench, Judged, Part, Verdicts, told_of
 from reident.workbench.knowledge import KnowledgePrice
 from reident.workbench.making import Roles, Step

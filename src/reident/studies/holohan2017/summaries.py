@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from reident import expected_relative_error, k_anonymise, rumap
+from reident._old_sweep import grid
 from reident.data import papers
 from reident.studies.holohan2017 import CASES, METHODS, Profile
 from reident.studies.holohan2017.cases import CHOICE, TRIED_LOSSES, anonymous, case, hierarchies_of
-from reident.sweep import grid
 from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
 
 __all__ = ["error_distributions", "lattice", "noise_summary", "readings", "ru"]

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from reident import great_circle_cross_km, great_circle_km, points_in_area, ru_frame
+from reident._old_sweep import grid
 from reident.methods import find
 from reident.rumap import ORIGINAL, anchor_both
 from reident.studies.kroll2016 import SCENARIOS, Profile, statements
 from reident.studies.kroll2016 import trials as work
 from reident.studies.kroll2016.scenarios import Scenario, scenario
 from reident.studies.study import Sweep
-from reident.sweep import grid
 
 __all__ = ["claims", "frames", "sweeps"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from reident._old_sweep import grid
 from reident.base import check_choice
 from reident.studies.released_maps.trials import FAILING, FITTING, level_trial, locating_trial
-from reident.sweep import grid
 
 __all__ = ["PROFILES", "certificate_level", "run"]
 
@@ -34,7 +34,7 @@ def run(
     """Run the sweep of one profile: km against the size of the file, knowledge, noise and rounding.
 
     `first_dataset` is the seed of the first data set, `n_datasets` are drawn instead of the profile's; `options` go to
-    `reident.sweep.grid.run`.
+    `reident._old_sweep.grid.run`.
     """
     drawn, sizes, noises, steps = PROFILES[check_choice(profile, "profile", list(PROFILES))]
     datasets = range(first_dataset, first_dataset + (drawn if n_datasets is None else n_datasets))

@@ -18,11 +18,11 @@ from reident import (
     registration_attack,
     repair_grid_sets,
 )
+from reident._old_sweep import grid
 from reident.base import FloatArray, check_choice
 from reident.places import spatial
 from reident.places.shape import fit_shape, gaps_km, procrustes, unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, people
-from reident.sweep import grid
 
 __all__ = ["ISGP_PROFILES", "isgp_trial", "run_isgp"]
 

@@ -15,11 +15,11 @@ from reident import (
     perturb_distances,
     registration_attack,
 )
+from reident._old_sweep import grid
 from reident.base import FloatArray
 from reident.data.simulate import OverlappingFiles, overlapping_files
 from reident.studies.kroll2016.scenarios import hospitals
 from reident.studies.released_maps.trials import SCATTER_KM, WRONG_KM, country, errors_km, invented_country, people
-from reident.sweep import grid
 
 __all__ = ["OVERLAPS", "PATTERNS", "RELEASES", "overlap", "overlap_trial"]
 

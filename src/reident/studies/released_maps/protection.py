@@ -14,11 +14,11 @@ from reident import (
     locate_by_population,
     locate_by_reference_sets,
 )
+from reident._old_sweep import grid
 from reident.base import FloatArray
 from reident.places import spatial
 from reident.places.shape import gaps_km, procrustes, unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, locating_trial, people
-from reident.sweep import grid
 
 __all__ = ["CANDIDATES", "PLAIN", "Candidate", "plain", "protect", "protection"]
 

@@ -21,15 +21,15 @@ from typing import Any
 
 import pandas as pd
 
+from reident._old_sweep import _code, _workers
+from reident._old_sweep._forecast import forecast
+from reident._old_sweep._measures import Kinds
+from reident._old_sweep._planning import Sweep, Trial, prepare_sweep, stored, trial_rng
+from reident._old_sweep._progress import Progress
+from reident._old_sweep._settings import Settings, expand
+from reident._old_sweep._summary import summarise
+from reident._old_sweep._workers import SCHEDULER, Task, TrialFunction, close_workers
 from reident.base import ParameterError, check_integer
-from reident.sweep import _code, _workers
-from reident.sweep._forecast import forecast
-from reident.sweep._measures import Kinds
-from reident.sweep._planning import Sweep, Trial, prepare_sweep, stored, trial_rng
-from reident.sweep._progress import Progress
-from reident.sweep._settings import Settings, expand
-from reident.sweep._summary import summarise
-from reident.sweep._workers import SCHEDULER, Task, TrialFunction, close_workers
 
 __all__ = ["close_workers", "expand", "finished", "forecast", "run", "summarise", "trial_rng"]
 

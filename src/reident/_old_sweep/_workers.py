@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
+from reident._old_sweep import _code
 from reident.base import ParameterError, TrialError
-from reident.sweep import _code
 
 _LOG = logging.getLogger("reident")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from reident._old_sweep._parts import BOOKKEEPING
+from reident._old_sweep._workers import Outcome
 from reident.base import TrialError
-from reident.sweep._parts import BOOKKEEPING
-from reident.sweep._workers import Outcome
 
 __all__ = ["Kinds"]
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from reident._old_sweep import _workers
+from reident._old_sweep._measures import Kinds
+from reident._old_sweep._planning import Sweep, Trial, prepare_sweep, stored
+from reident._old_sweep._progress import Progress, duration, expect
+from reident._old_sweep._workers import SCHEDULER, TrialFunction
 from reident.base import check_integer
-from reident.sweep import _workers
-from reident.sweep._measures import Kinds
-from reident.sweep._planning import Sweep, Trial, prepare_sweep, stored
-from reident.sweep._progress import Progress, duration, expect
-from reident.sweep._workers import SCHEDULER, TrialFunction
 
 __all__ = ["forecast"]
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from reident._old_sweep import _code
+from reident._old_sweep._parts import BOOKKEEPING, PartStore
+from reident._old_sweep._settings import Settings, expand
+from reident._old_sweep._workers import Task, TrialFunction
 from reident.base import ParameterError, afford, check_integer, check_seed, occupied, stable_hash
-from reident.sweep import _code
-from reident.sweep._parts import BOOKKEEPING, PartStore
-from reident.sweep._settings import Settings, expand
-from reident.sweep._workers import Task, TrialFunction
 
 __all__ = ["Sweep", "Trial", "prepare_sweep", "stored", "trial_rng"]
 

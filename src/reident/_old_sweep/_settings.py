@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from reident._old_sweep._parts import BOOKKEEPING
 from reident.base import ParameterError, check_plain
-from reident.sweep._parts import BOOKKEEPING
 
 __all__ = ["Settings", "expand"]
 

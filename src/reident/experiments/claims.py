@@ -1,0 +1,159 @@
+"""Claims of the documents: what a table or a sentence says, how it is judged, and since when."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import yaml
+
+from reident.base import DataError, check_choice
+from reident.data._paths import data_folder
+from reident.data._yaml import read_yaml
+from reident.experiments.decide import SCHEDULE
+
+__all__ = ["Claim", "claims"]
+
+KINDS = ("table", "sentence", "exact")
+FORMS = ("rises", "falls", "constant", "difference", "level")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a document with the rule by which it is judged, an entry of ``data/published/<stem>.yaml``.
+
+    Attributes
+    ----------
+    item : str
+        The claim, in a few words; unique in its document.
+    kind : {"table", "sentence", "exact"}
+        A table of means, judged by margins; a sentence about contrasts; a number that is met exactly or not at all.
+    place : str
+        Where it stands in the document.
+    since : str
+        The day on which rule and margin were fixed, with what had been seen of earlier runs by then.
+    table, value : str
+        Of a table: ``data/published/<stem>_<table>.csv`` and its column. Without `table`: a single number, `published`,
+        or cells that the notebook transforms and hands to `compare`.
+    measure : str
+        The column of the trials; by default `value`.
+    cells : list of str
+        The columns that name a cell, in the trials and in the table.
+    where : str
+        A pandas query on these columns that selects cells.
+    published : number, list or text
+        Of a single number or an exact claim: what the document says. Of a sentence: a number that it names.
+    design : dict
+        ``datasets`` and ``repetitions`` behind the published numbers.
+    unit : float
+        One unit of the last printed digit.
+    margin, reason : float, str
+        Largest deviation that does not matter, and why.
+    effect : dict
+        Of a sentence about a measure: ``form`` (rises, falls, constant, difference, level), ``along`` (a column),
+        ``each`` (columns: at each of their values; all others are averaged over), for a difference ``high``, ``low``.
+    limits : list of two numbers
+        Of a difference, or of effects that the notebook computes: where all contrasts must lie.
+    schedule : list of int
+        Data sets (without data sets: repetitions) at each look.
+    data : {"own", "public", "simulated"}
+        The data of our trials.
+    algorithm : str
+        The algorithm of our trials, where the document has several or another.
+    calibrated : str
+        What of the reproduction was fitted to the published numbers.
+    needs : str
+        Data that cannot be had; without a result the claim is then not comparable.
+    erratum : int
+        Number of the erratum by which the document contradicts itself.
+    note : str
+        A remark for the reader.
+    """
+
+    item: str
+    kind: str
+    place: str = ""
+    since: str = ""
+    table: str = ""
+    value: str = ""
+    measure: str = ""
+    cells: list[str] = field(default_factory=list)
+    where: str = ""
+    published: Any = None
+    design: dict[str, float] = field(default_factory=dict)
+    unit: float = 0.0
+    margin: float = 0.0
+    reason: str = ""
+    effect: dict[str, Any] = field(default_factory=dict)
+    limits: list[float] = field(default_factory=list)
+    schedule: list[int] = field(default_factory=lambda: list(SCHEDULE))
+    data: str = "simulated"
+    algorithm: str = ""
+    calibrated: str = ""
+    needs: str = ""
+    erratum: int = 0
+    note: str = ""
+    stem: str = ""
+
+
+def claims(stem: str) -> list[Claim]:
+    """Return the claims of a document, as ``data/published/<stem>.yaml`` holds them.
+
+    Parameters
+    ----------
+    stem : str
+        The document's or the part's file, such as ``"kroll2015"``.
+
+    Returns
+    -------
+    list of Claim
+
+    Raises
+    ------
+    ParameterError
+        If there is no such file.
+    DataError
+        If an entry is unknown, or a table has no margin with a reason, or a claim no day.
+    """
+    folder = data_folder() / "published"
+    check_choice(stem, "stem", sorted(file.stem for file in folder.glob("*.yaml")))
+    file = folder / f"{stem}.yaml"
+    try:
+        content = read_yaml(file.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise DataError(f"{file.name} must be YAML: {error}") from error
+    common = content.get("defaults", {})
+    read = [
+        _claim({**common, **entry, "stem": content.get("document", stem)}, file.name) for entry in content["claims"]
+    ]
+    for a, b in itertools.pairwise(sorted(claim.item for claim in read)):
+        if a == b:
+            raise DataError(f"{file.name}: each claim needs a name of its own, got {a!r} twice")
+    return read
+
+
+def _claim(entry: dict[str, Any], file: str) -> Claim:
+    """Return the claim of one entry, or raise `DataError`."""
+    name = entry.get("item", "a claim without `item`")
+    if unknown := entry.keys() - {field.name for field in fields(Claim)}:
+        raise DataError(f"{file}, {name}: `{min(unknown)}` is no entry of a claim")
+    claim = Claim(**{**entry, "since": str(entry.get("since", ""))})
+    problems = {
+        f"`kind` must be one of {', '.join(KINDS)}": claim.kind not in KINDS,
+        "`since` must say on which day the rule was fixed": not claim.since,
+        "`margin` must be above 0 and `reason` must say why": claim.kind == "table"
+        and not (claim.margin > 0 and claim.reason),
+        "`design` must give `datasets` and `repetitions`": claim.kind == "table"
+        and claim.design.keys() != {"datasets", "repetitions"},
+        "`value` with `cells`, or a number `published`": claim.kind == "table"
+        and not (claim.value and claim.cells)
+        and not isinstance(claim.published, int | float),
+        f"`effect: form` must be one of {', '.join(FORMS)}": bool(claim.effect)
+        and claim.effect.get("form") not in FORMS,
+        "`published` must be what the document says": claim.kind == "exact" and claim.published is None,
+    }
+    for problem, is_broken in problems.items():
+        if is_broken:
+            raise DataError(f"{file}, {name}: {problem}")
+    return claim

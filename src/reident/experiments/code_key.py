@@ -1,0 +1,125 @@
+"""Identify the code that a trial's numbers depend on, so that changed code never meets an old result."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import inspect
+import itertools
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reident.base import ParameterError
+from reident.data._paths import data_folder
+
+__all__ = ["code_key", "versions"]
+
+#: Subpackages whose source never changes a trial's numbers.
+PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap", "studies", "_old_sweep"}
+NUMERICAL = ("numpy", "scipy", "numba", "pandas", "scikit-learn", "highspy", "networkx", "shapely", "geopandas")
+
+_PACKAGE = Path(__file__).parents[1]
+_IMPORTED = time.time()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the version of each library that may change a number."""
+    return {name: importlib.metadata.version(name) for name in ("reident", *NUMERICAL)}
+
+
+def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str:
+    """Hash the code behind a trial: its module, the modules beside it and the subpackages it imports, and libraries.
+
+    Comments, docstrings and layout do not count. A function typed into a notebook has no key.
+
+    Parameters
+    ----------
+    trial : function
+        The trial.
+    check_unchanged : bool
+        Refuse if a file of the package was changed after this process had imported it: the key would be that of the
+        new code, the numbers those of the old.
+
+    Raises
+    ------
+    ParameterError
+        If files have changed since the import.
+    """
+    if trial.__module__ == "__main__":
+        return "typed into a notebook"
+    files, key = _files_and_key(trial)
+    if check_unchanged:
+        for file in files:
+            if file.is_relative_to(_PACKAGE) and file.stat().st_mtime > _IMPORTED:
+                raise ParameterError(
+                    f"`cache` cannot be used: {file.relative_to(_PACKAGE)} has changed since it was imported. "
+                    "Restart the kernel, or store nothing."
+                )
+    return key
+
+
+@cache
+def _files_and_key(trial: Callable[..., Any]) -> tuple[list[Path], str]:
+    """Return the files that a trial depends on, and the key."""
+    own = Path(inspect.getsourcefile(trial) or "")
+    waiting, done = [own], dict[Path, ast.Module]()
+    while waiting:
+        file = waiting.pop()
+        if file not in done:
+            done[file] = _tree(file)
+            waiting += _imported(done[file])
+    files = sorted(done)
+    parts = [ast.dump(done[file]) for file in files]
+    parts += [f"{name} {version}" for name, version in versions().items() if name != "reident"]
+    registry = data_folder() / "registry.toml"
+    parts += [registry.read_text(encoding="utf-8")] if registry.is_file() else []
+    return files, hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    """Return a module's syntax tree without docstrings."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            is_text = [isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in body]
+            node.body = [part for part, drop in zip(body, is_text, strict=True) if not drop]  # type: ignore[attr-defined]
+    return tree
+
+
+def _imported(tree: ast.AST) -> list[Path]:
+    """Return the files of a module's imports from reident: whole subpackages, and single modules of experiments."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            public = _public_modules() if node.module == "reident" else {}
+            names |= {node.module} if node.module != "reident" else set()
+            names |= {public.get(alias.name, f"{node.module}.{alias.name}") for alias in node.names}
+    if "reident" in names:  # any public name may follow
+        names |= {*_public_modules().values()}
+    parts = {tuple(name.split(".")[1:]) for name in names if name.startswith("reident.")}
+    return list(itertools.chain.from_iterable(map(_files_of, parts)))
+
+
+@cache
+def _public_modules() -> dict[str, str]:
+    """Return the module of each public name, as ``reident.places.noise``, from the stub."""
+    stub = ast.parse((_PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    nodes = [node for node in stub.body if isinstance(node, ast.ImportFrom) and node.module]
+    return {alias.name: f"reident.{node.module}" for node in nodes for alias in node.names}
+
+
+def _files_of(parts: tuple[str, ...]) -> list[Path]:
+    """Return the source files of an import from reident, as ``("kernels", "places")``."""
+    if parts[0] in PRESENTATION:
+        module = _PACKAGE.joinpath(*parts).with_suffix(".py")
+        return [module] if parts[0] == "experiments" and module.is_file() else []
+    module = _PACKAGE / f"{parts[0]}.py"
+    return sorted((_PACKAGE / parts[0]).rglob("*.py")) or ([module] if module.is_file() else [])

@@ -1,0 +1,251 @@
+"""Compare the trials of an experiment with the claims of its document: one row a table or a sentence."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import ParameterError
+from reident.data.papers import published
+from reident.experiments.claims import Claim
+from reident.experiments.decide import (
+    PublishedTable,
+    Verdict,
+    components,
+    datasets_needed,
+    decide_table,
+    published_error,
+)
+from reident.experiments.sentences import decide_sentence
+
+__all__ = ["COLUMNS", "compare", "effects_of"]
+
+#: The columns of ``claims.csv``; `_row` gives those of one claim.
+COLUMNS = [
+    "item", "place", "kind", "verdict", "published", "reproduced", "low", "high", "margin", "verdict_as_printed",
+    "cells", "judged", "mean_deviation", "rms", "largest", "deviating", "n", "trials", "look", "datasets_needed",
+    "data", "algorithm", "cut", "calibrated", "reason", "since", "note",
+]  # fmt: skip
+
+
+def compare(
+    frame: pd.DataFrame,
+    claims: Claim | Sequence[Claim],
+    results: Mapping[str, Any] | None = None,
+    *,
+    data: str | None = None,
+) -> pd.DataFrame:
+    """Compare trials with the claims of a document and return one row a claim.
+
+    A table is judged by `decide.decide_table`, a sentence by `sentences.decide_sentence`, both at the looks of the
+    claim's schedule: the first decisive look is the verdict. Independent draws are the values of the column
+    ``dataset``, or of ``repetition`` in trials without data sets.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Trials as `sweep` returns them.
+    claims : Claim, or sequence of Claim
+        As `reident.claims` returns them.
+    results : mapping of item to result, optional
+        Results of the notebook for claims that `frame` alone does not answer: the value of an exact claim; the effects
+        of a sentence (one row a draw, one column a contrast); a pair of frames for a table, trials and published cells,
+        where both need a transformation.
+    data : {"own", "public", "simulated"}, optional
+        The data of the trials; by default what the claims say.
+
+    Returns
+    -------
+    DataFrame
+        The columns `COLUMNS`. `verdict` is agrees, differs, open, undecidable (the published numbers are too imprecise,
+        whatever we run), not comparable, or document in error. `datasets_needed` is the number of data sets that the
+        document would have needed, in the median cell. `low` and `high` bound the judged quantity: of a table the RMS
+        of the true deviations, in margins; of a sentence the contrast nearest to its limit. `verdict_as_printed` takes
+        the published numbers as they stand instead of as one draw of the paper's design. `deviating` names cells whose
+        deviation is real, which is no verdict. `cut` is the share of searches that hit their limit.
+
+    Raises
+    ------
+    ParameterError
+        If `results` names a claim that there is not.
+    """
+    claims, results = [claims] if isinstance(claims, Claim) else list(claims), dict(results or {})
+    if unknown := results.keys() - {claim.item for claim in claims}:
+        raise ParameterError(f"`results` must name claims, got {min(unknown)!r}")
+    rows = [_row(frame, claim, results.get(claim.item), data or claim.data) for claim in claims]
+    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+
+
+def _row(frame: pd.DataFrame, claim: Claim, result: Any, data: str) -> dict[str, Any]:
+    """Return the columns of one claim."""
+    row = {name: getattr(claim, name) for name in
+           ("item", "place", "kind", "published", "reason", "since", "calibrated", "algorithm")}  # fmt: skip
+    row |= {"data": data, "margin": claim.margin or np.nan, "verdict": "open", "note": claim.note}
+    judged = {"exact": _exact, "sentence": _sentence, "table": _table}[claim.kind](frame, claim, result)
+    row |= judged or {"note": "; ".join(filter(None, ["not run", claim.note]))}
+    if not judged and claim.needs:
+        row |= {"verdict": "not comparable", "note": f"needs {claim.needs}"}
+    if row["verdict"] == "differs" and claim.erratum:
+        row["verdict"] = "document in error"
+    return row
+
+
+def _exact(_: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
+    """Return the columns of a claim that is met exactly or not at all."""
+    if result is None:
+        return {}
+    result = list(result) if isinstance(result, tuple) else result
+    return {"reproduced": result, "verdict": "agrees" if result == claim.published else "differs"}
+
+
+def _draws(frame: pd.DataFrame) -> str:
+    """Return the column whose values are independent draws."""
+    return "dataset" if "dataset" in frame else "repetition"
+
+
+def _selected(frame: pd.DataFrame, claim: Claim, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the trials of a claim, none if they lack a column."""
+    columns = [*columns, claim.measure or claim.value]
+    if not {*columns} <= {*frame.columns}:
+        return frame.iloc[:0].reindex(columns=[*frame.columns, *columns])
+    return frame.query(claim.where) if claim.where else frame
+
+
+def _cut(frame: pd.DataFrame) -> float:
+    return 1 - float(frame["is_optimal"].astype(float).mean()) if "is_optimal" in frame else np.nan
+
+
+def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
+    """Return the columns of a sentence: contrasts within limits."""
+    cut = np.nan
+    if result is None:
+        effect = claim.effect
+        trials = _selected(frame, claim, [effect["along"], *effect.get("each", [])]) if effect else frame.iloc[:0]
+        result, low, high = effects_of(trials, claim)
+        cut = _cut(trials)
+    else:
+        limits = claim.limits or [-claim.margin, claim.margin]
+        low, high = (np.full(result.shape[1], limit, dtype=float) for limit in limits)
+    result = result.dropna()
+    if result.empty:
+        return {}
+    row = {"n": len(result), "cells": result.shape[1], "cut": cut}
+    decision = decide_sentence(result.to_numpy(float), low, high, schedule=tuple(claim.schedule))
+    used = result.iloc[: decision[1]] if decision else result
+    mean, error = used.mean().to_numpy(), used.sem().fillna(np.inf).to_numpy()
+    worst = int((np.minimum(mean - low, high - mean) / np.maximum(error, 1e-9)).argmin())
+    row |= {"reproduced": mean[worst], "low": mean[worst] - 2 * error[worst], "high": mean[worst] + 2 * error[worst]}
+    row |= {"deviating": _named(result.columns[(mean < low) | (mean > high)])}
+    return row | ({"verdict": decision[0], "look": decision[1]} if decision else _too_few(claim))
+
+
+def effects_of(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return the contrasts of a sentence, one row a draw, and the limits of each.
+
+    Rises and falls: no step against the direction by the margin, and the whole way more than the margin along it.
+    Constant: all pairs of levels within the margin. Difference: the measure at `high` less that at `low`, within
+    `limits`. Level: the mean within the margin of the published number.
+    """
+    empty = pd.DataFrame(), np.zeros(0), np.zeros(0)
+    if frame.empty:
+        return empty
+    effect, m = claim.effect, claim.margin
+    form, along, each = effect["form"], effect["along"], list(effect.get("each", []))
+    means = frame.pivot_table(index=_draws(frame), columns=[*each, along], values=claim.measure, sort=False)
+    means = means.loc[frame[_draws(frame)].unique()].sort_index(axis=1)
+    groups = {(): means} if not each else {key: means[key] for key in means.columns.droplevel(-1).unique()}
+    contrasts: dict[Any, tuple[pd.Series, float, float]] = {}
+    for key, block in groups.items():
+        levels = list(block.columns)
+        if form in ("rises", "falls") and len(levels) > 1:
+            sign = 1 if form == "rises" else -1
+            pairs = [(a, b, -m) for a, b in itertools.pairwise(levels)] + [(levels[0], levels[-1], m)]
+            contrasts |= {(key, a, b): (sign * (block[b] - block[a]), low, np.inf) for a, b, low in pairs}
+        elif form == "constant":
+            pairs = [(a, b, m) for number, b in enumerate(levels) for a in levels[:number]]
+            contrasts |= {(key, a, b): (block[b] - block[a], -m, m) for a, b, _ in pairs}
+        elif form == "difference" and {effect["high"], effect["low"]} <= {*levels}:
+            limits = claim.limits or [-m, np.inf]
+            contrasts[key, effect["high"], effect["low"]] = block[effect["high"]] - block[effect["low"]], *limits
+        elif form == "level":
+            contrasts |= {(key, a): (block[a], claim.published - m, claim.published + m) for a in levels}
+    if not contrasts:
+        return empty
+    names = [" ".join(str(part) for part in np.hstack([np.atleast_1d(p) for p in name])) for name in contrasts]
+    values = pd.concat([series for series, _, _ in contrasts.values()], axis=1, keys=names)
+    low, high = (np.array([contrast[i] for contrast in contrasts.values()], dtype=float) for i in (1, 2))
+    return values, low, high
+
+
+def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
+    """Return the columns of a published table."""
+    trials, printed = (frame, None) if result is None else result
+    trials, cells_by = _selected(trials, claim, claim.cells), list(claim.cells)
+    if not cells_by:  # a single number
+        trials, cells_by = trials.assign(cell="number"), ["cell"]
+        printed = pd.DataFrame({"cell": ["number"], claim.value or claim.measure: [claim.published]})
+    elif printed is None and not claim.table:
+        return {}
+    elif printed is None:
+        printed = published(claim.stem, claim.table)
+    printed = printed.query(claim.where) if claim.where else printed
+    cells = printed.set_index(cells_by if len(cells_by) > 1 else cells_by[0])[claim.value or claim.measure].dropna()
+    values, names = _values(trials, claim.measure or claim.value, cells_by, cells.index)
+    if not values.size:
+        return {}
+    cells = cells.loc[names]
+    design = claim.design["datasets"], int(claim.design["repetitions"])
+    table, numbers = (
+        PublishedTable(cells.to_numpy(float), np.full(len(cells), claim.margin), n_datasets=n_datasets,
+                       repetitions=design[1], unit=claim.unit, schedule=tuple(claim.schedule))
+        for n_datasets in (design[0], np.inf)
+    )  # fmt: skip
+    decision, as_printed = decide_table(values, table), decide_table(values, numbers)
+    used = values[: decision[1]] if decision else values
+    deviation = np.nanmean(used, axis=(0, 1)) - cells.to_numpy(float)
+    row = {
+        "published": cells.mean(), "reproduced": cells.mean() + deviation.mean(), "cells": len(cells),
+        "mean_deviation": deviation.mean(), "rms": np.sqrt((deviation**2).mean()),
+        "largest": deviation[np.abs(deviation).argmax()], "n": len(values), "trials": int(np.isfinite(used).sum()),
+        "cut": _cut(trials),
+    }  # fmt: skip
+    if decision is None:
+        return row | _too_few(claim)
+    verdict, look = decision
+    error = published_error(components(used), table)
+    row |= {"low": verdict.rms[1], "high": verdict.rms[2], "judged": int(verdict.is_supported.sum()), "look": look}
+    row |= {"datasets_needed": int(np.median([datasets_needed(e, claim.margin, int(design[0])) for e in error]))}
+    row |= {"verdict": _verdict(verdict), "deviating": _named(names[verdict.is_nonzero])}
+    return row | ({"verdict_as_printed": _verdict(as_printed[0])} if as_printed else {})
+
+
+def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.Index) -> tuple[np.ndarray, pd.Index]:
+    """Return values[data set, repetition, cell], in the order of the trials, and the cells that were run."""
+    if trials.empty:
+        return np.zeros((0, 0, 0)), cells[:0]
+    draws = _draws(trials)
+    trials = trials.assign(_repetition=0 if draws == "repetition" else trials.get("repetition", 0))
+    wide = trials.pivot_table(index=[draws, "_repetition"], columns=cells_by, values=measure, sort=False)
+    wide = wide.loc[:, wide.columns.isin(cells)]
+    full = pd.MultiIndex.from_product([trials[draws].unique(), trials["_repetition"].unique()])
+    values = wide.reindex(full).to_numpy(float).reshape(trials[draws].nunique(), -1, wide.shape[1])
+    return values, wide.columns
+
+
+def _too_few(claim: Claim) -> dict[str, Any]:
+    note = f"the first look is at {claim.schedule[0]} data sets"
+    return {"verdict": "open", "verdict_as_printed": "open", "note": "; ".join(filter(None, [note, claim.note]))}
+
+
+def _verdict(verdict: Verdict) -> str:
+    return "undecidable" if verdict.is_undecidable else verdict.verdict
+
+
+def _named(cells: pd.Index) -> str:
+    """Return the names of cells, at most eight of them."""
+    names = [" ".join(map(str, cell)) if isinstance(cell, tuple) else str(cell) for cell in cells]
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

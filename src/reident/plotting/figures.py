@@ -1,0 +1,123 @@
+"""Figures of the notebooks: panels at one width, one legend, a title that states the finding, a caption."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from IPython.display import Markdown
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PUBLISHED", "PURPLE", "SKY", "STYLE", "YELLOW", "Figures"]
+
+# Okabe and Ito's palette. A method keeps its colour through a notebook.
+BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, GREY = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "0.55",
+)  # fmt: skip
+
+#: Line and marker of published values, in all notebooks.
+PUBLISHED: dict[str, Any] = {"marker": "s", "linestyle": "--", "markerfacecolor": "white", "linewidth": 0.8}
+
+#: Settings of matplotlib, readable at 85 mm.
+STYLE: Any = {
+    "font.size": 8, "axes.titlesize": 8, "axes.titlelocation": "left", "lines.markersize": 4, "figure.dpi": 150,
+    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
+    "svg.hashsalt": "reident", "svg.fonttype": "none", "pdf.fonttype": 42,
+}  # fmt: skip
+
+#: Narrower figures have one column of panels.
+_NARROW_MM = 120
+
+_METADATA: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
+
+class Figures:
+    """The figures of a notebook: all of one width, saved into one folder.
+
+    Creating it sets `STYLE` for the session, so that the notebook's cells draw with matplotlib alone.
+
+    Parameters
+    ----------
+    width_mm : float
+        170 for a page, 85 for a column.
+    out : folder, optional
+        `finish` saves into its subfolder ``figures``, with titles and captions in ``captions.csv``; an empty text saves
+        nothing.
+    file_format : {"png", "pdf", "svg"}
+        The format of the files.
+    """
+
+    def __init__(self, width_mm: float = 170.0, out: str | Path = "", file_format: str = "png") -> None:
+        self.width_mm, self.out, self.file_format = width_mm, out, file_format
+        plt.rcParams.update(STYLE)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether panels stand in one column."""
+        return self.width_mm <= _NARROW_MM
+
+    def panels(self, n: int = 1, height_mm: float = 62, **options: Any) -> tuple[Figure, list[Axes]]:
+        """Return a figure with `n` panels of this height, side by side or (narrow) in a column, and its axes.
+
+        `options` go to ``plt.subplots``.
+        """
+        columns = 1 if self.is_narrow else min(n, 3)
+        if n == 4:
+            columns = 2
+        rows = -(-n // columns)
+        size = (self.width_mm / 25.4, rows * height_mm / 25.4 + 0.45)
+        figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False, **options)
+        for ax in axes.flat[n:]:
+            ax.set_axis_off()
+        return figure, list(axes.flat[:n])
+
+    def finish(
+        self,
+        figure: Figure,
+        name: str,
+        title: str,
+        caption: str,
+        keys: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Markdown:
+        """Set the title and one legend at the foot, save the figure if there is a folder, and return the caption.
+
+        Parameters
+        ----------
+        figure : Figure
+            From `panels`.
+        name : str
+            The name of the file.
+        title : str
+            The finding. Numbers in it are computed.
+        caption : str
+            Conditions, data, and the meaning of bars.
+        keys : mapping of label to line style, optional
+            The legend: ``{"ours": {"color": BLUE, "marker": "o"}, "published": {"color": BLUE} | PUBLISHED}``.
+        """
+        figure.suptitle(
+            textwrap.fill(title, int(self.width_mm / 1.9)), x=0.01, ha="left", fontsize=9, fontweight="bold"
+        )
+        if keys:
+            handles = [Line2D([], [], label=label, **style) for label, style in keys.items()]
+            columns = int(self.width_mm / (1.35 * max(map(len, keys)) + 12))
+            figure.legend(handles=handles, loc="outside lower center", ncols=max(1, min(columns, 4)), fontsize=7.5)
+        if self.out:
+            folder = Path(self.out, "figures")
+            folder.mkdir(parents=True, exist_ok=True)
+            metadata = _METADATA[self.file_format]
+            figure.savefig(folder / f"{name}.{self.file_format}", dpi=200, metadata=metadata)
+            _save_caption(folder / "captions.csv", name, title, caption)
+        return Markdown(f"*{caption}*")
+
+
+def _save_caption(file: Path, name: str, title: str, caption: str) -> None:
+    """Write title and caption of a figure into the table of all figures of the folder."""
+    row = pd.DataFrame({"figure": [name], "title": [title], "caption": [caption]})
+    earlier = pd.read_csv(file) if file.is_file() else row.iloc[:0]
+    pd.concat([earlier[earlier["figure"] != name], row]).to_csv(file, index=False)

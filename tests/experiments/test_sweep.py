@@ -1,0 +1,159 @@
+"""`reident.sweep`: the same rows however it runs, nothing lost, nothing done twice, clear errors."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import grid_trials
+import reident as rd
+from reident.experiments import code_key
+from reident.experiments.sweep import settings_of
+
+GRID = {"mu": [0, 1.5], "sigma": [1.0, 2.0]}
+
+
+def run(trial=grid_trials.noisy, grid=GRID, **options):
+    return rd.sweep(trial, grid, **{"repetitions": 3, "seed": 7, "progress": False} | options)
+
+
+def test_a_row_is_the_trial_on_its_own_stream():
+    frame = run()
+    assert list(frame.columns) == ["mu", "sigma", "repetition", "mean_km", "kind_is_text"]
+    assert len(frame) == 12
+    assert frame["mean_km"].nunique() == 12
+    assert (frame.attrs["n_run"], frame.attrs["n_read"], frame.attrs["seed"]) == (12, 0, 7)
+
+
+@pytest.mark.parametrize("jobs", [2])
+def test_workers_give_the_rows_of_one_process(jobs):
+    pd.testing.assert_frame_equal(run(jobs=jobs), run())
+
+
+def test_other_values_repetitions_and_new_parameters_change_no_row():
+    frame, larger = run(), run(grid={"mu": [1.5, 3, 0], "sigma": [2, 1], "kind": [None]}, repetitions=4)
+    both = frame.merge(larger, on=["mu", "sigma", "repetition"])
+    assert len(both) == len(frame)
+    assert (both["mean_km_x"] == both["mean_km_y"]).all()
+
+
+def test_shared_parameters_draw_the_same_numbers():
+    frame = run(grid={"mu": [0, 1], "sigma": [2.0]}, shared=["mu"]).pivot_table("mean_km", "repetition", "mu")
+    assert np.allclose(frame[1] - frame[0], 1)
+    with pytest.raises(rd.ParameterError, match="shared"):
+        run(shared=["nu"])
+
+
+def test_stored_trials_are_read_and_only_missing_ones_run(tmp_path):
+    options = {"trial": grid_trials.counted, "cache": tmp_path / "trials", "repetitions": 2}
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    first = run(grid={"mu": [1, 2], "folder": [str(folder)]}, **options)
+    second = run(grid={"mu": [1, 2, 3], "folder": [str(folder)]}, **options)
+    assert len(list(folder.iterdir())) == 6
+    assert (second.attrs["n_run"], second.attrs["n_read"]) == (2, 4)
+    pd.testing.assert_frame_equal(second.iloc[:8], first)
+
+
+def test_a_torn_line_costs_one_trial(tmp_path):
+    first = run(cache=tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-20])
+    second, third = run(cache=tmp_path), run(cache=tmp_path)
+    assert (second.attrs["n_run"], third.attrs["n_run"]) == (1, 0)
+    pd.testing.assert_frame_equal(second, first)
+
+
+def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
+    (tmp_path / "ledger").mkdir()
+    script = textwrap.dedent(f"""
+        import grid_trials, reident as rd
+        grid = {{"mu": range(100), "folder": [{str(tmp_path / "ledger")!r}], "seconds": [0.05]}}
+        rd.sweep(grid_trials.counted, grid, cache={str(tmp_path / "trials")!r}, progress=False)
+    """)
+    path = os.pathsep.join([str(Path(grid_trials.__file__).parent), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path})
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "ledger").iterdir())) < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = len(list((tmp_path / "ledger").iterdir()))
+    grid = {"mu": range(done), "folder": [str(tmp_path / "ledger")], "seconds": [0.05]}
+    frame = rd.sweep(grid_trials.counted, grid, cache=tmp_path / "trials", progress=False)
+    assert frame.attrs["n_run"] <= 1 < frame.attrs["n_read"]
+
+
+@pytest.mark.parametrize(("trial", "jobs"), [(grid_trials.failing, 1), (grid_trials.deadly, 2)])
+def test_a_failed_trial_is_named_and_the_others_are_stored(tmp_path, trial, jobs):
+    grid = {"mu": [1, 2, 3]}
+    with pytest.raises(rd.TrialError, match=r"1 of 3 trials failed(.|\n)*mu=2") as caught:
+        rd.sweep(trial, grid, cache=tmp_path, jobs=jobs, progress=False)
+    assert caught.value.args[1]["mu"].tolist() == [1, 3]
+    assert rd.sweep(trial, {"mu": [1, 3]}, cache=tmp_path, progress=False).attrs["n_run"] == 0
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({"mu": [1], "nu": [1]}, "`nu` is no parameter"),
+        ({"sigma": [1]}, "must give `mu`"),
+        ({"mu": []}, "at least one setting"),
+        ({"mu": [float("nan")]}, "finite"),
+        ({"mu": [{}]}, "must hold"),
+    ],
+)
+def test_a_grid_that_does_not_fit_is_refused(grid, message):
+    with pytest.raises(rd.ParameterError, match=message):
+        run(grid=grid)
+
+
+def test_whole_floats_are_whole_numbers():
+    assert settings_of(grid_trials.noisy, {"mu": [1.0, np.float64(2), np.int64(3)]}) == [{"mu": k} for k in (1, 2, 3)]
+
+
+def test_statements_change_the_key_and_comments_do_not(tmp_path):
+    text = "from reident import discrete_laplace\ndef trial(rng):\n    {}return {{'a': 1}}\n"
+    keys = []
+    for number, before in enumerate(("", "'''Text.'''\n    # why\n    ", "b = 1; ")):
+        file = tmp_path / f"own_trial_{number}.py"
+        file.write_text(text.format(before))
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        keys.append(code_key.code_key(module.trial))
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_the_key_covers_imported_subpackages_and_no_presentation():
+    files = {str(file.relative_to(code_key._PACKAGE)) for file in code_key._imported(
+        code_key.ast.parse("from reident import great_circle_km, plot_ru_map\nfrom reident.runner import batch")
+    )}  # fmt: skip
+    assert "places/distances.py" in files
+    assert not [file for file in files if file.startswith(("plotting", "runner"))]
+
+
+def test_trials_typed_into_a_notebook_are_not_stored(tmp_path):
+    def trial(rng):
+        return {"a": rng.random()}
+
+    trial.__module__ = "__main__"
+    with pytest.raises(rd.ParameterError, match="module"):
+        rd.sweep(trial, {}, cache=tmp_path, progress=False)
+    assert len(rd.sweep(trial, {}, progress=False)) == 1
+
+
+def test_a_session_older_than_its_source_is_refused(tmp_path, monkeypatch):
+    run(cache=tmp_path)
+    monkeypatch.setattr(code_key, "_IMPORTED", 0.0)
+    monkeypatch.setattr(code_key, "_files_and_key", lambda _: ([Path(code_key.__file__)], "key"))
+    with pytest.raises(rd.ParameterError, match="Restart the kernel"):
+        run(cache=tmp_path)

@@ -1,0 +1,29 @@
+"""Trials for the tests of `reident.sweep`; a module of their own, so that workers can import them."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def noisy(rng, *, mu, sigma=1.0, kind=None):
+    return {"mean_km": rng.normal(mu, sigma, 20).mean(), "kind_is_text": isinstance(kind, str)}
+
+
+def counted(rng, *, mu, folder, seconds=0.0):
+    """Leave a file for every execution, so that a test can count them."""
+    time.sleep(seconds)
+    Path(folder, f"{mu}-{time.time_ns()}").touch()
+    return [{"part": 0, "draw": rng.random()}, {"part": 1, "draw": rng.random()}]
+
+
+def failing(rng, *, mu):
+    if mu == 2:
+        raise ValueError("two is no number")
+    return {"draw": rng.random()}
+
+
+def deadly(rng, *, mu):
+    if mu == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"draw": rng.random()}
