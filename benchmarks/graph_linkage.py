@@ -28,7 +28,7 @@ from reident import (
 )
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import overlapping_files, population
-from reident.studies.kroll2015 import JITTER_KM
+from reident.experiments.kroll2015 import JITTER_KM
 
 LIMIT_S = 60.0
 

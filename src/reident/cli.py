@@ -73,9 +73,13 @@ def list_() -> None:
     """List the studies, the notebooks and the figures."""
     from reident.data._paths import notebooks_folder
     from reident.runner._parameters import notebook_title
+    from reident.runner.experiments import citation_of, experiments, figure_names
     from reident.studies.catalogue import available_studies
 
     print("Studies (reident reproduce STEM)")
+    for name, path in experiments().items():
+        print(f"  {name:<22} {notebook_title(path)}")
+        print(f"  {'':<22} {citation_of(name)}")
     for study in available_studies():
         print(f"  {study.name:<22} {study.title}")
         print(f"  {'':<22} {study.document.citation}")
@@ -83,6 +87,9 @@ def list_() -> None:
     for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
         print(f"  {path.stem:<34} {notebook_title(path)}")
     print("\nFigures (reident figures STEM)")
+    for name, path in experiments().items():
+        for figure in figure_names(path):
+            print(f"  {name:<22} {figure}")
     for study in available_studies():
         for name in study.figures:
             print(f"  {study.name:<22} {name}")
@@ -169,17 +176,31 @@ def figures(
 ) -> None:
     """Draw the figures of studies again from their stored results.
 
+    The notebook of an experiment is executed again with its stored trials; its figures are written to
+    figures-for-print.
     A study without stored results in the folder is run first, with the profile given. With --format the figures are
     drawn for print, fonts embedded, each with its caption (.txt) and its numbers as a table for LaTeX (.tex) and for a
     word processor (.html), in figures-for-print beside the folders of studies.
     """
+    from reident import runner
     from reident.plotting import save_figure
+    from reident.runner.experiments import draw_again, experiments
     from reident.runner.export import PRINT, check_print, export_figures
     from reident.studies.catalogue import select_studies
     from reident.studies.study import Results
 
-    check_print(kind or [], width, language)
-    for study in select_studies(stem):
+    width_mm = check_print(kind or [], width, language)
+    named = [name for name in experiments() if {name, name.partition("_")[0]} & {*stem}]
+    for name in named:
+        if not (out / name / "record.json").is_file():
+            _say(f"{name}: no stored results in {out / name}, running its {profile} profile first")
+            with resumable(out):
+                runner.reproduce([name], profile=profile, jobs=processors(jobs), seed=seed, out=out, progress=not quiet)
+        folder = draw_again(name, out, out / PRINT / name, width_mm=width_mm, formats=tuple(kind or ["png"]))
+        print(f"{name}: {len([*folder.glob('*')]) - 1} figures in {folder}")
+    of_experiments = {*named, *(name.partition("_")[0] for name in named)}
+    rest = [name for name in stem if name not in of_experiments]
+    for study in select_studies(rest) if rest else []:
         folder = out / study.name
         if not (folder / "study.json").is_file():
             _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")

@@ -112,6 +112,13 @@ def test_cells_that_never_vary_are_judged():
     assert (verdict.verdict, look) == ("agrees", 5)
 
 
+def test_a_number_that_repetitions_do_not_move_varies_between_data_sets_only():
+    values = np.tile(np.random.default_rng(9).normal(100, 5, (8, 1, 1)), (1, 10, 1))
+    parts = components(values)
+    assert parts.within.tolist() == [0]
+    assert parts.between[0] == pytest.approx(values[:, 0, 0].var(ddof=1))
+
+
 def test_holm_rejects_in_steps():
     assert holm(np.array([0.01, 0.04, 0.03, 0.005]), 0.05).tolist() == [True, False, False, True]
 

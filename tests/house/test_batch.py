@@ -161,23 +161,16 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
 
 
 def test_a_study_sweeps_over_its_own_parameters_and_its_rules_hold(sweep):
-    runs = read_sweep(
-        sweep("notebook: 01-kroll2015-graph-linkage\ngrid: {sigmas_deg: [[0.01], [0.02]], alphas: [[0.5]]}")
-    )
+    runs = read_sweep(sweep("notebook: 01-kroll2015\ngrid: {sigmas_deg: [[0.01], [0.02]], alphas: [[0.5]]}"))
     assert [run.parameters for run in runs] == [{"sigmas_deg": [s], "alphas": [0.5]} for s in (0.01, 0.02)]
     for wrong, message in (
-        ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015-graph-linkage.ipynb"),
-        ("sigmas_deg: [-1]", "`sigmas_deg` must lie in"),
-        ("sigmas_deg: 0.1", r"`sigmas_deg` must be of type list\[float\]"),
-        ("n_common: 501", "`n_common` must be at most"),
+        ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015.ipynb"),
+        ("sigmas_deg: 0.1", "`sigmas_deg` must be of type list"),
+        ("n_common: many", "`n_common` must be of type int"),
     ):
-        file = sweep(f"notebook: 01-kroll2015-graph-linkage\nparameters: {{{wrong}}}")
+        file = sweep(f"notebook: 01-kroll2015\nparameters: {{{wrong}}}")
         with pytest.raises(ParameterError, match=message):
             batch(file, file.parent / "out")
-    file = sweep("notebook: 01-kroll2015-graph-linkage\ngrid: {sigmas_deg: [[0.01], [-1]], alphas: [[0.5]]}")
-    told = r"must lie in .*in the run with {'sigmas_deg': \[-1\], 'alphas': \[0.5\]}"
-    with pytest.raises(ParameterError, match=told):
-        batch(file, file.parent / "out")
     with pytest.raises(ParameterError, match="or one of 00-tour, 01-kroll2015"):
         read_sweep(sweep("notebook: nothing"))
 

@@ -4,15 +4,12 @@ from functools import partial, wraps
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from reident import ru_frame
 from reident.base import DataError
-from reident.plotting import new_figure, overlaps
+from reident.plotting import new_figure
 from reident.runner.gallery import collect, gallery, write_gallery
-from reident.runner.hero import draw_hero, hero_caption
 from reident.studies.captions import Drawn, caption, rests_on, title
 from reident.studies.study import Results
 
@@ -76,43 +73,23 @@ def test_a_caption_tells_the_rows_that_are_drawn():
 
 
 def test_a_figure_that_nobody_draws_is_refused(tmp_path):
-    (tmp_path / "kroll2015").mkdir()
-    (tmp_path / "kroll2015" / "ties.png").touch()
-    assert "### ties" in write_gallery(tmp_path).read_text(encoding="utf-8")
-    (tmp_path / "kroll2015" / "nonsense.png").touch()
+    (tmp_path / "abril2012").mkdir()
+    (tmp_path / "abril2012" / "leaking-attributes.png").touch()
+    assert "### leaking-attributes" in write_gallery(tmp_path).read_text(encoding="utf-8")
+    (tmp_path / "abril2012" / "nonsense.png").touch()
     with pytest.raises(DataError, match="no function draws it"):
         gallery(tmp_path)
 
 
-def test_the_first_picture_names_its_run_and_nothing_lies_on_anything():
-    lat, lon = np.random.default_rng(0).uniform([[49], [8]], [[53], [12]], (2, 60))
-    files = pd.DataFrame({"id": [f"{i}" for i in range(60)], "lat_deg": lat, "lon_deg": lon, "common": True})
-    matches = pd.DataFrame({"release": ["0", "1", "2"] * 2, "known": ["0", "1", "3"] * 2, "alpha": 0.5})
-    matches = matches.assign(true=matches["release"] == matches["known"], sigma_deg=[0.005] * 3 + [0.05] * 3)
-    trials = pd.DataFrame(
-        {"sigma_deg": [0.005, 0.02, 0.05] * 2, "risk": [1, 0.9, 0.5] * 2, "utility": [2, 0.2, 0.02] * 2}
-    )
-    told = {"risk": "risk", "utility": "utility", "attack": "clique attack", "analysis": "precision"}
-    ru_map = ru_frame(trials, method="coordinate noise", parameter="sigma_deg", **told)
-    frames = {"files": pd.concat([files.assign(file=name) for name in ("original", "known")]), "matches": matches}
-    results = Results("kroll2015", "smoke", 1, {**frames, "ru_map": ru_map}, pd.DataFrame())
-    found = overlaps(draw_hero(results))
-    assert found["on_text"] == found["on_point"] == found["off_axes"] == found["outside"] == 0
-    assert found["smallest_pt"] >= 7
-    assert "0.6 km and at 5.6 km" in hero_caption(results)
-    with pytest.raises(DataError, match="two noises"):
-        draw_hero(Results("kroll2015", "smoke", 1, {"matches": matches[:3]}, pd.DataFrame()))
-
-
 def test_results_are_collected_with_their_comparison(tmp_path):
     made, folder = tmp_path / "made", tmp_path / "kept"
-    drawn = FIGURES / "kroll2015"
-    (made / "kroll2015" / "figures").mkdir(parents=True)
+    drawn = FIGURES / "abril2012"
+    (made / "abril2012" / "figures").mkdir(parents=True)
     for picture in [*drawn.glob("*.png"), *drawn.glob("*.svg")]:
-        (made / "kroll2015" / "figures" / picture.name).write_bytes(picture.read_bytes())
-    (made / "kroll2015" / "comparison.csv").write_bytes((drawn / "kroll2015.csv").read_bytes())
-    (made / "kroll2015" / "study.json").write_bytes((drawn / "kroll2015.json").read_bytes())
-    assert collect(made, folder) == ["kroll2015"]
-    collected = {path.name for path in (folder / "kroll2015").iterdir()}
+        (made / "abril2012" / "figures" / picture.name).write_bytes(picture.read_bytes())
+    (made / "abril2012" / "comparison.csv").write_bytes((drawn / "abril2012.csv").read_bytes())
+    (made / "abril2012" / "study.json").write_bytes((drawn / "abril2012.json").read_bytes())
+    assert collect(made, folder) == ["abril2012"]
+    collected = {path.name for path in (folder / "abril2012").iterdir()}
     assert {path.name for path in drawn.iterdir() if path.suffix != ".txt"} == collected  # captions are written later
     assert "Claims: " in write_gallery(folder).read_text(encoding="utf-8")

@@ -8,10 +8,8 @@ import pytest
 from reident.base import Choice, DataError, ParameterError, Real, Whole
 from reident.runner import check_parameters
 from reident.runner._parameters import notebook_defaults
-from reident.studies import kroll2015
 from reident.studies.abril2012.maskings import MASKINGS, masking_settings
 from reident.studies.catalogue import STUDIES
-from reident.studies.kroll2015.trials import deviation
 from reident.studies.parameters import Listed, changed, rules
 
 
@@ -93,11 +91,6 @@ def test_methods_that_are_given_are_attacked_too(monkeypatch):
     assert study.plan("quick").attack_methods == study.profiles["quick"].attack_methods
 
 
-def test_files_cannot_have_more_in_common_than_they_hold():
-    with pytest.raises(ParameterError, match="`n_common` must be at most the records of the smaller file"):
-        STUDIES["kroll2015"].plan("smoke", n_original=40)
-
-
 def test_an_own_protection_is_told_in_full():
     plan = STUDIES["abril2012"].plan("smoke", protections=["M4-33", {"name": "two", "groups": [2], "k": 3}], k=4)
     assert plan.k == 4
@@ -129,9 +122,6 @@ def test_an_own_protection_is_told_in_full():
 @pytest.mark.parametrize(
     ("study", "given", "message"),
     [
-        ("kroll2015", {"sigmas_deg": [10.0]}, "window of at most 50 km, got 10, which makes it 1808 km at alpha 0.5"),
-        ("kroll2015", {"sigmas_deg": [1.5], "alphas": [0.1]}, "which makes it 271 km at alpha 0.5"),
-        ("kroll2015", {"alphas": [0.1, 0.9999999], "sigmas_deg": [0.05]}, "at alpha 1"),
         ("abril2012", {"n_records": 20, "k": 270}, r"`k` must be at most half of `n_records` \(20\), got 270"),
         ("abril2012", {"n_records": 30, "k": 20}, r"`k` must be at most half of `n_records` \(30\), got 20"),
         ("vanhoef2012_tables", {"ks": [100_000]}, r"`ks` must be at most the people of a release \(300\), got 100000"),
@@ -143,35 +133,11 @@ def test_what_no_trial_could_do_is_refused_before_the_first(study, given, messag
         STUDIES[study].plan("smoke", **given)
 
 
-def test_the_forecast_width_of_a_window_is_about_that_of_the_sample():
-    for sigma_deg in (0.01, 0.05):
-        sampled_km = deviation(sigma_deg, 2015).variance_km2 ** 0.5
-        assert abs(sampled_km / (kroll2015._DEVIATION_KM * sigma_deg) - 1) < 0.1
-
-
 def test_maskings_make_no_single_cluster_of_all_records():
     """With 20 records a masking of k = 25 had ended the run."""
     settings = masking_settings(["census"], "simulated", 20)
     assert max(one["amount"] for one in settings if one["method"] in ("microaggregation", "k-anonymity")) == 10
     assert len(masking_settings(["census"], "simulated", 60)) == sum(map(len, MASKINGS.values()))
-
-
-@pytest.mark.slow
-def test_a_run_under_other_conditions_is_not_compared_with_print():
-    study = STUDIES["kroll2015"]
-    own = {"n_original": 60, "n_known": 60, "n_common": 20, "sigmas_deg": [0.012], "alphas": [0.35]}
-    results = study.run("smoke", **own, progress=False)
-    assert set(results.comparison["verdict"]) == {"not comparable"}
-    assert results.comparison["note"].str.contains("other n_original, n_known, n_common than").all()
-    assert set(results.frames["trials"]["sigma_deg"]) == {0.012}
-    assert results.parameters["n_original"] == 60
-    assert results.frames["files"].query("file == 'original'").shape[0] == 60
-    figures = study.draw(results)
-    assert set(figures) == set(study.figures)
-    for name in ("figure-5-against-sigma", "figure-6-against-alpha"):  # print has no such cells
-        assert "print" not in figures[name].get_suptitle()
-    drawn = results.frames["matches"][["sigma_deg", "alpha"]].drop_duplicates()
-    assert drawn.to_numpy().tolist() == [[0.012, 0.35]]
 
 
 @pytest.mark.slow
@@ -221,8 +187,6 @@ def test_garbage_in_any_parameter_of_a_notebook_is_refused_by_name(study):
 @pytest.mark.parametrize(
     ("study", "name"),
     [
-        ("kroll2015", "n_datasets"),
-        ("kroll2015", "repetitions"),
         ("abril2012", "draws"),
         ("vanhoef2012_networks", "n_seeds"),
     ],

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from office import office
-from reident.studies.catalogue import STUDIES
 from small_notebooks import write_notebook
 
 pytest.importorskip("hatchling")
@@ -84,7 +83,7 @@ def test_the_wheel_reproduces_a_study(reident, tmp_path):
     run(reident, "reproduce", study, "--profile", "smoke", "--jobs", 1, "--out", "out", "--quiet", cwd=tmp_path)
     assert json.loads((tmp_path / "out" / study / "record.json").read_text())["status"] == "ok"
     page = (tmp_path / "out" / "index.html").read_text()
-    assert all(figure in page for figure in STUDIES[study].figures)
+    assert all(figure in page for figure in ("figure-5-against-sigma", "figure-8-ru-map", "Table 5: recall"))
 
 
 @pytest.mark.notebook

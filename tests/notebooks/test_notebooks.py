@@ -6,14 +6,16 @@ import pytest
 
 from reident.data._paths import notebooks_folder
 from reident.runner import NotebookRun, run_notebooks
+from reident.runner.experiments import experiments
 from reident.studies.catalogue import STUDIES
 from reident.workbench.examples import example_places
 
 # What makes a notebook small; a study's notebook takes the profile that is there for it.
 SMALL = {"00-tour": {"repetitions": 2}}
 
-STUDY_NAMES = ("kroll2015", "kroll2016", "abril2012", "holohan2017", "vanhoef2012_tables", "vanhoef2012_networks")
-NOTEBOOKS = sorted(set(notebooks_folder().glob("*.ipynb")) - {STUDIES[name].notebook_path for name in STUDY_NAMES})
+STUDY_NAMES = ("kroll2016", "abril2012", "holohan2017", "vanhoef2012_tables", "vanhoef2012_networks")
+ELSEWHERE = {STUDIES[name].notebook_path for name in STUDY_NAMES} | {*experiments().values()}
+NOTEBOOKS = sorted({*notebooks_folder().glob("*.ipynb")} - ELSEWHERE)
 
 
 @pytest.mark.notebook

@@ -1,10 +1,14 @@
 """Numbers that Kroll (2015) prints."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from reident import (
+    MetricMicrodata,
+    ParameterError,
     classical_linkage,
     common_subgraph_attack,
     compatibility_graph,
@@ -12,11 +16,12 @@ from reident import (
     great_circle_km,
     linkage_quality,
     max_cliques,
+    perturb_coordinates,
+    points_in_area,
     published,
 )
 from reident.data.datasets import load_boundary, load_census_shares, load_example2, load_poets
-from reident.studies import kroll2015 as study
-from reident.studies.kroll2015 import trials
+from reident.experiments.kroll2015 import deviation, draw_files, pinned, read_files, trial
 
 
 def test_example_2_to_the_printed_digit():
@@ -70,37 +75,137 @@ def test_table_3_within_its_sampling_error(row):
     assert row["variance_km2"] == pytest.approx(reference.variance_km2, rel=z * np.sqrt((kurtosis - 1) / 1000))
 
 
-@pytest.mark.slow
-def test_study_runs_and_compares_every_printed_number_of_its_profile(smoke):
-    results, _ = smoke("kroll2015")
-    comparison = results.comparison.set_index("item")
-    exact = comparison[comparison["needs"] == "nothing"]
-    assert (exact["verdict"] == "agrees").all()
-    assert len(exact) == 12
-    profile = study.PROFILES["smoke"]
-    n_cells = len(profile.sigmas_deg) * len(profile.alphas)
-    cells = comparison[comparison["reproduced"].notna() & comparison["row"].notna()]
-    assert cells["kind"].str.startswith("number").sum() == 6 + 8 * len(profile.sigmas_deg) + 2 * n_cells
-    predicted = sum(alpha < 0.5 for alpha in profile.alphas)
-    assert (cells["kind"] == "level").sum() == 3 * predicted  # one a rule for ties
-    assert results.frames["trials"]["is_optimal"].all()
-    deviations = results.frames["deviations"]
-    assert deviations["reproduced"].between(deviations["low"], deviations["high"]).all()
-    assert set(comparison.loc[comparison.index.str.startswith("Table 3"), "verdict"]) <= {"agrees", "cannot tell"}
-    calibrated = comparison[comparison["kind"].str.endswith("calibrated") & comparison["row"].notna()]
-    assert set(calibrated["verdict"]) == {"cannot tell"}  # two data sets are too few
+def test_example_9_has_two_maximum_cliques():
+    """One record faces two that lie closer together than the window."""
+    graph = compatibility_graph([1], np.zeros((1, 1)), [1, 1], np.array([[0, 0.5], [0.5, 0]]), window_km=(-1, 1))
+    assert len(max_cliques(graph, rng=0).cliques) == 2
+
+
+def largest_common_subgraph(labels, distances, window_km):
+    """Return the size of the largest matching of equal labels whose distances agree, by trying every matching."""
+    n = len(labels[0])
+    for size in range(n, 0, -1):
+        for a, b in itertools.product(itertools.combinations(range(n), size), itertools.permutations(range(n), size)):
+            close = np.abs(distances[0][np.ix_(a, a)] - distances[1][np.ix_(b, b)]) <= window_km
+            if close.all() and (labels[0][list(a)] == labels[1][list(b)]).all():
+                return size
+    return 0
+
+
+def test_theorem_7_largest_cliques_are_largest_common_subgraphs():
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        labels = rng.integers(2, size=(2, 4))
+        d = [great_circle_km(*rng.uniform(0, 0.1, (2, 4))) for _ in range(2)]
+        graph = compatibility_graph(labels[0], d[0], labels[1], d[1], window_km=(-3, 3))
+        assert len(max_cliques(graph, rng=0).cliques[0]) == largest_common_subgraph(labels, d, 3.0)
+
+
+def test_exact_distances_to_three_points_fix_a_fourth():
+    """Section 5. On the sphere a distance is an angle to a known direction: three of them are linear equations."""
+    lat, lon = np.radians(points_in_area(load_boundary("germany"), 400, rng=3)).reshape(2, 100, 4)
+    points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+    known, point = points[:, :3], points[:, 3]
+    angles_km = 6371 * np.arccos((known * point[:, None]).sum(axis=-1))
+    found = np.linalg.solve(known, np.cos(angles_km / 6371)[..., None])[..., 0]
+    assert 6371 * np.linalg.norm(found - point, axis=1).max() < 0.01
+
+
+def test_table_5_itself_denies_that_recall_is_flat():
+    table = published("kroll2015", "table5").pivot_table(index="sigma_deg", columns="alpha", values="recall")
+    ratio = table.iloc[-3:].mean() / table.iloc[:3].mean()
+    assert ratio.loc[[0.1, 0.2, 0.3]].round(2).tolist() == [0.32, 0.69, 0.86]
+    assert (ratio > 1).sum() == 0
+
+
+#: sigma_deg, alpha, data set: precision, recall, their values for a random clique, cliques, vertices, edges; computed
+#: by the program before its trials were rewritten.
+FROZEN = [
+    (0.01, 0.5, 2015, 15 / 15, 0.30, 15 / 15, 0.30, 4, 16_359, 388_415),
+    (0.005, 0.1, 2016, 4 / 4, 0.08, 4 / 4, 0.08, 6, 15_714, 32_784),
+    (0.03, 0.9, 2017, 32 / 42, 0.64, 31 / 42, 0.62, 4, 16_801, 3_348_332),
+    (0.05, 0.7, 2015, 25 / 38, 0.50, 26 / 38, 0.52, 6, 16_359, 3_160_209),
+]
+
+
+@pytest.mark.parametrize("row", FROZEN, ids=lambda row: f"{row[0]}-{row[1]}")
+def test_trials_repeat_the_numbers_of_the_program_before(row):
+    sigma_deg, alpha, dataset, *expected = row
+    names = ["precision", "recall", "precision_random", "recall_random", "n_max_cliques", "n_candidates", "n_edges"]
+    result = trial(np.random.default_rng([1, dataset]), sigma_deg=sigma_deg, alpha=alpha, dataset=dataset)
+    assert [result[name] for name in names] == pytest.approx(expected, rel=1e-12)
+    assert result["is_optimal"]
+
+
+@pytest.mark.parametrize(
+    ("noise", "precision", "recall"),
+    [
+        ({"sigma_deg": 0.01, "gamma": 0.9}, 17 / 18, 0.34),
+        ({"sigma_km": 2.1, "gamma": 0.9}, 1, 0.14),
+        ({"sigma_km": 2.1}, 1, 0.14),
+    ],
+)
+def test_variants_repeat_the_numbers_of_the_program_before(noise, precision, recall):
+    result = trial(np.random.default_rng(3), alpha=0.5, dataset=2015, **noise)
+    assert (result["precision"], result["recall"]) == pytest.approx((precision, recall), rel=1e-12)
+
+
+def test_a_trial_is_the_public_attack():
+    """`trial` shares one product graph among its rules; the public function makes its own."""
+    files = draw_files(2016, n_original=150, n_known=150, n_common=30)
+    rng = np.random.default_rng(5)
+    masked = perturb_coordinates(files.original["lat_deg"], files.original["lon_deg"], sigma_deg=0.02, rng=rng)
+    quasi = ["sex", "age_class"]
+    release = MetricMicrodata(files.original[quasi], great_circle_km(*masked))
+    known = MetricMicrodata(files.known[quasi], great_circle_km(files.known["lat_deg"], files.known["lon_deg"]))
+    window_km = deviation(0.02, 2016).window_km(0.7)
+    options = {"quasi": quasi, "search": "published", "time_limit_s": None, "progress": False}
+    attack = common_subgraph_attack(release, known, window_km=window_km, rng=rng, **options)
+    quality = linkage_quality(attack.links, files.truth)
+    sizes = {"n_original": 150, "n_known": 150, "n_common": 30}
+    result = trial(np.random.default_rng(5), sigma_deg=0.02, alpha=0.7, dataset=2016, **sizes)
+    assert (result["precision"], result["recall"]) == (quality.precision, quality.recall)
+    assert result["n_edges"] == attack.n_edges
+    true = {tuple(pair) for pair in files.truth[["release", "known"]].to_numpy()}
+    places = {"release": files.original.index, "known": files.known.index}
+    joined = 0
+    for (a, u), (b, v) in itertools.combinations(sorted(true), 2):
+        i, j = (places["release"].get_loc(name) for name in (a, b))
+        k, m = (places["known"].get_loc(name) for name in (u, v))
+        joined += window_km[0] < known.distances_km[k, m] - release.distances_km[i, j] < window_km[1]
+    assert result["common_edges"] == pytest.approx(joined / (len(true) * (len(true) - 1) / 2))
+
+
+def test_own_files_are_attacked_as_drawn_ones_are(tmp_path):
+    files = draw_files(2016, n_original=150, n_known=150, n_common=30)
+    person = files.truth.set_index("known")["release"]
+    known = files.known.rename(index=person.to_dict())
+    for name, frame in (("table", files.original), ("known", known)):
+        frame.rename_axis("id").to_csv(tmp_path / f"{name}.csv")
+    own = {name: pinned(str(tmp_path / f"{name}.csv")) for name in ("table", "known")}
+    result = trial(np.random.default_rng(1), sigma_deg=0.005, alpha=0.9, dataset=1, **own)
+    assert result["precision"] == 1
+    (tmp_path / "known.csv").write_text("id,lat_deg\na,1\n")
+    with pytest.raises(ParameterError, match="has changed"):
+        read_files(**own)
+    with pytest.raises(ParameterError, match="`known` must have a column `lon_deg`"):
+        read_files(own["table"], pinned(str(tmp_path / "known.csv")))
+
+
+@pytest.mark.parametrize("noise", [{}, {"sigma_deg": 0.01, "sigma_km": 1.0}])
+def test_one_kind_of_noise_is_given(noise):
+    with pytest.raises(ParameterError, match="give one of"):
+        trial(np.random.default_rng(1), alpha=0.5, dataset=1, **noise)
 
 
 @pytest.mark.slow
-def test_attack_on_the_study_files_without_noise_finds_everybody():
-    from reident import MetricMicrodata
-
-    original, known, truth = trials.files(1)
+def test_attack_without_noise_finds_every_common_person():
+    files = draw_files(1)
+    quasi = ["sex", "age_class"]
     release, background = (
-        MetricMicrodata(table[trials.QUASI], great_circle_km(table["lat_deg"], table["lon_deg"]))
-        for table in (original, known)
+        MetricMicrodata(table[quasi], great_circle_km(table["lat_deg"], table["lon_deg"]))
+        for table in (files.original, files.known)
     )
-    linkage = common_subgraph_attack(release, background, quasi=trials.QUASI, window_km=(-1e-6, 1e-6), rng=1)
-    quality = linkage_quality(linkage.links, truth)
-    assert quality.recall == 1
-    assert quality.precision == 1
+    linkage = common_subgraph_attack(release, background, quasi=quasi, window_km=(-1e-6, 1e-6), rng=1)
+    quality = linkage_quality(linkage.links, files.truth)
+    assert (quality.precision, quality.recall) == (1, 1)

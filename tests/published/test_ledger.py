@@ -7,20 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident.base import DataError
-from reident.data.papers import claims, errata, published
+from reident.data.papers import claims, errata
 from reident.runner._index import read_comparison
 from reident.runner.gallery import PAGE
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import (
     COLUMNS,
     DRAWN,
-    OWN,
     RULES,
     SIMULATION,
     VERDICTS,
     Beside,
-    Reading,
     held,
     held_in_all,
     judge,
@@ -178,32 +175,6 @@ def test_rules_say_what_they_mean(rule):
     assert {"agrees", "differs"} <= seen
 
 
-def test_a_cell_that_would_agree_with_its_neighbours_print_cannot_be_told():
-    printed = published("kroll2015", "table4").set_index(["sigma_deg", "alpha"])["precision"]
-    here, below, beside = printed[0.02, 0.5], printed[0.025, 0.5], printed[0.02, 0.6]
-
-    def verdict(half):
-        cells = {("0.020", "0.5"): here, ("0.025", "0.5"): below, ("0.020", "0.6"): beside}
-        rows = [
-            Reading("Table 4: precision", value, value - half, value + half, row=row, column=column, published=value)
-            for (row, column), value in cells.items()
-        ]
-        frame = ledger(claims("kroll2015"), rows).set_index("item")
-        return frame.loc["Table 4: precision, 0.020, 0.5", ["verdict", "power", "note"]].tolist()
-
-    assert verdict(1e-5)[0] == "agrees"
-    assert verdict(0.01) == ["cannot tell", "0.01", "the next cell's print would agree as well"]
-    assert verdict(0.15) == ["cannot tell", "0.15", "interval wider than 0.2"]
-
-
-def test_a_claim_without_a_reading_keeps_its_row_and_a_reading_needs_a_claim():
-    frame = ledger(claims("kroll2015"), [])
-    assert frame["item"].tolist() == claims("kroll2015")["item"].tolist()
-    assert set(frame["verdict"]) == {"cannot tell"}
-    with pytest.raises(DataError, match="a reading must belong to a claim, got 'Table 9'"):
-        ledger(claims("kroll2015"), [Reading("Table 9", 1)])
-
-
 def test_a_statement_in_words_notices_a_reversal_and_no_more():
     said = ledger(claims("vanhoef2012_tables"), [held("3.2: who is sampled is exposed", True, "")]).set_index("item")
     assert said.loc["3.2: who is sampled is exposed", ["verdict", "power"]].tolist() == ["agrees", "reversal"]
@@ -221,31 +192,6 @@ def test_a_statement_about_several_settings_must_hold_in_each_and_cannot_be_told
     row = ledger(claims("vanhoef2012_tables"), [held_in_all(item, effects, "")]).set_index("item").loc[item]
     assert row["verdict"] == verdict
     assert row["power"] == ("" if verdict == "differs" else "one setting")
-
-
-def test_drawn_data_count_only_where_the_document_draws_its_own():
-    item, simulated = "Example 10: number of maximum cliques", "Section 5: possible matches of 500 and 500 records"
-    frame = ledger(
-        claims("kroll2015"), [Reading(item, 1, got=DRAWN), Reading(simulated, 15_500, 15_000, 16_000, DRAWN, draws=9)]
-    )
-    verdicts = frame.set_index("item")["verdict"]
-    assert verdicts[item] == "not comparable"
-    assert verdicts[simulated] == "agrees"
-    assert ledger(claims("kroll2015"), [Reading(item, 2, got=OWN)]).set_index("item").loc[item, "verdict"] == "differs"
-
-
-def test_a_difference_with_an_erratum_is_proven_wrong():
-    item = "recall does not depend on sigma: last three against first three, a ratio of .9 to 1.1 at every alpha"
-    row = ledger(claims("kroll2015"), [Reading(item, 4, published=9)]).set_index("item").loc[item]
-    assert row["verdict"] == "proven wrong"
-    assert "erratum 2" in row["note"]
-
-
-def test_table_5_of_kroll2015_itself_denies_that_recall_is_flat():
-    table = published("kroll2015", "table5").pivot_table(index="sigma_deg", columns="alpha", values="recall")
-    ratio = (table.iloc[-3:].mean() / table.iloc[:3].mean()).round(2)
-    assert ratio.iloc[:3].tolist() == [0.32, 0.69, 0.86]
-    assert ratio.iloc[3:].between(0.88, 0.92).all()
 
 
 def test_statistics_of_a_table_are_recomputed_by_hand():

@@ -193,7 +193,9 @@ def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     elif printed is None:
         printed = published(claim.stem, claim.table)
     printed = printed.query(claim.where) if claim.where else printed
-    cells = printed.set_index(cells_by if len(cells_by) > 1 else cells_by[0])[claim.value or claim.measure].dropna()
+    cells = (
+        printed.groupby(cells_by if len(cells_by) > 1 else cells_by[0])[claim.value or claim.measure].mean().dropna()
+    )
     values, names = _values(trials, claim.measure or claim.value, cells_by, cells.index)
     if not values.size:
         return {}
@@ -220,6 +222,9 @@ def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     row |= {"low": verdict.rms[1], "high": verdict.rms[2], "judged": int(verdict.is_supported.sum()), "look": look}
     row |= {"datasets_needed": int(np.median([datasets_needed(e, claim.margin, int(design[0])) for e in error]))}
     row |= {"verdict": _verdict(verdict), "deviating": _named(names[verdict.is_nonzero])}
+    if verdict.is_undecidable and used.shape[1] == 1 < design[1]:
+        note = "one repetition a data set does not show the error of the published numbers"
+        row |= {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
     return row | ({"verdict_as_printed": _verdict(as_printed[0])} if as_printed else {})
 
 
@@ -238,7 +243,7 @@ def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.I
 
 def _too_few(claim: Claim) -> dict[str, Any]:
     note = f"the first look is at {claim.schedule[0]} data sets"
-    return {"verdict": "open", "verdict_as_printed": "open", "note": "; ".join(filter(None, [note, claim.note]))}
+    return {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
 
 
 def _verdict(verdict: Verdict) -> str:

@@ -116,7 +116,8 @@ def components(values: np.ndarray) -> Components:
         ratio[is_random] = a * x**-0.5 + b
     inflation = 1 + repetitions * ratio
     within = ((n - 1) * variances * repetitions / inflation + n * (repetitions - 1) * raw) / (n * repetitions - 1)
-    pooled = within * inflation / repetitions
+    within = np.where(is_random, within, 0)
+    pooled = np.where(is_random, within * inflation / repetitions, variances)
     variance = ((n - 1) * variances + _PRIOR_DF * pooled) / (n - 1 + _PRIOR_DF)
     return Components(n, repetitions, mean, within, np.maximum(variance - within / repetitions, 0), cov)
 

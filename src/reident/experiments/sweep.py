@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import threadpoolctl
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from reident.base import ParameterError, TrialError, check_integer, check_seed
 from reident.base.rng import stable_hash

@@ -55,7 +55,7 @@ def draw_ru_curve(
     ax : Axes
         Of a frame made by `frame_ru_map`.
     points : DataFrame
-        As `ru_points` returns them.
+        As `ru_points` returns them; the risk is a share, and so are the ends of its interval.
     limit : float
         Largest tolerated risk.
     colour, line, marker
@@ -66,7 +66,10 @@ def draw_ru_curve(
         Where the labels of the first and the last release stand, in points from them.
     """
     x, y = points["utility"], points["risk"]
-    ax.errorbar(x, y, points["half"], color=colour, linestyle=line, marker=marker, linewidth=1.2, elinewidth=0.7)
+    if x.min() == x.max():  # a scale needs two ends
+        ax.update_datalim([(x.iloc[0] / 2, y.iloc[0]), (x.iloc[0] * 2, y.iloc[0])])
+    bars = [points["half"].clip(upper=y), points["half"].clip(upper=1 - y)]
+    ax.errorbar(x, y, bars, color=colour, linestyle=line, marker=marker, linewidth=1.2, elinewidth=0.7)
     style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "color": colour, "ha": "center", "zorder": 5}
     ends = () if unit is None else ((0, shifts[0]), (-1, shifts[1]))
     for end, shift in ends[: len(points)]:

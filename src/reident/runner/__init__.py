@@ -26,6 +26,7 @@ from reident.runner._board import Board
 from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
+from reident.runner.experiments import experiments, profile_parameters, trials_folder
 from reident.studies.catalogue import available_studies, select_studies
 
 __all__ = [
@@ -42,7 +43,10 @@ __all__ = [
 ]
 
 #: Parameters that say where and how, not what: they do not make another run.
-_NOT_IDENTIFYING = ("out", "jobs")
+_NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
+
+#: Minutes that the quick profiles of experiments take, for their order and the time left.
+_QUICK_MINUTES = {"kroll2015": 0.9}
 
 
 @dataclass(frozen=True)
@@ -241,20 +245,27 @@ def study_runs(
         seed = check_seed(seed)
     others = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
     of_studies = {study.notebook: study for study in available_studies()}
-    asked = [of_studies[name].name if name in of_studies else name for name in names]
+    known = experiments()
+    names_of = {path.stem: name for name, path in known.items()} | {name: one.name for name, one in of_studies.items()}
+    asked = [names_of.get(name, name) for name in names]
+    named = [name for name in known if not names or {name, name.partition("_")[0]} & {*asked}]
+    of_experiments = {*named, *(name.partition("_")[0] for name in named)}
     plain = [name for name in asked if name in others]
-    studies = select_studies([name for name in asked if name not in plain]) if not names or asked != plain else []
-    by_time = sorted(studies, key=lambda study: study.quick_minutes)
-    studies = by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
+    rest = [name for name in asked if name not in plain and name not in of_experiments]
+    studies = select_studies(rest) if not names or rest else []
+    timed = [(name, known[name], _QUICK_MINUTES.get(name, 1.5)) for name in named]
+    timed += [(study.name, study.notebook_path, study.quick_minutes) for study in studies]
+    by_time = sorted(timed, key=lambda run: run[2])
     chosen = [(name, others[name], 1.0) for name in plain]
-    chosen += [(study.name, study.notebook_path, study.quick_minutes) for study in studies]
+    chosen += by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
     at_once = max(1, min(jobs, len(chosen)))
     inside = jobs if profile == "full" else max(1, jobs // at_once)
     wanted = {"profile": profile, "jobs": inside} | ({} if seed is None else {"seed": seed})
     runs = []
     for name, notebook, minutes in chosen:
         defaults = notebook_defaults(notebook)
-        parameters = {key: value for key, value in wanted.items() if key in defaults}
+        own = profile_parameters(notebook, profile) if name in known else {}
+        parameters = own | {key: value for key, value in wanted.items() if key in defaults}
         runs.append(NotebookRun(name, notebook, parameters, minutes=minutes))
     return runs, at_once
 
@@ -296,6 +307,9 @@ def reproduce(
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
         raise DataError("there is no study to reproduce: no notebook of a study came with this installation")
+    for run in runs:
+        if run.name in experiments():
+            run.parameters["cache"] = trials_folder(out, run.name)
     with page_at_the_end(out, lambda: write_index(out)):
         return run_notebooks(
             runs,

@@ -10,6 +10,7 @@ import pandas as pd
 from reident.pages import write_page
 from reident.runner._attempts import RECORD, read_record
 from reident.runner._execute import NOTEBOOK, PAGE
+from reident.runner.experiments import citation_of, experiments
 from reident.studies.catalogue import STUDIES
 
 __all__ = ["read_records", "write_index"]
@@ -23,7 +24,7 @@ def read_records(out: str | Path) -> list[dict[str, Any]]:
     """Return the records of the runs published in a folder: studies in their order, then the others by name."""
     read = (read_record(file) for file in Path(out).glob(f"*/{RECORD}"))
     records = [record for record in read if record is not None]  # a damaged one stands for nothing
-    order = {name: position for position, name in enumerate(STUDIES)}
+    order = {name: position for position, name in enumerate([*experiments(), *STUDIES])}
     return sorted(records, key=lambda record: (order.get(record["name"], len(order)), record["name"]))
 
 
@@ -65,18 +66,20 @@ def _shown(out: Path, record: dict[str, Any]) -> dict[str, Any]:
     """Return what the page shows of a run."""
     name, study = record["name"], STUDIES.get(record["name"])
     comparison = read_comparison(out / name / "comparison.csv")
+    compared = read_comparison(out / name / "claims.csv")
     files = ((PAGE, "the study as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))
     return {
         "name": name,
         "title": study.title if study else record["title"],
-        "citation": study.document.citation if study else "",
+        "citation": study.document.citation if study else citation_of(name),
         "profile": str(record["parameters"].get("profile", "")),
         "parameters": ", ".join(f"{key} = {value!r}" for key, value in record["parameters"].items()),
         "seconds": record["seconds"],
         "error": failure(record),
         "files": [(f"{name}/{file}", said) for file, said in files if (out / name / file).is_file()],
         "figures": list(_figures(out, name)),
-        "verdicts": counts(comparison),
+        "verdicts": counts(compared if comparison is None else comparison),
+        "compared": [] if compared is None else compared.to_dict("records"),
         "claims": [] if comparison is None else comparison.to_dict("records"),
     }
 
@@ -84,10 +87,13 @@ def _shown(out: Path, record: dict[str, Any]) -> dict[str, Any]:
 def _figures(out: Path, name: str) -> Any:
     folder = out / name / "figures"
     images = {file.stem: file for kind in ("svg", "png") for file in folder.glob(f"*.{kind}")}
+    captions = read_comparison(folder / "captions.csv")
+    titles = {} if captions is None else dict(zip(captions["figure"], captions["title"], strict=True))
     for stem, file in sorted(images.items(), key=lambda item: _natural(item[0])):
         drawn = folder / f"{stem}.svg"
         source, link = (path.relative_to(out).as_posix() for path in (file, drawn if drawn.is_file() else file))
-        yield {"name": stem.replace("-", " "), "source": source, "link": link}
+        shown = stem.replace("-", " ")
+        yield {"name": shown, "title": titles.get(stem, shown), "source": source, "link": link}
 
 
 def _natural(text: str) -> list[Any]:

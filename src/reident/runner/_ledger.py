@@ -9,10 +9,14 @@ import pandas as pd
 
 from reident.data._paths import data_folder
 from reident.runner._index import read_comparison
+from reident.runner.experiments import experiments
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import DATA, VERDICTS
 
-__all__ = ["committed_ledgers", "differences", "markdown", "matrix"]
+__all__ = ["committed_ledgers", "differences", "experiments_table", "markdown", "matrix"]
+
+#: Verdicts of `reident.compare`.
+CLAIM_VERDICTS = ("agrees", "differs", "document in error", "open", "undecidable", "not comparable")
 
 
 def matrix(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -55,6 +59,19 @@ def markdown(ledgers: Mapping[str, pd.DataFrame]) -> str:
     for (document, got), row in matrix(ledgers).iterrows():
         lines.append(f"| `{document}` | {got} | " + " | ".join(str(count or "") for count in row) + " |")
     lines += ["", *(f"- `{document}`: {sentence}" for document, sentence in differences(ledgers))]
+    return "\n".join(lines) + "\n"
+
+
+def experiments_table(folder: str | Path) -> str:
+    """Count the claims of the experiments in `folder` by document, data (rows) and verdict (columns), as Markdown."""
+    files = {name: Path(folder) / name / "claims.csv" for name in experiments()}
+    frames = [read_comparison(file).assign(document=name) for name, file in files.items() if file.is_file()]  # type: ignore[union-attr]
+    if not frames:
+        return ""
+    lines = ["| document | data | " + " | ".join(CLAIM_VERDICTS) + " |", "|---|---|" + "---:|" * len(CLAIM_VERDICTS)]
+    for (document, data), rows in pd.concat(frames).groupby(["document", "data"], sort=False):
+        counted = [str((rows["verdict"] == verdict).sum() or "") for verdict in CLAIM_VERDICTS]
+        lines.append(f"| `{document}` | {data} | " + " | ".join(counted) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -2,8 +2,8 @@
 
 The file names a notebook and the values of its parameters::
 
-    notebook: 01-kroll2015-graph-linkage   # a notebook of the house, or a path from this file
-    parameters: {profile: smoke}           # the same for all runs
+    notebook: 01-kroll2015   # a notebook of the house, or a path from this file
+    parameters: {gamma: 0.8}               # the same for all runs
     grid:                                  # the product of these values, or a list of settings
       seed: [1, 2, 3]
     repetitions: 1                         # more give each run a `seed` of its own

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reident.base import DataError
-from reident.plotting import save_figure
 from reident.runner._index import SAID, counts, read_comparison
-from reident.runner._ledger import committed_ledgers, markdown
-from reident.runner.hero import HERO, draw_hero, hero_caption
+from reident.runner._ledger import committed_ledgers, experiments_table, markdown
+from reident.runner._parameters import notebook_title
+from reident.runner.experiments import citation_of, experiments
 from reident.studies.captions import caption, draw_all, title
 from reident.studies.catalogue import available_studies
 from reident.studies.study import Results, Study
@@ -37,6 +37,17 @@ def gallery(folder: str | Path) -> str:
         "Captions are made from the results that were drawn.",
     ]
     shown: set[Path] = set()
+    for name, notebook in experiments().items():
+        entries = list(_of_experiment(folder / name))
+        shown.update(path for path, _ in entries)
+        if entries:
+            parts += [
+                f"## {notebook_title(notebook)}",
+                f"{citation_of(name)} Notebook [{notebook.stem[:2]}](../notebooks/{notebook.name}), claims in "
+                f"[claims.csv]({name}/claims.csv).",
+                f"```console\nreident figures {name}\n```",
+                *(f"### {path.stem}\n\n{text}\n\n![{text}]({name}/{path.name})" for path, text in entries),
+            ]
     for study in available_studies():
         entries = list(_entries(study, folder / study.stem))
         shown.update(path for path, _ in entries)
@@ -61,6 +72,13 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
     `results` is what `reident reproduce` wrote. A study that is not there keeps what `folder` has of it.
     """
     collected = []
+    for name in experiments():
+        source, target = Path(results) / name, Path(folder) / name
+        if (source / "figures" / "captions.csv").is_file():
+            target.mkdir(parents=True, exist_ok=True)
+            for file in [*(source / "figures").iterdir(), source / "claims.csv"]:
+                shutil.copyfile(file, target / file.name)
+            collected.append(name)
     for study in available_studies():
         source, target = Path(results) / study.name, Path(folder) / study.stem
         if not (source / "study.json").is_file():
@@ -75,11 +93,15 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
             run = Results.load(source)
             for drawn in draw_all(study, run):
                 (target / f"{drawn.name}.txt").write_text(f"{caption(drawn)}\n", encoding="utf-8")
-            if study.name == HERO:
-                save_figure(draw_hero(run), "hero", folder, dpi=200)
-                (Path(folder) / "hero.txt").write_text(f"{hero_caption(run)}\n", encoding="utf-8")
         collected.append(study.name)
     return collected
+
+
+def _of_experiment(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the figures of an experiment with their findings, in the order of the notebook."""
+    captions = read_comparison(folder / "captions.csv")
+    for row in [] if captions is None else captions.to_dict("records"):
+        yield folder / f"{row['figure']}.png", row["title"]
 
 
 def verdicts(study: Study, folder: str | Path) -> str:
@@ -126,6 +148,6 @@ def write_gallery(folder: str | Path) -> Path:
     if readme.is_file() and MARKS[0] in (held := readme.read_text(encoding="utf-8")):
         before, _, rest = held.partition(MARKS[0])
         after = rest.partition(MARKS[1])[2]
-        told = markdown(committed_ledgers(folder))
+        told = f"{markdown(committed_ledgers(folder))}\n{experiments_table(folder)}"
         readme.write_text(f"{before}{MARKS[0]}{told}{MARKS[1]}{after}", encoding="utf-8")
     return page

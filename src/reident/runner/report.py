@@ -21,6 +21,7 @@ from reident.runner._attempts import RECORD
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner._index import counts, read_comparison, read_records, write_index
 from reident.runner._ledger import differences, matrix
+from reident.runner.experiments import draw_again, experiments
 from reident.runner.export import PRINT, export_figures
 from reident.studies.catalogue import STUDIES
 from reident.studies.comparison import DATA, RULES, VERDICTS
@@ -52,7 +53,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
         If no study has been reproduced in `out`, or `site` is not empty and no earlier site.
     """
     out, site = Path(out), Path(site)
-    records = [record for record in read_records(out) if record["name"] in STUDIES]
+    records = [record for record in read_records(out) if record["name"] in {*STUDIES, *experiments()}]
     if not records:
         raise DataError(f"no study has been reproduced in {str(out)!r}: run `reident reproduce --out {out}` first")
     if site.exists() and any(site.iterdir()) and not (site / "fidelity.html").is_file():
@@ -62,10 +63,16 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
         temporary.mkdir(parents=True)
         for record in records:
             _copy_study(out / record["name"], temporary / record["name"])
-            if draw:
+            if draw and record["name"] in STUDIES:
                 _draw_for_print(out / record["name"], temporary / PRINT / record["name"])
-        comparisons = {record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in records}
-        _write_fidelity(records, comparisons, temporary)
+            elif draw:
+                folder = temporary / PRINT / record["name"]
+                draw_again(record["name"], out, folder, width_mm=170, formats=("pdf",))
+        of_studies = [record for record in records if record["name"] in STUDIES]
+        comparisons = {
+            record["name"]: read_comparison(out / record["name"] / "comparison.csv") for record in of_studies
+        }
+        _write_fidelity(of_studies, comparisons, temporary)
         table = errata()
         documents = [
             (PAPERS[str(stem)].citation, rows.to_dict("records")) for stem, rows in table.groupby("stem", sort=False)
@@ -84,7 +91,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
 
 def _copy_study(source: Path, target: Path) -> None:
     target.mkdir(parents=True)
-    for name in (NOTEBOOK, PAGE, RECORD, "comparison.csv", "study.json"):
+    for name in (NOTEBOOK, PAGE, RECORD, "comparison.csv", "study.json", "claims.csv"):
         if (source / name).is_file():
             shutil.copy2(source / name, target / name)
     if (source / "figures").is_dir():

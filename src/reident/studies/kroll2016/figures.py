@@ -25,7 +25,6 @@ from reident.plotting._style import (
     say_instead,
 )
 from reident.studies.captions import rests_on
-from reident.studies.kroll2015.figures import draw_file
 from reident.studies.kroll2016 import STUDY
 from reident.studies.kroll2016.figures_kept import city_pairs, figure_1, figure_2, uses
 from reident.studies.kroll2016.figures_parts import data_class, outline, sizes_of, source
@@ -39,6 +38,17 @@ _RISK_LIMIT = 0.25
 
 # Shares that are all below this one are told, not drawn.
 _NOTHING = 0.03
+
+
+def draw_file(ax: Axes, part: pd.DataFrame) -> None:
+    """Draw where the records of a file are, and which of them are in the other file, too."""
+    for common, marker, colour, label in (
+        (False, "o", "0.55", "in this file only"),
+        (True, "^", COLOURS[3], "in both"),
+    ):
+        shown = part[part["common"] == common]
+        ax.scatter(shown["lon_deg"], shown["lat_deg"], s=14 if common else 7, marker=marker, color=colour,
+                   label=f"{label} ({len(shown)})", linewidths=0, zorder=2 + common)  # fmt: skip
 
 
 def files(results: Results, *, scenario: str) -> Figure:

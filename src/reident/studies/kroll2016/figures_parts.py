@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from reident.data.datasets import load_boundary
+from reident.experiments.kroll2015 import JITTER_KM
 from reident.studies.comparison import DRAWN, PUBLIC
-from reident.studies.kroll2015 import JITTER_KM
 from reident.studies.study import Results
 
 __all__ = ["data_class", "outline", "sizes_of", "source"]

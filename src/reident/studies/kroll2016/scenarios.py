@@ -15,8 +15,8 @@ from reident import ToleranceIntervals, embed_distances, great_circle_km
 from reident.base import FloatArray, check_area
 from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
 from reident.data.simulate import overlapping_files
+from reident.experiments.kroll2015 import persons
 from reident.places.tolerance_intervals import simulate_intervals
-from reident.studies.kroll2015.trials import persons
 from reident.studies.kroll2016 import SCENARIOS
 
 #: Hospitals of the paper's list, which is no longer to be had.

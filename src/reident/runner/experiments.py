@@ -1,0 +1,125 @@
+"""The notebooks that are experiments: their names, their profiles, and their figures from stored trials."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reident.base import DataError, check_choice
+from reident.data._paths import notebooks_folder
+from reident.data._yaml import read_yaml
+from reident.data.papers import PAPERS
+from reident.runner._parameters import notebook_cells
+
+__all__ = [
+    "PROFILES",
+    "citation_of",
+    "draw_again",
+    "experiments",
+    "figure_names",
+    "profile_parameters",
+    "trials_folder",
+]
+
+#: Parameter files beside the notebooks; a notebook's own values are ``quick``.
+PROFILES = ("smoke", "quick", "full")
+
+
+def experiments() -> dict[str, Path]:
+    """Return the notebook of each experiment by its name, ``kroll2015`` for ``01-kroll2015.ipynb``."""
+    stems = _profile("full")
+    notebooks = sorted(notebooks_folder().glob("[0-9]*.ipynb"))
+    return {path.stem.partition("-")[2]: path for path in notebooks if path.stem in stems}
+
+
+def profile_parameters(notebook: str | Path, profile: str) -> dict[str, Any]:
+    """Return the parameters of a notebook in a profile, as ``notebooks/<profile>.yaml`` has them; none for quick.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such profile.
+    DataError
+        If the file is damaged or does not name the notebook.
+    """
+    check_choice(profile, "profile", PROFILES)
+    if profile == "quick":
+        return {}
+    parameters = _profile(profile).get(Path(notebook).stem)
+    if not isinstance(parameters, dict):
+        raise DataError(f"{profile}.yaml must give parameters for {Path(notebook).stem}, got {parameters!r}")
+    return parameters
+
+
+def _profile(name: str) -> dict[str, Any]:
+    file = notebooks_folder() / f"{name}.yaml"
+    if not file.is_file():
+        return {}
+    try:
+        return dict(read_yaml(file.read_text(encoding="utf-8")) or {})
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        raise DataError(f"{file.name} must hold parameters by notebook: {error}") from error
+
+
+def citation_of(name: str) -> str:
+    """Return the citation of an experiment's document, "" for an experiment of our own."""
+    paper = PAPERS.get(name.partition("_")[0])
+    return paper.citation if paper else ""
+
+
+def figure_names(notebook: str | Path) -> list[str]:
+    """Return the names of the figures that a notebook draws, in order."""
+    sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
+    return re.findall(r'\.finish\(figure, "([^"]+)"', "\n".join(sources))
+
+
+def trials_folder(out: str | Path, name: str) -> str:
+    """Return the folder of an experiment's finished trials below an output folder."""
+    return str((Path(out) / "trials" / name).resolve())
+
+
+def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: float, formats: tuple[str, ...]) -> Path:
+    """Execute the notebook of a finished run again with its stored trials and draw its figures; return their folder.
+
+    Parameters
+    ----------
+    name : str
+        The experiment.
+    out : path
+        The output folder of `reident.runner.reproduce`.
+    target : path
+        Where ``figures`` and ``claims.csv`` are written.
+    width_mm : float
+        Width of the figures.
+    formats : tuple of {"pdf", "svg", "png"}
+        One execution each.
+
+    Raises
+    ------
+    DataError
+        If the experiment has not been run in `out`, or its notebook fails.
+    """
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    record = Path(out) / name / "record.json"
+    if not record.is_file():
+        raise DataError(f"{name} has not been run in {str(out)!r}: run `reident reproduce {name} --out {out}` first")
+    parameters = json.loads(record.read_text(encoding="utf-8"))["parameters"]
+    Path(target).mkdir(parents=True, exist_ok=True)
+    for file_format in formats:
+        drawn = {"out": str(Path(target).resolve()), "width_mm": width_mm, "figure_format": file_format}
+        notebook = Path(target) / "notebook.ipynb"
+        try:
+            papermill.execute_notebook(
+                str(experiments()[name]), str(notebook), parameters={**parameters, **drawn}, kernel_name="python3",
+                language="python", progress_bar=False, cwd=str(notebooks_folder()),
+            )  # fmt: skip
+        except PapermillExecutionError as error:
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}")
+            raise DataError(f"the notebook of {name} failed: {plain}; see {notebook}") from None
+    return Path(target) / "figures"

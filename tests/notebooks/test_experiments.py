@@ -1,0 +1,121 @@
+"""Notebooks that are experiments run by plain papermill and by `reident reproduce`; wrong parameters are refused."""
+
+import json
+
+import nbformat
+import pandas as pd
+import papermill
+import pytest
+from papermill.exceptions import PapermillExecutionError
+from typer.testing import CliRunner
+
+import reident as rd
+from reident.cli import app
+from reident.experiments.compare import COLUMNS
+from reident.runner import reproduce
+from reident.runner._parameters import notebook_cells, notebook_defaults
+from reident.runner.experiments import experiments, profile_parameters
+
+EXPERIMENTS = experiments()
+VERDICTS = {"agrees", "differs", "open", "undecidable", "not comparable", "document in error"}
+
+#: A grid of one value a parameter, on small data.
+ONE_VALUE = {
+    "kroll2015": {
+        "sigmas_deg": [0.02], "alphas": [0.4], "sigmas_km": [2.0], "jitters_km": [8.0], "n_original": 120,
+        "n_known": 120, "n_common": 30, "n_datasets": 1, "repetitions": 2,
+    },
+}  # fmt: skip
+
+
+def run(notebook, target, parameters):
+    papermill.execute_notebook(
+        str(notebook), str(target), parameters=parameters, kernel_name="python3", progress_bar=False,
+        cwd=str(notebook.parent),
+    )  # fmt: skip
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_plain_papermill_runs_a_grid_of_one_value_at_column_width(name, tmp_path):
+    out = tmp_path / "out"
+    run(EXPERIMENTS[name], tmp_path / "run.ipynb", ONE_VALUE[name] | {"out": str(out), "width_mm": 85.0})
+    claims, captions = pd.read_csv(out / "claims.csv"), pd.read_csv(out / "figures" / "captions.csv")
+    assert list(claims.columns) == COLUMNS
+    assert {path.stem for path in (out / "figures").glob("*.png")} == {*captions["figure"]}
+    assert not captions["title"].str.contains("nan").any()
+    assert (out / "result.parquet").is_file()
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_reproduce_runs_the_smoke_profile_and_figures_draws_it_again(name, tmp_path):
+    (record,) = reproduce([name], profile="smoke", out=tmp_path, progress=False)
+    assert record["status"] == "ok", record["error"]
+    folder = tmp_path / name
+    claims = pd.read_csv(folder / "claims.csv")
+    assert {*claims["verdict"]} <= VERDICTS
+    assert claims["item"].tolist() == [claim.item for claim in rd.claims(name)]
+    assert (claims.query("kind == 'exact'")["verdict"] == "agrees").all()
+    page = (tmp_path / "index.html").read_text()
+    assert claims["item"].iloc[-1] in page
+    stored = {file: file.read_bytes() for file in (tmp_path / "trials" / name).iterdir()}
+    assert stored
+    done = CliRunner().invoke(app, ["figures", name, "--out", str(tmp_path), "--format", "pdf", "--width", "85mm"])
+    assert done.exit_code == 0, done.output
+    drawn = {path.stem for path in (tmp_path / "figures-for-print" / name / "figures").glob("*.pdf")}
+    assert drawn == {path.stem for path in (folder / "figures").glob("*.png")}
+    main = {file: text for file, text in stored.items() if file.read_bytes() == text}
+    assert main, "the figures were drawn from new trials"
+    executed = nbformat.read(folder / "notebook.ipynb", as_version=4)
+    outputs = [output for cell in executed.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in outputs if "Warning" in output.get("text", "")]
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"sigma_deg": 0.1}, "`sigma_deg` is no parameter"),
+        ({"sigmas_deg": [0.01, 5]}, "sigmas_deg"),
+        ({"n_common": 501}, "`n_common` must be at most 500"),
+        ({"sigmas_deg": [0.19]}, "no search ends above 50 km"),
+    ],
+)
+def test_papermill_is_refused_what_breaks_a_rule(parameters, message, tmp_path):
+    with pytest.raises(PapermillExecutionError, match=message) as caught:
+        run(EXPERIMENTS["kroll2015"], tmp_path / "run.ipynb", parameters)
+    assert "check_parameters" in caught.value.source
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("profile", ["smoke", "quick", "full"])
+def test_profiles_name_parameters_of_the_notebook(name, profile):
+    defaults = notebook_defaults(EXPERIMENTS[name])
+    assert {*profile_parameters(EXPERIMENTS[name], profile)} <= {*defaults}
+    assert {"seed", "jobs", "scheduler", "cache", "out", "width_mm", "figure_format"} <= {*defaults}
+    assert None not in defaults.values()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_papermill_lists_every_parameter_with_its_type(name):
+    known = papermill.inspect_notebook(str(EXPERIMENTS[name]))
+    assert {*known} == {*notebook_defaults(EXPERIMENTS[name])}
+    assert all(parameter["inferred_type_name"] not in ("None", "") for parameter in known.values())
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_notebook_is_short_and_holds_no_output(name):
+    cells = [cell for cell in json.loads(EXPERIMENTS[name].read_text())["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] for cell in cells)
+    lines = [
+        line
+        for cell in notebook_cells(EXPERIMENTS[name])
+        if cell["cell_type"] == "code"
+        for line in cell["source"].splitlines()
+        if line.strip() and not line.strip().startswith("#")
+    ]
+    assert len(lines) <= 450
