@@ -212,16 +212,10 @@ def texts_of(figure):
 @pytest.mark.parametrize(
     ("study", "name"),
     [
-        ("vanhoef2012_networks", "edge-disclosure"),
-        ("vanhoef2012_networks", "passive-attack"),
-        ("vanhoef2012_networks", "passive-attack-on-releases"),
-        ("vanhoef2012_networks", "probes"),
-        ("vanhoef2012_networks", "ru-map-networks"),
         ("vanhoef2012_tables", "section-3-3-class-attacks"),
         ("abril2012", "figure-1-lattice-m4-28"),
         ("abril2012", "figure-2-lattice-m6-385"),
         ("abril2012", "ru-map-maskings"),
-        ("vanhoef2012_networks", "section-10-3-seeds-by-clique"),
     ],
 )
 def test_a_figure_fits_a_column_of_print(study, name, smoke):
@@ -246,7 +240,7 @@ def test_a_figure_fits_a_column_of_print(study, name, smoke):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "name"),
-    [("vanhoef2012_networks", "section-10-3-seeds-by-clique"), ("abril2012", "figure-2-lattice-m6-385")],
+    [("abril2012", "figure-2-lattice-m6-385")],
 )
 def test_no_legend_is_wider_than_its_figure_and_no_sets_lie_on_one_another(study, name, smoke):
     """At the smallest profile a key of three columns was cut, and sets of a lattice hid one another."""

@@ -16,10 +16,10 @@ from reident import (
     sample_network,
     spectral_match,
 )
+from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.networks import spectral
 from reident.networks.graph import as_network
 from reident.networks.spectral import _spectral
-from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 
 
 def similarity_by_sums(first, second, eta):

@@ -8,6 +8,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from reident.studies.vanhoef2012_networks import crawls, drawings
+from reident.studies.vanhoef2012_networks.chapter9 import same_runs, statements
+from reident.studies.vanhoef2012_networks.figures import FIGURES
+from reident.studies.vanhoef2012_networks.figures_parts import levels
+from reident.studies.vanhoef2012_networks.graphs import public_graphs
 
 from real_data import needs
 from reident import (
@@ -34,11 +39,6 @@ from reident.kernels.networks.network import components
 from reident.networks.seeds import _cosines, _links_in
 from reident.runner._index import read_comparison
 from reident.studies.comparison import OWN, PUBLIC, compare
-from reident.studies.vanhoef2012_networks import crawls, drawings
-from reident.studies.vanhoef2012_networks.chapter9 import same_runs, statements
-from reident.studies.vanhoef2012_networks.figures import FIGURES
-from reident.studies.vanhoef2012_networks.figures_parts import levels
-from reident.studies.vanhoef2012_networks.graphs import public_graphs
 from rows_of_figures import assert_rows_aligned
 
 needs_data = needs("graphs")

@@ -104,7 +104,7 @@ def active(
 
 
 def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> dict[str, Any]:
-    """Plant 3b + 3 nodes for b targets by a ``"cut"`` (8.4) or a ``"walk"``, and look for them as attacker and as owner."""
+    """Plant 3b + 3 nodes for b targets by a ``"cut"`` (8.4) or a ``"walk"``, and find them as attacker and owner."""
     original = network(graph)
     b = n_targets
     targets = [original.nodes[i] for i in rng.choice(original.n_nodes, b, replace=False)]
