@@ -20,7 +20,7 @@ from reident.networks.planted_recovery import recover
 from reident.networks.planted_subgraph import coalition, implant
 from reident.networks.propagation import propagate
 
-__all__ = ["active", "cut", "passive", "planted_is_unique"]
+__all__ = ["active", "cut", "passive", "plant_in_random_graph", "planted_is_unique"]
 
 
 def passive(
@@ -135,23 +135,31 @@ def _gather(original: Network, k: int, rng: np.random.Generator) -> list[Any]:
     return [original.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
 
 
-def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float, n_links: int = 2) -> dict[str, Any]:
-    """Plant the random graph H of Theorem 8.1 and list whether another set of nodes induces a graph isomorphic to it.
+def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int = 2) -> tuple[Any, list[int]]:
+    """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the whole and the nodes of H.
 
-    The arbitrary graph of the theorem is a random one of n - k nodes with edge probability 1/2: the densest in other
-    copies of H. k is the smallest integer of at least (2 + delta) log2(n); each planted node has `n_links` links to it.
+    Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have `n_links` links outside.
     """
     import networkx as nx
-    from networkx.algorithms.isomorphism import GraphMatcher
 
-    k = int(np.ceil((2 + delta) * np.log2(n)))
     joined = np.triu(rng.random((n, n)) < 0.5, 1)
     planted = np.arange(n - k, n)
     joined[planted[:-1], planted[1:]] = True
     joined[: n - k, n - k :] = False
     for node in planted:
         joined[rng.choice(n - k, n_links, replace=False), node] = True
-    whole = nx.from_numpy_array(joined | joined.T)
-    copies = GraphMatcher(whole, whole.subgraph(planted.tolist())).subgraph_isomorphisms_iter()
-    others = (copy for copy in copies if {*copy} != {*planted.tolist()})
+    return nx.from_numpy_array(joined | joined.T), planted.tolist()
+
+
+def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict[str, Any]:
+    """Search a random graph of n nodes for another set of nodes that induces a copy of the planted graph H.
+
+    k is the smallest integer of at least (2 + delta) log2(n) (Theorem 8.1).
+    """
+    from networkx.algorithms.isomorphism import GraphMatcher
+
+    k = int(np.ceil((2 + delta) * np.log2(n)))
+    whole, planted = plant_in_random_graph(rng, n, k)
+    copies = GraphMatcher(whole, whole.subgraph(planted)).subgraph_isomorphisms_iter()
+    others = (copy for copy in copies if {*copy} != {*planted})
     return {"k": k, "is_unique": next(others, None) is None}
