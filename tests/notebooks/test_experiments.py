@@ -27,7 +27,7 @@ ONE_VALUE = {
     },
     "vanhoef2012_networks": {
         "graphs": ["les_miserables"], "ks": [7], "methods": ["supergraph"], "cost_graphs": ["les_miserables"],
-        "cost_ks": [3], "probing_graphs": ["les_miserables"], "probing_ks": [4], "schemes": ["1"], "repetitions": 1,
+        "cost_ks": [3], "probing_graphs": ["les_miserables"], "probing_ks": [4], "schemes": ["1"], "repetitions": 1, "probing_repetitions": 1,
     },
     "vanhoef2012_attacked_releases": {
         "graphs": ["les_miserables"], "attack_ks": [7], "attack_methods": ["direct"], "copy_shares": [0.8],
