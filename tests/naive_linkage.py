@@ -1,5 +1,6 @@
 """Oracles for microaggregation, the Choquet integral and nearest-record linkage: definitions in plain loops."""
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -104,8 +105,22 @@ def nearest(distances):
     return least, tied.argmax(axis=1), tied.sum(axis=1)
 
 
+def pooled(m, u):
+    """Pool neighbouring levels until the ratio of m to u falls."""
+    blocks = [([x], [y]) for x, y in zip(m, u, strict=True)]
+    k = 0
+    while k + 1 < len(blocks):
+        (m0, u0), (m1, u1) = blocks[k : k + 2]
+        if sum(m1) * sum(u0) > sum(m0) * sum(u1):
+            blocks[k : k + 2] = [(m0 + m1, u0 + u1)]
+            k = max(0, k - 1)
+        else:
+            k += 1
+    return [y * sum(ms) / sum(us) for ms, us in blocks for y in us]
+
+
 def fellegi_sunter(a, b, limits, rounds):
-    """Textbook EM over all pairs, one at a time by agreement pattern; returns m and u of each column's levels."""
+    """Textbook EM over all pairs, one at a time by agreement pattern, m / u falling; returns m and u of the levels."""
     patterns = {}
     for x in a:
         for y in b:
@@ -114,7 +129,11 @@ def fellegi_sunter(a, b, limits, rounds):
     pairs, prior = len(a) * len(b), 1 / len(b)
     sizes = [len(cuts) + 1 for cuts in limits]
     u = [[sum(k for p, k in patterns.items() if p[c] == g) / pairs for g in range(s)] for c, s in enumerate(sizes)]
-    m = [[0.5 ** (g + 1) for g in range(s - 1)] + [0.5 ** (s - 1)] for s in sizes]
+    half = 0.5 ** (1 + math.floor(math.log2(len(b))))
+    m = []
+    for shares in u:
+        within = [(1 - half / sum(shares[: g + 1])) / (1 - half) for g in range(len(shares))]
+        m.append([x - y for x, y in zip(within, [0.0, *within], strict=False)])
     for _ in range(rounds):
         match = {}
         for p in patterns:
@@ -124,6 +143,7 @@ def fellegi_sunter(a, b, limits, rounds):
             match[p] = patterns[p] * yes / (yes + no)
         total = sum(match.values())
         new = [[sum(k for p, k in match.items() if p[c] == g) / total for g in range(s)] for c, s in enumerate(sizes)]
+        new = [pooled(x, y) for x, y in zip(new, u, strict=True)]
         change = max(abs(x - y) for old, now in zip(m, new, strict=True) for x, y in zip(old, now, strict=True))
         m = new
         if change < 1e-4:

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 
+from reident.base import record_files
 from reident.studies import comparison
 from reident.studies.study import Results
 
@@ -60,4 +61,5 @@ def finished_study(tmp_path):
     for name in ("notebook.html", "notebook.ipynb"):
         (folder / name).touch()
     (folder / "record.json").write_text(json.dumps(record))
+    record_files(folder)
     return tmp_path / "out"

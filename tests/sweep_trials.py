@@ -51,3 +51,20 @@ def threads(params, rng):
     return {name.lower(): os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")} | {
         "numba": numba.get_num_threads()
     }
+
+
+HELD = {}
+
+
+def hold(name, value):
+    HELD[name] = value
+
+
+def drop():
+    HELD.clear()
+
+
+def reads_what_is_held(params, rng):
+    Path(params["began"]).touch()
+    time.sleep(params["sleep_s"])
+    return {"value": HELD["x"], "draw": rng.random()}

@@ -15,7 +15,7 @@ import typer
 
 import reident
 from reident._old_sweep._machine import processors
-from reident.base import MEMORY, read_size
+from reident.base import MEMORY, end_with_parent, read_size
 from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
@@ -183,6 +183,7 @@ def figures(
     word processor (.html), in figures-for-print beside the folders of studies.
     """
     from reident import runner
+    from reident.base import check_replaceable, record_files
     from reident.plotting import save_figure
     from reident.runner.experiments import draw_again, experiments
     from reident.runner.export import PRINT, check_print, export_figures
@@ -204,15 +205,20 @@ def figures(
         folder = out / study.name
         if not (folder / "study.json").is_file():
             _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
+            names = ("frames", "comparison.csv", "study.json", "result.parquet")
+            check_replaceable(folder, names)
             with resumable(out):
                 study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
+            record_files(folder, (*names, "parts"))
         results = Results.load(folder)
         target = out / PRINT / study.name if kind else folder / "figures"  # a run replaces its folder whole
+        check_replaceable(target.parent, [target.name])
         if kind:
             export_figures(study, results, target, formats=kind, width=width, language=language)
         else:
             for name, figure in study.draw(results).items():
                 save_figure(figure, name, target)
+        record_files(target.parent, [target.name])
         print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {target}")
 
 
@@ -278,6 +284,8 @@ def main(run: Callable[..., Any] = app) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     warnings.showwarning = _warned
+    warnings.filterwarnings("ignore", r"Glyph .* missing from")  # a figure shows a box in its place
+    end_with_parent()
     if not os.environ.get("NUMBA_CACHE_DIR"):
         os.environ["NUMBA_CACHE_DIR"] = str(cache_folder())
     try:

@@ -82,7 +82,7 @@ def test_sentences_by_their_form(entries, verdict):
 
 
 def test_steps_and_pairs_are_those_that_a_reader_would_write():
-    from reident.experiments.compare import effects_of
+    from reident.experiments.sentences import effects_of
 
     frame = trials(5).query("sigma_deg <= .015")
     falls, low, high = effects_of(frame, sentence(effect={"form": "falls", "along": "sigma_deg"}, margin=0.05))

@@ -48,3 +48,7 @@ def test_a_list_as_text_is_read_and_good_values_stay():
 def test_a_rule_without_a_parameter_is_a_mistake_of_the_notebook():
     with pytest.raises(rd.ParameterError, match="`sigma` has a rule"):
         rd.check_parameters(namespace(), {"sigma": Real()})
+    values = namespace()
+    values["__annotations__"]["gamma"] = "float"
+    with pytest.raises(rd.ParameterError, match="annotated"):
+        rd.check_parameters(values, {"gamma": Real()})

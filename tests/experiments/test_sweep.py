@@ -38,6 +38,13 @@ def test_workers_give_the_rows_of_one_process(jobs):
     pd.testing.assert_frame_equal(run(jobs=jobs), run())
 
 
+def test_a_running_cluster_gives_the_rows_of_one_process():
+    from dask.distributed import Client
+
+    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+        pd.testing.assert_frame_equal(run(scheduler=client), run())
+
+
 def test_other_values_repetitions_and_new_parameters_change_no_row():
     frame, larger = run(), run(grid={"mu": [1.5, 3, 0], "sigma": [2, 1], "kind": [None]}, repetitions=4)
     both = frame.merge(larger, on=["mu", "sigma", "repetition"])

@@ -11,9 +11,11 @@ import pytest
 
 from reident import DataError, ParameterError
 from reident._old_sweep import grid
+from reident.base import record_files
 from reident.experiments.results import declare
 from reident.runner import check_parameters, keys_of
 from reident.runner._collect import Plot, collect, draw, means
+from reident.runner._inputs import digest_beside
 from reident.runner.batch import _load as read_yaml
 from reident.runner.batch import batch, read_sweep, write_table
 from small_notebooks import write_notebook
@@ -76,7 +78,6 @@ def test_names_of_runs_are_safe_folders(sweep):
         ("notebook: absent", ParameterError, "`notebook` must be a path"),
         ("notebook: n.ipynb\ngird: {x: [1]}", ParameterError, "`gird` must be one of the entries"),
         ("notebook: n.ipynb\ngrid: {x: 1}", ParameterError, "`grid` must give a list of values for 'x'"),
-        ("notebook: n.ipynb\ngrid: {x: [2020-01-01]}", ParameterError, "`x` must be a plain JSON value"),
         ("notebook: n.ipynb\ngrid: {x: [1, 1]}", ParameterError, "each setting once"),
         ("notebook: n.ipynb\nrepetitions: 0", ParameterError, "`repetitions` must be at least 1"),
         ("notebook: n.ipynb\nseed: a", ParameterError, "`seed` must be a whole number"),
@@ -118,7 +119,7 @@ def test_a_batch_on_a_cluster_survives_a_killed_worker(tmp_path):
     """Each notebook holds a sweep of its own on the same cluster; a worker is killed in the middle."""
     from distributed import LocalCluster
 
-    ledger = tmp_path / "ledger"
+    ledger = tmp_path / ".ledger"
     ledger.mkdir()
     write_notebook(
         tmp_path / "n.ipynb",
@@ -167,10 +168,16 @@ def test_a_study_sweeps_over_its_own_parameters_and_its_rules_hold(sweep):
         ("sigma_deg: 0.1", "`sigma_deg` must be a parameter of 01-kroll2015.ipynb"),
         ("sigmas_deg: 0.1", "`sigmas_deg` must be of type list"),
         ("n_common: many", "`n_common` must be of type int"),
+        ("sigmas_deg: [-1]", "`sigmas_deg` must lie in"),
+        ("n_common: 501", "`n_common` must be at most"),
     ):
         file = sweep(f"notebook: 01-kroll2015\nparameters: {{{wrong}}}")
         with pytest.raises(ParameterError, match=message):
             batch(file, file.parent / "out")
+    file = sweep("notebook: 01-kroll2015\ngrid: {sigmas_deg: [[0.01], [-1]], alphas: [[0.5]]}")
+    message = r"must lie in .*in the run with {'sigmas_deg': \[-1\], 'alphas': \[0.5\]}"
+    with pytest.raises(ParameterError, match=message):
+        batch(file, file.parent / "out")
     with pytest.raises(ParameterError, match="or one of 00-tour, 01-kroll2015"):
         read_sweep(sweep("notebook: nothing"))
 
@@ -328,3 +335,95 @@ def test_the_sweeps_of_the_documentation_are_accepted(sweep):
         plot = Plot.read(asked["plot"])
         assert plot.y
         assert {plot.x, plot.by} == set(asked["grid"])  # of the runs, so that each curve has all values of x
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        ("[DE, NO, SE]", ["DE", "NO", "SE"]),
+        ("[01067, 01069, 08056]", ["01067", "01069", "08056"]),
+        ("[12:30, 2024-02-29, yes]", ["12:30", "2024-02-29", "yes"]),
+        ("[1, 01067]", "`listed` must be of type str"),
+        ("[true]", "`listed` must be of type str"),
+        ("{a: 1}", "`listed` must be of type list"),
+    ],
+)
+def test_what_a_list_of_a_sweep_holds_is_of_the_type_that_the_notebook_says(tmp_path, values, read):
+    write_notebook(tmp_path / "n.ipynb", "pass", parameters='listed = ["DE"]\nnumbers = [1]\nflag = False')
+    (tmp_path / "s.yaml").write_text(f"notebook: n.ipynb\ngrid: {{listed: [{values}]}}")
+    (run,) = read_sweep(tmp_path / "s.yaml")
+    if isinstance(read, list):
+        assert check_parameters(run.notebook, run.parameters) == {"listed": read}
+        return
+    with pytest.raises(ParameterError, match=read):
+        check_parameters(run.notebook, run.parameters)
+
+
+@pytest.mark.parametrize(("name", "value"), [("numbers", "[010]"), ("flag", "no"), ("numbers", "[1_000]")])
+def test_text_that_older_yaml_takes_for_something_else_is_refused_with_what_to_write(tmp_path, name, value):
+    write_notebook(tmp_path / "n.ipynb", "pass", parameters="numbers = [1]\nflag = False")
+    (tmp_path / "s.yaml").write_text(f"notebook: n.ipynb\nparameters: {{{name}: {value}}}")
+    (run,) = read_sweep(tmp_path / "s.yaml")
+    with pytest.raises(ParameterError, match=r"is text in YAML 1\.2: truth values are written true and false"):
+        check_parameters(run.notebook, run.parameters)
+
+
+def test_files_beside_a_notebook_count(tmp_path):
+    notebook = write_notebook(tmp_path / "n.ipynb", "x = 1", parameters=PARAMETERS)
+    (tmp_path / "helper.py").write_text("VALUE = 1")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "input.csv").write_text("a")
+    digests = [digest_beside(notebook)]
+    for name, text in (("helper.py", "VALUE = 2"), ("data/input.csv", "b"), ("other.csv", ""), ("read.yaml", "a: 1")):
+        (tmp_path / name).write_text(text)
+        digests.append(digest_beside(notebook))
+    assert len(set(digests)) == len(digests)
+    (tmp_path / "sweep.yaml").write_text("grid: {x: [1]}\nnotebook: n.ipynb")
+    (tmp_path / "o.ipynb").touch()
+    (tmp_path / ".hidden").touch()
+    for place in (tmp_path, tmp_path / "results" / "run"):  # outputs of ours, here and in a folder
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "index.html").write_text("x")
+        record_files(place, ["index.html"])
+    assert digest_beside(notebook) == digests[-1]
+
+
+@pytest.mark.slow
+def test_a_batch_is_run_again_where_a_helper_changed_and_expected_errors_are_none(tmp_path, capfd):
+    cells = [
+        "import helper\nfrom reident.experiments.results import declare",
+        "declare({'v': helper.VALUE, 'n': len(pair)}, out)",
+        "1 / 0",
+        "print('after')",
+    ]
+    path = write_notebook(tmp_path / "n.ipynb", *cells, parameters="out: str | None = None\npair = (1, 2)\na, b = 1, 2")
+    notebook = json.loads(path.read_text())
+    notebook["cells"][4]["metadata"]["tags"] = ["raises-exception"]
+    for cell in notebook["cells"]:
+        cell.pop("id")  # as older programs write notebooks
+    path.write_text(json.dumps(notebook))
+    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ngrid: {b: [5]}\nparameters: {pair: [1, 2, 3]}")
+    started = []
+    for value in (1, 1, 2):
+        (tmp_path / "helper.py").write_text(f"VALUE = {value}")
+        (record,) = batch(tmp_path / "s.yaml", tmp_path / "o", progress=False)
+        assert record["status"] == "ok", record
+        started.append(record["started"])
+        row = pd.read_parquet(tmp_path / "o" / "results.parquet").iloc[0]
+        assert (row["v"], row["n"]) == (value, 3)
+    assert started[0] == started[1] != started[2]
+    executed = json.loads((tmp_path / "o" / record["name"] / "notebook.ipynb").read_text())
+    assert "after" in json.dumps(executed["cells"][-1]["outputs"])
+    assert not any("papermill-error" in tag for cell in executed["cells"] for tag in cell["metadata"].get("tags", []))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_run_ends_at_its_time_limit(tmp_path, capfd):
+    write_notebook(tmp_path / "n.ipynb", "import time\ntime.sleep(1000)", parameters="x = 1")
+    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ntimeout: 1\npages: false")
+    (record,) = batch(tmp_path / "s.yaml", tmp_path / "o", progress=False)
+    assert record["error"] == {"type": "TimeoutError", "message": "not done after 1 s", "traceback": ""}
+    assert capfd.readouterr().err == ""
+    (tmp_path / "s.yaml").write_text("notebook: n.ipynb\ntimeout: 0")
+    with pytest.raises(ParameterError, match="`timeout` must lie in"):
+        read_sweep(tmp_path / "s.yaml")

@@ -50,6 +50,19 @@ ONE_LABEL = np.zeros(1000, dtype=int)
             "`n_simulations` .* 1,099,511,627,776 distances a pair",
         ),
         (lambda: rd.PanPrivateDensity(2**50, epsilon=1), "`universe` .* hash the items"),
+        (
+            lambda: rd.intersection_attack(
+                [pd.DataFrame({"x": LAT[:1] + LON[:40_000], "ill": "flu"})],
+                pd.DataFrame({"x": LON[:40_000]}),
+                quasi="x",
+                sensitive="ill",
+            ),
+            "`release` .* a table of 40,000 values by 40,000 labels: about 3.0 GiB",
+        ),
+        (lambda: rd.special_uniques(pd.DataFrame(np.eye(60))), "`quasi` .* sets of columns.*`max_size`"),
+        (lambda: rd.Budget("1e5000000"), "`total` must lie in .1e-200, 1e.300., got 1e5000000"),
+        (lambda: rd.laplace_count(5, epsilon="1/" + "9" * 10**6), "`epsilon` must lie in"),
+        (lambda: rd.laplace_count(5, epsilon=10**5000), "`epsilon` must lie in .* 16,610 bits"),
         (lambda: grid.run({"x": [1]}, print, repetitions=2**40), "`repetitions` .* 1,099,511,627,776 trials"),
     ],
 )

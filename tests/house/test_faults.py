@@ -22,6 +22,7 @@ import pytest
 import sweep_trials
 from guest import STUDY as GUEST
 from reident._old_sweep import grid
+from reident.base import outputs
 from reident.runner._attempts import WORK
 from reident.studies.catalogue import GROUP
 from reident.studies.study import Results
@@ -146,7 +147,7 @@ class Batch(Work):
         return "-m", "reident.cli", "batch", "sweep.yaml", "--jobs", 1, "--out", self.out
 
     def check(self):
-        assert [entry.name for entry in (self.out / WORK).iterdir()] == ["lock"]
+        assert {entry.name for entry in (self.out / WORK).iterdir()} == {"lock", outputs.RECORD}
         assert len(list(self.out.glob("*/record.json"))) == 2
         for file in self.out.glob("*/rows.csv"):
             frame = pd.read_csv(file)
@@ -169,7 +170,7 @@ class Reproduce(Work):
         return len(list(self.out.rglob("cells.json")))
 
     def check(self):
-        assert [entry.name for entry in (self.out / WORK).iterdir()] == ["lock"]
+        assert {entry.name for entry in (self.out / WORK).iterdir()} == {"lock", outputs.RECORD}
         found = Results.load(self.out / "guest").frames["ages"]
         pd.testing.assert_frame_equal(found, GUEST.run("quick", progress=False).frames["ages"], check_dtype=False)
 
@@ -282,6 +283,7 @@ def older(work, rng):
     work.end()
     for file in work.out.glob("*/record.json"):
         file.write_text(json.dumps({**json.loads(file.read_text()), "key": "older"}))
+        outputs.record_files(file.parent)
 
 
 def scheduler_dies(work, rng):

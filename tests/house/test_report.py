@@ -66,15 +66,16 @@ def test_a_difference_is_told_only_where_the_ledger_bears_it_out():
 def test_an_earlier_site_is_replaced_and_nothing_else(tmp_path):
     out = finished_study(tmp_path)
     write_report(out, tmp_path / "site", draw=False)
-    (tmp_path / "site" / "stale.html").touch()
+    (out / "abril2012" / "notebook.html").unlink()
     write_report(out, tmp_path / "site", draw=False)
-    assert not (tmp_path / "site" / "stale.html").exists()
+    assert not (tmp_path / "site" / "abril2012" / "notebook.html").exists()
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").touch()
-    with pytest.raises(DataError, match="`site` must be empty, absent or an earlier site"):
-        write_report(out, tmp_path / "mine", draw=False)
-    assert (tmp_path / "mine" / "thesis.txt").exists()
-    assert not list(tmp_path.glob(".*.tmp"))
+    for folder in ("mine", "site"):
+        (tmp_path / folder / "thesis.txt").touch()
+        with pytest.raises(DataError, match=r"`site` must not hold files that would be lost: thesis\.txt"):
+            write_report(out, tmp_path / folder, draw=False)
+        assert (tmp_path / folder / "thesis.txt").exists()
+    assert not list(tmp_path.glob(".*unfinished*"))
 
 
 def test_without_a_study_there_is_no_site(tmp_path):

@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ import pytest
 
 from reident import DataError, ParameterError, runner
 from reident._old_sweep import grid
-from reident.base import scratch
+from reident.base import outputs, scratch
 from reident.runner import NotebookRun, _attempts, check_parameters, run_notebooks, write_index
 from reident.runner._attempts import RECORD, WORK, publish, working, workplace
 from reident.runner._board import Board
@@ -158,7 +157,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert records[0]["parameters"] == {"count": 7, "name": injection}
     assert records[0]["versions"]["numpy"] == np.__version__
     assert (out / "good" / "log.txt").read_text().startswith("count is 7")
-    assert [path.name for path in (out / WORK).iterdir()] == ["lock"]
+    assert {path.name for path in (out / WORK).iterdir()} == {"lock", outputs.RECORD}
 
     shown = (out / "good" / "notebook.html").read_text()
     assert "count is 7" in shown
@@ -181,6 +180,7 @@ def test_runs_are_kept_resumed_and_shown(tmp_path):
     assert again[1]["key"] != records[1]["key"]
     # a damaged record stands for nothing
     (out / "bad" / "record.json").write_text("{")
+    outputs.record_files(out / "bad")
     assert run_notebooks([NotebookRun("bad", mended)], out, progress=False)[0]["status"] == "ok"
 
 
@@ -203,6 +203,8 @@ def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     out = tmp_path / "out"
     spec = runner._specs([NotebookRun("a", notebook)], out)[0]
     record = {"name": "a", "key": spec["key"], "status": "ok", "attempt": "a~1"}
+    with working(out):
+        pass
     folder = out / WORK / "a~1" if step.startswith("complete") else out / "a"
     folder.mkdir(parents=True)
     (folder / RECORD).write_text(json.dumps(record))
@@ -213,7 +215,7 @@ def test_an_interruption_between_two_steps_is_settled(tmp_path, notebook, step):
     records = run_notebooks([NotebookRun("a", notebook)], out, progress=False)
     assert records == [record]
     assert (out / "a" / RECORD).is_file()
-    assert [path.name for path in (out / WORK).iterdir()] == ["lock"]
+    assert {path.name for path in (out / WORK).iterdir()} == {"lock", outputs.RECORD}
 
 
 def test_a_second_process_is_refused_and_one_that_was_given_up_publishes_nothing(tmp_path, notebook):
@@ -239,7 +241,7 @@ def test_a_folder_is_published_whole_in_place_of_another(tmp_path, there, monkey
             work = workplace(out, "a")
             (work / f"{turn}.txt").touch()
             publish(out, work)
-        assert [path.name for path in (out / "a").iterdir()] == ["2.txt"]
+        assert {path.name for path in (out / "a").iterdir()} == {"2.txt", outputs.RECORD}
         assert not list((out / WORK).iterdir())
 
 
@@ -259,14 +261,19 @@ def test_a_full_disk_is_called_one_and_has_the_last_word(tmp_path, notebook, mon
         raise DataError("the first")
 
 
-def test_scratch_of_a_killed_process_is_swept_and_that_of_a_living_one_stays(tmp_path, monkeypatch):
+def test_temporary_folders_leave_every_other_folder_in_place(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    code = "import os; from reident.base import scratch\nwith scratch() as place: os.kill(os.getpid(), 9)"
-    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
-    assert len(list(tmp_path.iterdir())) == 1
-    with scratch() as mine, scratch() as other:
-        assert {path.name for path in tmp_path.iterdir()} == {mine.name, other.name}
-    assert not list(tmp_path.iterdir())
+    folders = [tmp_path / name for name in ("reident-results", "reident-main", "reident-abcd1234")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "thesis.csv").write_text("years of work")
+        os.utime(folder, (0, 0))
+    (folders[2] / "lock").touch()  # as one of ours that was killed
+    with scratch() as one, scratch() as other:
+        assert set(tmp_path.iterdir()) == {*folders, one, other}
+        assert one.stat().st_mode & 0o077 == 0
+    assert all((folder / "thesis.csv").read_text() == "years of work" for folder in folders)
+    assert set(tmp_path.iterdir()) == set(folders)
 
 
 def test_jobs_and_place_do_not_make_another_run(tmp_path):

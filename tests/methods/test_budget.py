@@ -114,8 +114,8 @@ def test_a_query_with_bad_input_spends_nothing():
     budget = Budget(1)
     with pytest.raises(ParameterError, match="`bounds`"):
         reident.laplace_sum([1], bounds=(2, 1), epsilon=1, budget=budget)
-    with pytest.raises(reident.DataError, match="categories"):
-        reident.laplace_histogram(["c"], categories=["a"], epsilon=1, budget=budget)
+    with pytest.raises(ParameterError, match="categories"):
+        reident.laplace_histogram(["c"], categories=[], epsilon=1, budget=budget)
     assert budget.remaining == 1
 
 

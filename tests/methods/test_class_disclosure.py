@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -157,3 +159,34 @@ TABLE = pd.DataFrame({"zip": ["1", "2"], "ill": ["a", "b"]})
 def test_bad_input(attack, kws, error, message):
     with pytest.raises(error, match=message):
         attack(**{"release": TABLE, "quasi": "zip", "sensitive": "ill"} | kws)
+
+
+def test_many_classes_take_memory_in_proportion_to_the_records():
+    """A table of classes by classes, or classes by values, would take gigabytes."""
+    n = 20_000
+    release = pd.DataFrame({"zip": np.repeat(np.arange(n // 2), 2), "pay": np.arange(n) * 1.0})
+    tracemalloc.start()
+    try:
+        for width, breached in ((1.0, n), (0.5, 0)):
+            found = similarity_attack(release, quasi="zip", sensitive="pay", width=width)
+            assert found.n_breached == breached
+        assert homogeneity_attack(release, quasi="zip", sensitive="pay").n_breached == 0
+        assert skewness_attack(release, quasi="zip", sensitive="pay", min_gain=0.4).n_breached == n
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+    assert found.records.empty
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=1, max_size=20), st.integers(1, 4))
+def test_similar_numbers_are_those_of_plain_loops(rows, width):
+    release = pd.DataFrame(rows, columns=["zip", "pay"])
+    found = similarity_attack(release, quasi="zip", sensitive="pay", width=width).records
+    for place, row in release.iterrows():
+        own = release.loc[release["zip"] == row["zip"], "pay"]
+        low, high = own.min(), own.max()
+        assert (place in found.index) == (low < high <= low + width)
+        if place in found.index:
+            assert found.loc[place, "value"] == (low, high)
+            assert found.loc[place, "prior"] == pytest.approx(release["pay"].between(low, high).mean())
+            assert found.loc[place, "posterior"] == 1

@@ -1,5 +1,8 @@
 """The product graph of a release and a known file."""
 
+import itertools
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -185,3 +188,16 @@ def test_bad_input(change, error, says):
     positional = [arguments.pop(name) for name in ("labels_release", "d_release", "labels_known", "d_known")]
     with pytest.raises(error, match=says):
         compatibility_graph(*positional, **arguments)
+
+
+@pytest.mark.parametrize("n_labels", [1, 6, 200])
+def test_the_announced_memory_suffices_for_the_pairs_of_release_records(n_labels):
+    n, rng = 600, np.random.default_rng(0)
+    codes, d = rng.integers(0, n_labels, n), rng.random((n, n))
+    ranks = pd.Series(codes).groupby(codes).cumcount().to_numpy()
+    tracemalloc.start()
+    starts, length, _, _ = compatibility._release_pairs(codes, ranks, d + d.T, n_labels)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak - (d + d.T).nbytes <= compatibility._BYTES_A_PAIR * n**2 / 2
+    assert all((np.diff(length[low:high]) >= 0).all() for low, high in itertools.pairwise(starts))

@@ -277,3 +277,23 @@ def test_kernels_draw_from_the_generator_of_releases(method):
     graph = nx.gnp_random_graph(60, 0.1, seed=1)
     made = degree_anonymise(graph, k=3, method=method, rng=system_rng())
     assert is_degree_anonymous(made.network, 3)
+
+
+@pytest.mark.parametrize("method", ["direct", "simultaneous", "supergraph", "relaxed"])
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_a_star_costs_hardly_more_than_its_optimum(method, k):
+    """Nearly all edges of the hub go, or k - 1 leaves are joined to all others: an edit changes a hub by one."""
+    n = 3000
+    release = degree_anonymise(nx.star_graph(n), k, method=method, rng=1)
+    assert is_degree_anonymous(release.network, k)
+    optimum = n - 1 if method in ("direct", "simultaneous") else (k - 1) * (n - 1) - (k - 1) * (k - 2) // 2
+    assert optimum - (k > 2) <= release.edits <= 1.002 * optimum
+    assert release.n_probes <= 5
+
+
+def test_hubs_of_several_stars_are_not_worse_than_all_their_edges():
+    graph = nx.disjoint_union_all([nx.star_graph(300), nx.star_graph(50), nx.path_graph(20)])
+    for k in (2, 5):
+        release = degree_anonymise(graph, k, rng=1)
+        assert is_degree_anonymous(release.network, k)
+        assert release.edits <= 350

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reident import DataError, individual_risk, k_anonymity, population_uniques, special_uniques
+from reident import DataError, ParameterError, individual_risk, k_anonymity, population_uniques, special_uniques
 
 ROWS = st.lists(st.tuples(*[st.sampled_from([1.0, 2.0, np.nan])] * 3), min_size=1, max_size=9)
 
@@ -71,6 +71,25 @@ def test_special_uniques_against_every_subset(rows):
         assert contributions.to_dict() == pytest.approx({c: 100 * v / sum(scores) for c, v in shares.items()})
     else:
         assert contributions.isna().all()
+
+
+def test_scores_beyond_64_bits_are_exact():
+    """A record unique in the first of 24 columns alone: 23!, more than an int64 holds; the second in two at once."""
+    table = pd.DataFrame(0, index=range(6), columns=range(24))
+    table.loc[0, 0] = 1
+    table.loc[[1, 2], 1] = 1
+    table.loc[[1, 3], 2] = 1
+    scores, contributions = special_uniques(table, max_size=2)
+    pairs = math.factorial(22)
+    assert scores.tolist() == [math.factorial(23), *[pairs] * 3, 0, 0]
+    assert contributions[0] > contributions[1] == contributions[2] > contributions[3] == 0
+
+
+def test_special_uniques_of_many_columns_are_refused_before_they_are_sought():
+    table = pd.DataFrame(np.zeros((10, 40)))
+    with pytest.raises(ParameterError, match=r"`quasi` .* 1,099,511,627,775 sets of columns.*`max_size`"):
+        special_uniques(table)
+    assert special_uniques(table, max_size=2)[0].tolist() == [0] * 10
 
 
 def test_population_estimates_meet_a_population_that_is_known():

@@ -1,9 +1,17 @@
 """How values are written as labels."""
 
+import unicodedata
+
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reident.tables.labels import LabelReader, text_of, texts_of
+import reident as rd
+from commands import call
+from reident.tables.agreement import compare_columns, kept_columns
+from reident.tables.labels import LabelReader, interval_of, text_of, texts_of
 
 
 @pytest.mark.parametrize(
@@ -44,3 +52,74 @@ def test_signs_in_place_of_digits_are_a_mask(label):
     shown = label.rstrip("x#?")
     read = codes[LabelReader(codes, pd.Index([label])).cover()[:, 0]].tolist()
     assert read == [code for code in codes if len(code) == 5 and code.startswith(shown)]
+
+
+@pytest.mark.parametrize(
+    ("label", "ends"),
+    [
+        ("-10 to -5", (-10, -5)), ("-10 bis -5", (-10, -5)), ("−5 – −1", (-5, -1)), ("[−5, −1)", (-5, -1)),
+        ("[1000; 1999,5]", (1000, 1999.5)), ("[1,5; 2,5)", (1.5, 2.5)),
+        ("von -10 bis unter -5", (-10, -5)), ("1.000 bis 1.999", (1000, 1999)), ("unter -5", (-np.inf, -5)),
+        ("2021-03", None), ("a-b", None), ("-5", None), ("1,5", None),
+    ],
+)  # fmt: skip
+def test_ranges_with_signs_and_decimal_commas(label, ends):
+    found = interval_of(label)
+    assert (found and found[:2]) == ends
+
+
+def test_points_in_a_range_are_read_as_most_values_want():
+    labels = pd.Index(["1.000-1.999", "2.000-2.999"])
+    assert LabelReader(pd.Index([1000, 1500, 2999]), labels).cover().sum() == 3
+    assert LabelReader(pd.Index([1.0, 1.5, 2.999]), labels).cover().sum() == 3
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=2, unique=True), st.integers(0, 3))
+def test_a_written_range_is_read_back(ends, places):
+    low, high = (float(f"{end}e-{places}") for end in sorted(ends))
+    for form in ("[{}, {}]", "{} – {}"):
+        assert interval_of(form.format(text_of(low), text_of(high)))[:2] == (low, high)
+    if places == 3:  # 1,234 may be a thousand
+        return
+    for form in ("{} to {}", "{} bis {}", "[{}; {})"):
+        label = form.format(text_of(low), text_of(high))
+        assert interval_of(label)[:2] == (low, high)
+        assert interval_of(label.replace(".", ","))[:2] == (low, high)
+
+
+SPELLINGS = {
+    "composed": lambda text: unicodedata.normalize("NFC", text),
+    "parted": lambda text: unicodedata.normalize("NFD", text),
+    "no-break": lambda text: text.replace(" ", "\u00a0"), "nothing shown": lambda text: text[0] + "\u200b" + text[1:],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_towns_that_look_the_same_are_joined(spelling):
+    towns = pd.Series(["Düren", "Köln", "Bad Münster", "Aachen"] * 5)
+    known, release = pd.DataFrame({"town": towns}), pd.DataFrame({"town": towns.map(SPELLINGS[spelling])})
+    compared, rows = compare_columns(known, release, ["town"]), np.arange(len(towns))
+    assert kept_columns(compared, rows, rows) == ["town"]
+    agree = compared["town"].agree_all(rows, rows)
+    assert (agree == (towns.to_numpy()[:, None] == towns.to_numpy())).all()
+
+
+def test_two_spellings_of_a_town_are_told_and_meet_one_line_of_a_hierarchy(tmp_path):
+    rng = np.random.default_rng(1)
+    towns = rng.choice(["Düren", "Köln", "Bonn", "Aachen"], 120)
+    mixed = [unicodedata.normalize("NFD" if i % 3 else "NFC", town) for i, town in enumerate(towns)]
+    table = pd.DataFrame({"age": rng.integers(20, 60, 120), "town": mixed})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    for kind in ("people.csv", "people.xlsx"):
+        if kind.endswith("xlsx"):
+            table.to_excel(tmp_path / kind, index=False)
+        notes = [note for note in rd.open_file(tmp_path / kind).notes if "several ways that look the same" in note]
+        assert len(notes) == 1
+        assert "'Düren'" in notes[0]
+        assert "'Bonn'" not in notes[0]
+    (tmp_path / "town.csv").write_text("".join(f"{town};NRW;*\n" for town in ("Düren", "Köln", "Bonn", "Aachen")))
+    done = call(
+        tmp_path, "protect", "people.csv", "--method", "k_anonymity_lattice", "--set", "k=5", "--quasi", "age,town",
+        "--hierarchy", "town=town.csv", "--out", "out",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

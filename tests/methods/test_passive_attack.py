@@ -26,7 +26,6 @@ from reident import (
     propagate,
     random_non_edges,
     sample_network,
-    score_threshold,
 )
 from reident.data.simulate import preferential_attachment
 from reident.kernels.networks.propagation import best_match, surely_best
@@ -266,10 +265,7 @@ def test_likely_links_are_the_best_non_edges():
     assert link_scores(graph, best, score="adamic_adar") == pytest.approx(ref)
 
 
-def test_threshold_and_pruning():
-    assert score_threshold([0.1, 0.2], [0.5, 0.15]) == 0.15
-    assert score_threshold([0.5, 0.6], [0.1, 0.2, 0.3]) == 0.1
-    assert score_threshold([0.0, 0.1], [0.3, 0.2]) == pytest.approx(0.2)
+def test_pruning():
     graph = preferential_attachment(60, 4, rng=1)
     kept = drop_unlikely_edges(graph, 0.1)
     assert kept.n_edges == (link_scores(graph) >= 0.1).sum()

@@ -14,6 +14,7 @@ import shapely
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
+from reident.methods import find
 from reident.workbench.files import read_file
 from reident.workbench.recipe import recipe_of
 
@@ -113,9 +114,10 @@ def test_places_do_not_leak(people, tmp_path, method, options, suffix):
     addresses = pd.DataFrame(
         np.random.default_rng(2).uniform([50, 8], [51, 9], (200, 2)), columns=["lat_deg", "lon_deg"]
     )
+    inputs = {"area": AREA, "candidates": addresses}
     out = rd.protect(
         people, tmp_path / "release", method=method, options=options, quasi=["sex"], lat="lat", lon="lon",
-        suffix=suffix, area=AREA, candidates=addresses,
+        suffix=suffix, **{name: inputs[name] for name in inputs if name in find(method).public},
     )  # fmt: skip
     pd.testing.assert_frame_equal(people, before)
     secrets = _tokens(people["lat"]) | _tokens(people["lon"]) | set(people["name"]) | {str(tmp_path)}

@@ -113,3 +113,9 @@ def test_bad_ratings_are_refused():
     twice = pd.DataFrame({"user": [0, 0], "item": [1, 1], "stars": [3, 3], "day": [5, 5]})
     with pytest.raises(DataError, match="each pair of them once"):
         Ratings.from_table(twice)
+
+
+def test_numbers_of_users_beyond_32_bits_are_refused():
+    table = pd.DataFrame({"user": [0, 2**32 + 1], "item": [0, 0], "stars": [1, 2], "day": [3, 4]})
+    with pytest.raises(DataError, match=r"below 2\*\*31"):
+        Ratings.from_table(table)

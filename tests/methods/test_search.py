@@ -102,3 +102,27 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
         changed = persons.assign(age=persons["age"] + 1)
         search(changed, tmp_path)
         assert again, "another file must not be answered from what was found of this one"
+
+
+def test_records_left_out_are_counted_in_records_where_persons_have_several():
+    twice = pd.concat([people().assign(pid=range(120))] * 2, ignore_index=True)[["sex", "age", "ill", "pid"]]
+    steps = [[Step(find("mondrian"), find("mondrian").check({"k": 60}))]]
+    found = search_release(twice, steps, Roles(["sex", "age"], person="pid"), limit=0.2, draws=1)
+    assert found.passed
+    assert "leaves out" not in verdict(found, 0.2, 0.0)
+    fewer = replace(found, released=found.released.iloc[:200], scale=10.0)
+    assert "it leaves out 40 of the records" in verdict(fewer, 0.2, 0.0)
+    assert "a sample of 240 of the 2400 records" in verdict(fewer, 0.2, 0.0)
+
+
+def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"lat_deg": rng.uniform(50, 51, 400), "lon_deg": rng.uniform(8, 9, 400)})
+    people = table.iloc[:50].reset_index(drop=True)
+    other = table.copy()
+    other.loc[200, "lat_deg"] += 0.5  # a row that printing leaves out
+    digests = [
+        Bench(people, Roles([], public={"candidates": given}), [], 0.2, 0.0, "label", 1, 0).digest()
+        for given in (table, table.copy(), other)
+    ]
+    assert digests[0] == digests[1] != digests[2]

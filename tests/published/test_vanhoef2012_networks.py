@@ -36,7 +36,7 @@ from reident.data.simulate import preferential_attachment
 from reident.experiments.vanhoef2012_networks import attacks, crawls, releases
 from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.experiments.vanhoef2012_networks.graphs import pinned, public_graphs
-from reident.kernels.networks.network import components
+from reident.networks._rows import components
 from reident.networks.seeds import _cosines, _links_in
 from reident.runner._parameters import notebook_cells
 

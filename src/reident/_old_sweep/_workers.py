@@ -7,7 +7,6 @@ import contextlib
 import copy
 import logging
 import math
-import os
 import statistics
 import sys
 import threading
@@ -23,7 +22,7 @@ import numpy as np
 import threadpoolctl
 
 from reident._old_sweep import _code
-from reident.base import ParameterError, TrialError
+from reident.base import ParameterError, TrialError, local_cluster
 
 _LOG = logging.getLogger("reident")
 
@@ -41,19 +40,12 @@ BATCH_SECONDS = 0.5
 
 _MAX_BATCH = 500
 
-#: A batch whose workers died oftener than this is suspected of killing them.
-_ALLOWED_FAILURES = 2
-
 #: Fetching a finished result takes milliseconds; after so long it counts as lost with its worker.
 _FETCH_SECONDS = 10
 _ALLOWED_LOSSES = 20
 
 #: Workers stay for the next sweep of the same code, and go when none has come for so long.
 _IDLE_SECONDS = 60.0
-
-# dask writes these into our own environment, too, whenever a worker starts or is replaced. So numba is not among them:
-# it reads its variable again at each compilation, and fails when that differs from the threads it has.
-_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)
@@ -98,7 +90,7 @@ def in_process(trial: TrialFunction, tasks: list[Task]) -> Iterator[Outcome]:
 
 
 def run_batch(
-    trial: TrialFunction, tasks: list[Task], seconds: float, digest: str
+    trial: TrialFunction, tasks: list[Task], seconds: float, digest: str, carried: Any = None
 ) -> tuple[list[Outcome], list[float]]:
     """Run trials on a worker until the time is over; what was not reached goes back to the queue.
 
@@ -112,7 +104,7 @@ def run_batch(
     times: list[float] = []
     started = time.monotonic()
     numba.set_num_threads(1)  # of the thread that runs this batch; the workers share the processors among them
-    with threadpoolctl.threadpool_limits(limits=1):
+    with threadpoolctl.threadpool_limits(limits=1), carried or contextlib.nullcontext():
         for task, following in zip(tasks, [*tasks[1:], None], strict=True):
             begun = time.monotonic()
             outcomes.append(_portable(run_task(trial, task)))
@@ -136,25 +128,31 @@ def _portable(outcome: Outcome) -> Outcome:
 
 
 def on_workers(
-    trial: TrialFunction, tasks: list[Task], client: Any, digest: str, *, at_once: int | None = None
+    trial: TrialFunction,
+    tasks: list[Task],
+    client: Any,
+    digest: str,
+    *,
+    at_once: int | None = None,
+    carried: Any = None,
 ) -> Iterator[Outcome]:
     """Run the trials on dask's workers, in batches sized by how long trials take, or `at_once` of them one by one.
 
     A batch whose worker died is redone by dask elsewhere. What was on several dying workers is run once more, one
     trial at a time and alone at the end, so that the trial at fault can be named and no other suffers for it.
     """
-    return _Dispatch(trial, tasks, client, digest, at_once).outcomes()
+    return _Dispatch(trial, tasks, client, (digest, carried), at_once).outcomes()
 
 
 class _Dispatch:
     """The state of one sweep on workers: what waits, what flies, what is suspected of killing workers."""
 
     def __init__(
-        self, trial: TrialFunction, tasks: list[Task], client: Any, digest: str, at_once: int | None = None
+        self, trial: TrialFunction, tasks: list[Task], client: Any, told: tuple[str, Any], at_once: int | None = None
     ) -> None:
         from distributed import as_completed
 
-        self._trial, self._client, self._digest, self._at_once = trial, client, digest, at_once
+        self._trial, self._client, self._told, self._at_once = trial, client, told, at_once
         self._queue = deque(tasks)
         self._suspects: deque[Task] = deque()
         self._solo = False
@@ -196,7 +194,7 @@ class _Dispatch:
             self._submit([self._suspects.popleft()])
 
     def _submit(self, batch: list[Task]) -> None:
-        future = self._client.submit(run_batch, self._trial, batch, BATCH_SECONDS, self._digest, pure=False)
+        future = self._client.submit(run_batch, self._trial, batch, BATCH_SECONDS, *self._told, pure=False)
         self._flying[future.key] = batch
         self._arrivals.add(future)
 
@@ -276,29 +274,45 @@ def connected(jobs: int, scheduler: str | None, digest: str) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def prepared(client: Any, prepare: Prepare | None) -> Iterator[None]:
-    """Let every worker, also those that replace a dead one, be prepared for a sweep: in memory, by no file."""
+def prepared(client: Any, prepare: Prepare | None) -> Iterator[Any]:
+    """Give workers what trials of a sweep read: in memory, by no file, and for as long as this client lives.
+
+    It is the result of a task, so that dask makes it again on a worker that replaces a dead one, and forgets it with
+    the client, however that ends.
+    """
     if prepare is None:
-        yield
+        yield None
         return
-    from distributed import WorkerPlugin
-
-    begin, end = prepare
-
-    class Prepared(WorkerPlugin):  # sent by value: workers need not know it
-        def setup(self, worker: Any) -> None:  # noqa: ARG002
-            begin()
-
-        def teardown(self, worker: Any) -> None:  # noqa: ARG002
-            end()
-
-    name = f"reident-{uuid.uuid4().hex}"
-    client.register_plugin(Prepared(), name=name)
+    carried = client.submit(_Carried, uuid.uuid4().hex, *prepare, pure=False)
     try:
-        yield
+        yield carried
     finally:
         with contextlib.suppress(Exception):  # the workers may be gone with the sweep
-            client.unregister_worker_plugin(name)
+            carried.cancel()
+
+
+_CARRYING = threading.Lock()
+_USERS: Counter[str] = Counter()
+
+
+class _Carried:
+    """What a worker calls before a batch of trials and after it, however many run at once."""
+
+    def __init__(self, name: str, begin: Callable[[], Any], end: Callable[[], Any]) -> None:
+        self._name, self._begin, self._end = name, begin, end
+
+    def __enter__(self) -> None:
+        with _CARRYING:
+            _USERS[self._name] += 1
+            if _USERS[self._name] == 1:
+                self._begin()
+
+    def __exit__(self, *_: object) -> None:
+        with _CARRYING:
+            _USERS[self._name] -= 1
+            if not _USERS[self._name]:
+                del _USERS[self._name]
+                self._end()
 
 
 def close_workers() -> None:
@@ -327,39 +341,9 @@ atexit.register(close_workers)
 
 
 def _start(jobs: int) -> None:
-    import dask
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    settings = {
-        # Without dask's MALLOC_TRIM_THRESHOLD_, which gives every array of a trial new pages: they can cost as much as
-        # the trial itself.
-        "distributed.nanny.pre-spawn-environ": _THREADS,
-        "distributed.scheduler.allowed-failures": _ALLOWED_FAILURES,
-        "distributed.worker.memory.target": False,
-        "distributed.worker.memory.spill": False,
-        "distributed.worker.memory.pause": False,
-        # Looking a hundred times a second at what a trial does, and fifty times whether anything hangs, takes a
-        # twentieth of a processor for each process.
-        "distributed.worker.profile.enabled": False,
-        "distributed.admin.tick.interval": "500ms",
-        "distributed.admin.system-monitor.interval": "5s",
-    }
-    # A worker that a busy machine is slow to replace would be given up after 15 s, and with the last one the sweep
-    # would wait for ever. It is read at that moment, so it is a default; what the user has set stays.
-    dask.config.update_defaults({"distributed": {"deploy": {"lost-worker-timeout": "1h"}}})
-    environ = dict(os.environ)
-    try:
-        with dask.config.set(settings):
-            _OPEN["cluster"] = LocalCluster(
-                n_workers=jobs,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.ERROR,
-            )
-    finally:  # dask sets the workers' threads by way of our own environment, which is not to keep them
-        os.environ.clear()
-        os.environ.update(environ)
+    _OPEN["cluster"] = local_cluster(jobs)
     _OPEN["client"] = Client(_OPEN["cluster"], set_as_default=False)
 
 

@@ -161,8 +161,8 @@ def _outcomes(
     if where is None:
         yield from _workers.in_process(trial, tasks)
         return
-    with _workers.connected(*where) as client, _workers.prepared(client, prepare):
-        yield from _workers.on_workers(trial, tasks, client, _code.IMPORTED_DIGEST)
+    with _workers.connected(*where) as client, _workers.prepared(client, prepare) as carried:
+        yield from _workers.on_workers(trial, tasks, client, _code.IMPORTED_DIGEST, carried=carried)
 
 
 def _compute(

@@ -6,6 +6,7 @@ Every message names the parameter in backticks, the rule, the value, and the rea
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +20,9 @@ from reident.base.errors import DataError, ParameterError
 
 T = TypeVar("T")
 
+
+#: Most digits of a number that is read, and its largest exponent: beyond it is out of range, and slow to read.
+_LONGEST, _LARGEST_EXPONENT = 4_000, 20_000
 
 #: Privacy losses with which doubles can still be multiplied and divided.
 _LEAST, _LARGEST = Fraction(1, 10**200), Fraction(10**300)
@@ -191,8 +195,17 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
         value, int | float | str | Fraction | Decimal | np.integer | np.floating
     ):
         raise ParameterError(f"`{name}` must be a positive number, got {value!r}: {why}")
+    if isinstance(value, str | Decimal):
+        text = str(value)
+        power = re.search(r"[eE][+-]?([\d_]+)\s*$", text)
+        digits = power[1].replace("_", "") if power else ""
+        if len(text) > _LONGEST or (power and (len(digits) > 9 or int(digits or 0) > _LARGEST_EXPONENT)):
+            shown = text if len(text) <= 40 else f"{text[:40]}..."
+            raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got {shown}: its noise is scaled by a double")
+    if isinstance(value, int) and value.bit_length() > _LARGEST_EXPONENT // 10:
+        raise ParameterError(f"`{name}` must lie in [1e-200, 1e+300], got a number of {value.bit_length():,} bits")
     try:
-        exact = Fraction(str(value))
+        exact = value if isinstance(value, Fraction) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"`{name}` must be a positive finite number, got {value!r}: {why}") from None
     if exact <= 0:

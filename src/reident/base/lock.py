@@ -1,14 +1,12 @@
-"""Locks on files that die with their process: whoever is killed leaves nothing behind that keeps others out."""
+"""File locks that end with their process, and temporary folders."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import shutil
 import sys
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,12 +14,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from reident.base.errors import DataError
-
-#: Folders for passing things begin with it.
-_PREFIX = "reident-"
-
-#: A folder that has no lock yet is being made.
-_YOUNG_SECONDS = 60.0
 
 if sys.platform == "win32":
     import msvcrt
@@ -101,29 +93,19 @@ def holder(folder: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def scratch() -> Iterator[Path]:
-    """Give a temporary folder that goes at the end, and remove those whose process was killed before it could.
+def scratch(*, longest: int | None = None) -> Iterator[Path]:
+    """Create a temporary folder that only this user can read, and remove it at the end.
 
-    It is the user's alone. Each holds a lock of its process: one that can be had is nobody's any more.
+    A killed process leaves its folder behind, for the operating system to remove: no other folder is ever touched.
+
+    Parameters
+    ----------
+    longest : int, optional
+        How many signs the path may have: a socket's path is limited to about a hundred. Where that of the temporary
+        directory is longer, the folder is in ``/tmp``.
     """
-    _sweep()
-    with (
-        tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder,
-        (Path(folder) / "lock").open("ab") as file,
-    ):
-        _try(file, wait=False)
+    prefix, place = "reident-", Path(tempfile.gettempdir())
+    if longest is not None and len(str(place / prefix)) + 8 > longest and Path("/tmp").is_dir():
+        place = Path("/tmp")
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
-
-
-def _sweep() -> None:
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another user's, or gone meanwhile
-            lock = folder / "lock"
-            if lock.exists():
-                with lock.open("r+b") as file:
-                    if not _try(file, wait=False):
-                        continue
-            elif time.time() - folder.stat().st_mtime < _YOUNG_SECONDS:
-                continue
-            if not folder.is_symlink() and (sys.platform == "win32" or folder.stat().st_uid == os.getuid()):
-                shutil.rmtree(folder, ignore_errors=True)

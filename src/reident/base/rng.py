@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import os
 import secrets
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,8 +48,30 @@ def trial_seed(seed: int, stem: str, params: Mapping[str, Any], repetition: int 
 def system_rng() -> np.random.Generator:
     """Return a generator for releases: ChaCha20 under a key that the operating system draws and nobody keeps.
 
-    Somebody who sees some of the noise cannot compute the rest, which numpy's own generators do not promise.
+    Somebody who sees some of the noise cannot compute the rest, which numpy's own generators do not promise. A forked
+    process gets a key of its own, or its noise would be that of its parent.
     """
+    return np.random.Generator(_system_bits()())
+
+
+@functools.cache
+def _system_bits() -> Callable[[], Any]:
+    """Return a constructor of ChaCha20 bit generators under new keys."""
     from randomgen import ChaCha
 
-    return np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=20))
+    class SystemBits(ChaCha):  # type: ignore[misc]
+        """ChaCha20 that can be held by a weak reference."""
+
+    alive: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def make() -> Any:
+        alive.add(made := SystemBits(key=secrets.randbits(256), rounds=20))
+        return made
+
+    def draw_new_keys() -> None:
+        for one in list(alive):
+            one.state = SystemBits(key=secrets.randbits(256), rounds=20).state
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=draw_new_keys)
+    return make

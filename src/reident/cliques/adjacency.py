@@ -49,7 +49,10 @@ class Adjacency:
 
     def degrees(self) -> IntArray:
         """Return the degree of each vertex."""
-        return np.diff(self.indptr) if self.indptr is not None else count_rows(self.bits)
+        if self.indptr is not None:
+            return np.diff(self.indptr)
+        assert self.bits is not None
+        return count_rows(self.bits)
 
     def neighbours(self, v: int) -> IntArray:
         """Return the neighbours of vertex `v`, ascending."""

@@ -1,22 +1,24 @@
-"""Delimited text as it is: encoding, separator, quotes and header are found, and every cell stays the text it was."""
+"""Read delimited text: find encoding, separator, quotes and header; keep every cell as the text it was."""
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reident.base import DataError, ParameterError
+from reident.base.cost import afford
 
-__all__ = ["dialect_of", "read_delimited", "table_of_rows"]
+__all__ = ["read_delimited", "rows_of_text", "table_of_rows", "text_of"]
 
 _SEPARATORS = (";", ",", "\t", "|")
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -26,12 +28,19 @@ _OLD_ENCODINGS = ("cp1252", "latin-1", "cp850", "mac_roman")
 _SAMPLE = 500
 #: Records that are looked at to tell a line of names from a record.
 _ROWS = 5000
+#: Bytes of memory for a byte of text: a cell of five letters is an object of 54 bytes in two lists.
+_MEMORY = 12
+# A cell may be long (the outline of a country), and a wrong separator makes a cell of a whole line.
+csv.field_size_limit(2**31 - 1)
 
 
 def read_delimited(
     path: Path, *, separator: str | None = None, encoding: str | None = None, names: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     """Read a text file as a table of texts, an empty cell as ``""``.
+
+    Every line of the file is in the table, named among the sentences returned, or an error: a quote that is never
+    closed is read as a letter, it does not swallow the records below it.
 
     Returns
     -------
@@ -42,51 +51,183 @@ def read_delimited(
     Raises
     ------
     DataError, ParameterError
-        If the file is no text, a line has more fields than the header, two columns have one name, or none has one.
+        If the file is no text or does not fit into memory, quotes do not pair, a line has more fields than the
+        header, two columns have one name, or none has one.
     """
-    raw = path.read_bytes()
-    if raw[:2] == b"\x1f\x8b":
-        raw = gzip.decompress(raw)
-    text, encoding, told = _decode(raw, encoding, path.name)
-    del raw
+    text, encoding, receipts = text_of(path, encoding)
+    rows, dialect, comments = rows_of_text(text, path.name, separator)
+    del text
+    table, added = table_of_rows(rows, path.name, names=names)
+    return table, {**dialect, "encoding": encoding}, [*receipts, *comments, *added]
+
+
+def text_of(path: Path, encoding: str | None = None) -> tuple[str, str, list[str]]:
+    """Return the text of a file, plain or compressed by gzip or bzip2, its encoding, and receipts of guesses.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If the file is no text, or not of that encoding.
+    """
+    return _decode(_bytes_of(path), encoding, path.name)
+
+
+def rows_of_text(
+    text: str, name: str, separator: str | None = None
+) -> tuple[list[list[str]], dict[str, Any], list[str]]:
+    """Split text into rows of cells, without the comments above them.
+
+    Returns
+    -------
+    tuple of list, dict, list of str
+        The rows; ``separator`` (a blank: any run of blanks and tabs) and ``quote``; receipts.
+    """
+    n_lines = text.count("\n")
     first, _, rest = text.partition("\n")
     if first.lower().startswith("sep=") and len(first.strip()) == 5:
         separator, text = separator or first[4], rest
     if separator is not None and len(separator) != 1:
         raise ParameterError(f"`separator` must be one character, got {separator!r}")
-    quote = _quote(text)
-    separator = separator or _separator(text, quote)
+    head = _HEAD.match(text)
+    above, below = text[: head.end()].splitlines() if head else [], text[head.end() :] if head else text
+    if not below.strip():
+        above, below = [], text
+    quote = _quote(below)
+    separator = separator or _separator(below, quote)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote) if row]
+        rows, quotes = _records(below, separator, quote, name, n_lines - below.count("\n"))
+        width = Counter(len(row) for row in rows[:_SAMPLE]).most_common(1)[0][0] if rows else 0
+        head_rows = [(line, _alone(line, separator, quote)) for line in above if line.strip()]
     except csv.Error as error:
-        raise DataError(f"{path.name!r} could not be read as text separated by {separator!r}: {error}") from None
-    del text
-    table, added = table_of_rows(rows, path.name, names=names)
-    return table, {"separator": separator, "encoding": encoding, "quote": quote}, told + added
+        raise DataError(f"{name!r} could not be read as text separated by {separator!r}: {error}") from None
+    kept = [row for line, row in head_rows if not _is_comment(line, row, width, separator)]
+    if head_rows and not kept:
+        kept = _names_in_comment(*head_rows[-1], rows, width, separator)
+    n_comments = len(head_rows) - len(kept)
+    receipts = [f"{n_comments} comment line(s) above the header were left out"] if n_comments else []
+    return kept + rows, {"separator": separator, "quote": quote}, receipts + quotes
 
 
-def dialect_of(path: Path, *, bytes_read: int | None = 2**20) -> tuple[str, str, str]:
-    """Return separator, encoding and quote of a text file, from its beginning; all of it is read for None.
+def _bytes_of(path: Path) -> bytes:
+    """Return the bytes of a file, unpacked, if its text fits into memory."""
+    advice = "take fewer records"
+    with path.open("rb") as file:
+        magic = file.read(3)
+    unpack = gzip.open if magic.startswith(b"\x1f\x8b") else bz2.open if magic == b"BZh" else None
+    if unpack is None:
+        afford(_MEMORY * path.stat().st_size, "file", repr(path.name), advice)
+        return path.read_bytes()
+    parts, size = [], 0
+    with unpack(path) as unpacked:
+        while part := unpacked.read(1 << 24):
+            size += len(part)
+            afford(_MEMORY * size, "file", f"{path.name!r} of more than {size:,} bytes, unpacked", advice)
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _records(text: str, separator: str, quote: str, name: str, n_above: int) -> tuple[list[list[str]], list[str]]:
+    """Split a text into records; the number of lines is the control.
+
+    Where a quote is not closed, or closes in the middle of a cell, each line with as many fields as the others is a
+    record, and the quote a letter.
 
     Raises
     ------
     DataError
-        If the file is no text.
+        If such a line has another number of fields, or a quote opens on one line and closes on another while each of
+        these lines has as many fields as a record.
     """
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        raw = file.read(-1 if bytes_read is None else bytes_read)
-    if bytes_read is not None and len(raw) == bytes_read:
-        raw = raw[: raw.rfind(b"\n") + 1] or raw
-    text, encoding, _ = _decode(raw, None, path.name)
-    lines = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
-    quote = _quote(lines)
-    return _separator(lines, quote), encoding, quote
+    if separator == " ":  # any run of blanks and tabs
+        text = "\n".join(line.replace("\t", " ").strip() for line in text.split("\n"))
+    dialect: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": separator == " ", "strict": True}
+    reader = csv.reader(io.StringIO(text, newline=""), **dialect)
+    try:
+        rows = list(reader)
+    except csv.Error:
+        rows = []
+    if rows and len(rows) == reader.line_num:
+        return [row for row in rows if row], []
+    lines = list(io.StringIO(text, newline=""))
+    alone = [len(_alone(line, separator, quote)) for line in lines[:_SAMPLE]]
+    width = Counter(filter(None, alone)).most_common(1)[0][0] if any(alone) else 0
+    rows, odd, several, at = [], [], [], 0
+    while at < len(lines):
+        reader = csv.reader(islice(lines, at, None), **dialect)
+        begun = last = at
+        try:
+            for row in reader:
+                last, at = at, begun + reader.line_num
+                if at - last > 1:
+                    several.append((last, at))
+                rows.append(row)
+        except csv.Error:
+            row = _alone(lines[at], separator, quote)
+            if len(row) != width:
+                raise DataError(
+                    f"{name!r} must have quotes in pairs, got one without a partner in line {n_above + at + 1}: "
+                    "take it out, or double it inside a value"
+                ) from None
+            rows.append(row)
+            odd.append(n_above + at + 1)
+            at += 1
+    swallowed = [
+        (a, b) for a, b in several if width > 1 and all(len(_alone(x, separator, quote)) == width for x in lines[a:b])
+    ]
+    if swallowed:
+        first, last = swallowed[0]
+        raise DataError(
+            f"{name!r} must have each record in a line where it can be one, got a quote in line "
+            f"{n_above + first + 1} that closes in line {n_above + last}, while each of these lines has {width} "
+            f"fields: take out the quotes or line breaks"
+        )
+    told = []
+    if odd:
+        shown = ", ".join(map(str, odd[:3])) + (", ..." if len(odd) > 3 else "")
+        told.append(f"{len(odd)} line(s) have a quote without a partner, which was read as a letter: line {shown}")
+    if several:
+        n_lines = sum(b - a for a, b in several)
+        told.append(f"{len(several)} record(s) have line breaks in their cells and fill {n_lines} lines")
+    return [row for row in rows if row], told
+
+
+def _alone(line: str, separator: str, quote: str) -> list[str]:
+    """Split a line by itself; where its quotes do not pair they are letters."""
+    options: Any = {"delimiter": separator, "quotechar": quote, "skipinitialspace": separator == " "}
+    if separator == " ":
+        line = line.replace("\t", " ").strip()
+    try:
+        return next(csv.reader([line], **options, strict=True), [])
+    except csv.Error:
+        return line.rstrip("\r\n").split(separator)
+
+
+#: Lines above a table that begin as comments do in SNAP (#), KONECT and networkrepository (%).
+_HEAD = re.compile(r"(?:[ \t\r]*(?:[#%][^\n]*)?(?:\n|$))+")
+
+
+def _is_comment(line: str, row: list[str], width: int, separator: str) -> bool:
+    """Decide whether a line above the header that begins with # or % is a comment, not cells such as "#7,#8"."""
+    after = line.lstrip()[1:2]
+    if len(row) != width or after in ("", " ", "#") or (after == "\t" and width == 1):
+        return True
+    return line.lstrip().startswith("%") and separator in " \t"
+
+
+def _names_in_comment(line: str, row: list[str], rows: list[list[str]], width: int, separator: str) -> list[list[str]]:
+    """Return the names of the columns that the last comment gives, as in SNAP: "# FromNodeId ToNodeId"."""
+    if not line.startswith("#") or width < 2:
+        return []
+    if separator in " \t":
+        names = [name for name in re.split(r"\t" if separator == "\t" else r"\s+", line.strip("# \r")) if name]
+        return [names] if len(names) == width and not all(map(_NUMBER.fullmatch, names)) else []
+    return [row] if len(row) == width and _like_a_record(rows[0], rows[1:_ROWS]) else []
 
 
 def _decode(raw: bytes, encoding: str | None, name: str) -> tuple[str, str, list[str]]:
     if encoding is None:
         encoding = next((found for mark, found in _BYTE_ORDER_MARKS if raw.startswith(mark)), None)
-        if encoding is None and b"\0" in raw[:4096]:
+        if encoding is None and b"\0" in raw:
             raise DataError(f"{name!r} must be a text file, it holds zero bytes: is it of another kind?")
         if encoding is None and _decodes(raw, "utf-8"):
             encoding = "utf-8"
@@ -128,8 +269,13 @@ def _quote(text: str) -> str:
 
 
 def _separator(text: str, quote: str) -> str:
-    """Return the separator by which most lines have as many fields as the header, at least two."""
+    """Return the separator by which most lines have as many fields as the header, at least two; a blank for numbers."""
     lines = text.splitlines(keepends=True)[:_SAMPLE]
+    # Lists of public collections have blanks between numbers.
+    words = [line.split() for line in lines if line.strip() and "\t" not in line]
+    numbers = [row for row in words if len(row) == len(words[0]) > 1 and all(map(_NUMBER.fullmatch, row))]
+    if words and len(numbers) >= 0.9 * len(lines):
+        return " "
     best, reached = ",", (0.0, 1)
     for separator in _SEPARATORS:
         counts = [len(row) for row in csv.reader(lines, delimiter=separator, quotechar=quote) if row]

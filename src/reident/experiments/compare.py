@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,9 +19,9 @@ from reident.experiments.decide import (
     decide_table,
     published_error,
 )
-from reident.experiments.sentences import decide_sentence
+from reident.experiments.sentences import decide_sentence, draws_of, effects_of
 
-__all__ = ["COLUMNS", "compare", "effects_of"]
+__all__ = ["COLUMNS", "compare"]
 
 #: The columns of ``claims.csv``; `_row` gives those of one claim.
 COLUMNS = [
@@ -102,11 +101,6 @@ def _exact(_: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     return {"reproduced": result, "verdict": "agrees" if result == claim.published else "differs"}
 
 
-def _draws(frame: pd.DataFrame) -> str:
-    """Return the column whose values are independent draws."""
-    return "dataset" if "dataset" in frame else "repetition"
-
-
 def _selected(frame: pd.DataFrame, claim: Claim, columns: Sequence[str]) -> pd.DataFrame:
     """Return the trials of a claim, none if they lack a column."""
     columns = [*columns, claim.measure or claim.value]
@@ -141,44 +135,6 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     row |= {"reproduced": mean[worst], "low": mean[worst] - 2 * error[worst], "high": mean[worst] + 2 * error[worst]}
     row |= {"deviating": _named(result.columns[(mean < low) | (mean > high)])}
     return row | ({"verdict": decision[0], "look": decision[1]} if decision else _too_few(claim))
-
-
-def effects_of(frame: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Return the contrasts of a sentence, one row a draw, and the limits of each.
-
-    Rises and falls: no step against the direction by the margin, and the whole way more than the margin along it.
-    Constant: all pairs of levels within the margin. Difference: the measure at `high` less that at `low`, within
-    `limits`. Level: the mean within the margin of the published number.
-    """
-    empty = pd.DataFrame(), np.zeros(0), np.zeros(0)
-    if frame.empty:
-        return empty
-    effect, m = claim.effect, claim.margin
-    form, along, each = effect["form"], effect["along"], list(effect.get("each", []))
-    means = frame.pivot_table(index=_draws(frame), columns=[*each, along], values=claim.measure, sort=False)
-    means = means.loc[frame[_draws(frame)].unique()].sort_index(axis=1)
-    groups = {(): means} if not each else {key: means[key] for key in means.columns.droplevel(-1).unique()}
-    contrasts: dict[Any, tuple[pd.Series, float, float]] = {}
-    for key, block in groups.items():
-        levels = list(block.columns)
-        if form in ("rises", "falls") and len(levels) > 1:
-            sign = 1 if form == "rises" else -1
-            pairs = [(a, b, -m) for a, b in itertools.pairwise(levels)] + [(levels[0], levels[-1], m)]
-            contrasts |= {(key, a, b): (sign * (block[b] - block[a]), low, np.inf) for a, b, low in pairs}
-        elif form == "constant":
-            pairs = [(a, b, m) for number, b in enumerate(levels) for a in levels[:number]]
-            contrasts |= {(key, a, b): (block[b] - block[a], -m, m) for a, b, _ in pairs}
-        elif form == "difference" and {effect["high"], effect["low"]} <= {*levels}:
-            limits = claim.limits or [-m, np.inf]
-            contrasts[key, effect["high"], effect["low"]] = block[effect["high"]] - block[effect["low"]], *limits
-        elif form == "level":
-            contrasts |= {(key, a): (block[a], claim.published - m, claim.published + m) for a in levels}
-    if not contrasts:
-        return empty
-    names = [" ".join(str(part) for part in np.hstack([np.atleast_1d(p) for p in name])) for name in contrasts]
-    values = pd.concat([series for series, _, _ in contrasts.values()], axis=1, keys=names)
-    low, high = (np.array([contrast[i] for contrast in contrasts.values()], dtype=float) for i in (1, 2))
-    return values, low, high
 
 
 def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
@@ -232,7 +188,7 @@ def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.I
     """Return values[data set, repetition, cell], in the order of the trials, and the cells that were run."""
     if trials.empty:
         return np.zeros((0, 0, 0)), cells[:0]
-    draws = _draws(trials)
+    draws = draws_of(trials)
     trials = trials.assign(_repetition=0 if draws == "repetition" else trials.get("repetition", 0))
     wide = trials.pivot_table(index=[draws, "_repetition"], columns=cells_by, values=measure, sort=False)
     wide = wide.loc[:, wide.columns.isin(cells)]

@@ -92,7 +92,7 @@ class Verdict:
 def components(values: np.ndarray) -> Components:
     """Estimate variance components from `values[data set, repetition, cell]`, NaN where a cell was not run.
 
-    With few data sets a cell's variance between data sets is badly known, but over a table it follows the variance
+    With few data sets a cell's variance between data sets is imprecise, but over a table it follows the variance
     within. A cell's variance of data-set means is its own estimate (weight n - 1) averaged with the one that the table
     gives (weight `_PRIOR_DF`).
     """
@@ -131,8 +131,7 @@ def published_error(parts: Components, table: PublishedTable) -> np.ndarray:
 def support(parts: Components, table: PublishedTable) -> tuple[np.ndarray, np.ndarray]:
     """Return the margins that the paper can support, and which cells are judged. Uses variances, never deviations.
 
-    A published value whose standard error is above the margin is not judged. One whose standard error is above half the
-    margin gets twice its standard error as margin: a table of a hundred equal cells needs six standard errors.
+    Not judged: a standard error above the margin. Above half the margin, two standard errors are the margin.
     """
     error = published_error(parts, table)
     return np.maximum(table.margin, 2 * error), error <= table.margin
@@ -242,8 +241,7 @@ def judge(parts: Components, table: PublishedTable) -> Verdict:
 def decide_table(values: np.ndarray, table: PublishedTable) -> tuple[Verdict, int] | None:
     """Judge `values[data set, repetition, cell]` at each look; return the first decisive verdict and its data sets.
 
-    Without a decisive one the last look is returned, before the first look None. The data sets after the decisive look
-    are not used: a verdict does not change with later trials.
+    Without one: the last look; before the first look None. Later data sets do not change a verdict.
     """
     decision = None
     for n in (n for n in table.schedule if n <= len(values)):

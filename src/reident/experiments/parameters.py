@@ -77,7 +77,9 @@ def check_parameters(namespace: dict[str, Any], rules: Mapping[str, Option] | No
         is_list = typing.get_origin(kind) is list
         inner = typing.get_args(kind)[0] if is_list else kind
         if inner not in _BY_TYPE:
-            continue  # an annotation of a later cell
+            if name in (rules or {}):
+                raise ParameterError(f"`{name}` must be annotated with int, float, str, bool or a list of these")
+            continue  # a name of a later cell
         rule = {**COMMON, **(rules or {})}.get(name, _BY_TYPE[inner])
         namespace[name] = _checked_list(namespace[name], name, rule) if is_list else rule.check(namespace[name], name)
 

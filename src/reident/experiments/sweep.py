@@ -18,7 +18,7 @@ import pandas as pd
 import threadpoolctl
 from tqdm import tqdm
 
-from reident.base import ParameterError, TrialError, check_integer, check_seed
+from reident.base import ParameterError, TrialError, check_integer, check_seed, local_cluster
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
@@ -270,7 +270,7 @@ def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any) -> Ite
 @contextmanager
 def _client(jobs: int, scheduler: Any) -> Iterator[Any]:
     """Yield a client of a running cluster, or of one with `jobs` processes that ends with the sweep."""
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client
 
     logs = [logging.getLogger(name) for name in ("distributed.scheduler", "distributed.nanny", "distributed.worker")]
     levels = [log.level for log in logs]
@@ -279,5 +279,5 @@ def _client(jobs: int, scheduler: Any) -> Iterator[Any]:
             log.setLevel(logging.CRITICAL)
             stack.callback(log.setLevel, level)
         if not scheduler:
-            scheduler = stack.enter_context(LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None))
+            scheduler = stack.enter_context(local_cluster(jobs))
         yield scheduler if isinstance(scheduler, Client) else stack.enter_context(Client(scheduler))

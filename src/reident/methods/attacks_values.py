@@ -15,7 +15,7 @@ from reident.methods.forms import law_of
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, refused
 from reident.methods.release import Release
 from reident.tables.classes import encode_column
-from reident.tables.labels import with_gaps
+from reident.tables.labels import common_texts, places_among, with_gaps
 
 __all__ = [
     "attribute_inference",
@@ -113,7 +113,7 @@ def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
     starts = np.searchsorted(rows, np.arange(spread.shape[0] + 1))
     truth = np.full(len(of), -1)
     if knowledge.secrets is not None:
-        truth = values.get_indexer(pd.Index(knowledge.secrets.astype(object)))
+        truth = places_among(knowledge.secrets, values)
     prior = np.bincount(codes, minlength=len(values)) / len(codes)
     kept = ", ".join(map(str, knowledge.kept(release)))
     said = f"the intruder knows {kept} of each person exactly and that the person is in the file"
@@ -235,7 +235,9 @@ def background_knowledge(
 
     Notes
     -----
-    Vanhoef (2012), section 3.3.2; Machanavajjhala et al. (2007). l distinct values withstand l - 2 exclusions.
+    Vanhoef (2012), section 3.3.2; Machanavajjhala et al. (2007). l distinct values withstand l - 2 exclusions. Which
+    values are ruled out depends on the true one: the control is the same intruder before the whole table as one class,
+    who is right where the value is among the commonest.
     """
     del rng
     found = _shares(release, knowledge)
@@ -263,6 +265,8 @@ def background_knowledge(
     guess = np.where(best >= 0, best, likeliest)
     base = np.where(guess >= 0, found.prior[np.maximum(guess, 0)], 0.0)
     guessed.claims["base"] = base / np.maximum(1 - lost, 1e-300)
+    commonest = np.argsort(-found.prior, kind="stable")[: excluded + 1]
+    guessed.claims["control"] = np.isin(truth, commonest).astype(float)
     return guessed
 
 
@@ -323,7 +327,8 @@ def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Gener
     prior = tables[0][sensitive].value_counts(normalize=True)
     right = np.nan
     if knowledge.secrets is not None:
-        right = (guess.to_numpy() == with_gaps(knowledge.secrets).to_numpy()).astype(float)
+        mine, theirs = common_texts(with_gaps(knowledge.secrets), guess)
+        right = (mine.to_numpy() == theirs.to_numpy()).astype(float)
     base = guess.map(prior).astype(float).fillna(prior.max())
     claims = claims_about(knowledge, np.arange(len(guess)), guess.to_numpy(), confidence, right, base)
     said = f"the intruder knows {', '.join(columns)} exactly and that the person is in all {len(tables)} releases"
@@ -366,7 +371,7 @@ def attribute_inference(
     claim = attack.argmax(axis=1)
     right = control = np.full(len(persons), np.nan)
     if knowledge.secrets is not None:
-        truth = values.get_indexer(pd.Index(knowledge.secrets.iloc[persons].astype(object)))
+        truth = places_among(knowledge.secrets.iloc[persons], values)
         right = (truth == claim).astype(float)
         if knowledge.truth is not None:
             fold_of_row = np.full(len(release.table) + 1, -1)

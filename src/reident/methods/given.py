@@ -20,7 +20,7 @@ from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON
 from reident.places.distances import great_circle_km
 
-__all__ = ["GIVEN", "Given", "Records", "known_public", "public_input", "read_public"]
+__all__ = ["GIVEN", "Given", "Records", "check_public_used", "known_public", "public_input", "read_public"]
 
 
 class Records(Protocol):
@@ -227,6 +227,23 @@ def public_input(entry: Entry, name: str, data: Records, public: Mapping[str, pd
 
 def _takers() -> dict[str, Public]:
     return {name: said for entry in entries() for name, said in entry.public.items()}
+
+
+def check_public_used(public: Mapping[str, Any], chosen: Sequence[Entry]) -> None:
+    """Refuse public inputs that none of the methods, attacks and metrics takes: they would do nothing.
+
+    Raises
+    ------
+    ParameterError
+        If there is one; it says which methods take it.
+    """
+    for name in public:
+        if not any(name in entry.public for entry in chosen):
+            takers = ", ".join(entry.name for entry in entries() if name in entry.public) or "no method"
+            raise ParameterError(
+                f"`{name}` must be left out, nothing here uses it "
+                f"({', '.join(entry.name for entry in chosen[:5]) or 'no places'}): it is an input of {takers}"
+            )
 
 
 def known_public(public: Mapping[str, pd.DataFrame]) -> dict[str, Any]:

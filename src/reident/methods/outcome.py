@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -302,10 +301,10 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
 
     Of each person ``risk``, ``top``, the upper end of it that counts against a limit, and whether that is ``above`` it.
 
-    A person's risk is the confidence of the claim about them; for attributes what it gains over guessing. Where the
-    confidence does not follow from the release itself, it is checked against how often claims of its kind were right,
-    and replaced by that if the two differ. Only where the lower end of a risk exceeds guessing does its upper end count
-    against the limit.
+    A person's risk is the confidence of the claim about them; for attributes what it gains over guessing, or over the
+    control where that is better. Confidence is checked against how often claims of its kind were right, and replaced by
+    that if the two differ; confidence that follows from the release itself only where claims are right more often, and
+    never by less. Only where the lower end of a risk exceeds guessing does its upper end count against the limit.
 
     Returns
     -------
@@ -313,8 +312,9 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         ``risk`` (mean share of right claims over the persons in the file; of confidence where nobody can tell right
         from wrong), ``measure``, which of the two it is ("success", "confidence"), with ``low`` and ``high``,
         ``baseline``, ``control`` (the same for releases without the person, or for persons who are not in the file; NaN
-        without either), ``residual`` (against the control, else the baseline), ``confidence`` (mean), ``worst``,
-        ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence could be kept), ``verdict``
+        without either), ``residual`` (the gain over the better of baseline and control, at most the worst person's),
+        ``confidence`` (mean), ``worst``, ``share_above_limit``, ``n_above``, ``n``, ``calibrated`` (whether confidence
+        could be kept), ``verdict``
         ("above the limit", "within the limit", "not told apart from guessing").
     """
     inside, outside = (outcome.claims[outcome.claims["present"].to_numpy(bool) == own] for own in (True, False))
@@ -322,21 +322,21 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
     if not n:
         raise NotApplicable("none of the known persons is in the release")
     told = bool(inside["right"].notna().all())
-    risks, low, high, calibrated = _person_risks(inside, outcome, told)
-    top = high
-    if not outcome.proven:
-        top = np.where(low > (0.0 if outcome.what == "attribute" else inside["base"].to_numpy(float)), high, 0.0)
-    over = top > limit + 1e-12
-    rate = wilson_interval(float((inside["right"] if told else inside["confidence"]).sum()), n)
-    baseline = float(inside["base"].mean())
-    control = float("nan")
+    baseline, control = float(inside["base"].mean()), float("nan")
     if "control" in inside:
         control = float(inside["control"].mean())
     elif outcome.what == "attribute" and len(outside):
         control = float(outside["right"].mean())
+    rate = wilson_interval(float((inside["right"] if told else inside["confidence"]).sum()), n)
+    risks = _own_risks(inside, outcome)
+    if told and not _borne_out(inside, outcome):
+        risks = _risks_by_kind(inside, outcome)
+    # What the mean exceeds the worst person by is chance: confidence that is too low was replaced.
+    residual = min(float(gain(rate.value, np.nanmax([baseline, control]))), float(risks.risk.max()))
+    over = risks.top > limit + 1e-12
     guessing = not over.any() and rate.low <= baseline
     within = "not told apart from guessing" if guessing else "within the limit"
-    persons = pd.DataFrame({"risk": risks, "top": top, "above": over}, index=inside.index)
+    persons = pd.DataFrame({"risk": risks.risk, "top": risks.top, "above": over}, index=inside.index)
     return {
         "risk": rate.value,
         "measure": "success" if told else "confidence",
@@ -344,13 +344,13 @@ def judge_persons(outcome: Outcome, limit: float) -> tuple[dict[str, Any], pd.Da
         "high": rate.high,
         "baseline": baseline,
         "control": control,
-        "residual": float(gain(rate.value, baseline if math.isnan(control) else control)),
+        "residual": residual,
         "confidence": float(inside["confidence"].mean()),
-        "worst": float(risks.max()),
+        "worst": float(risks.risk.max()),
         "share_above_limit": float(over.mean()),
         "n_above": int(over.sum()),
         "n": n,
-        "calibrated": calibrated,
+        "calibrated": risks.own,
         "verdict": "above the limit" if over.any() else within,
     }, persons
 
@@ -361,23 +361,45 @@ def shares_above(persons: pd.DataFrame) -> FloatArray:
     return shares
 
 
-def _person_risks(
-    claims: pd.DataFrame, outcome: Outcome, told: bool
-) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
-    """Return each person's risk with its ends, and whether the attack's own confidence could be kept."""
-    confidence, base = claims["confidence"].to_numpy(float), claims["base"].to_numpy(float)
-    risk = low = high = confidence
-    kinds = _kinds(confidence)
-    kept = outcome.proven or not told or _borne_out(confidence, claims["right"].to_numpy(float), kinds)
-    if "control" in claims:
-        kept, base = False, np.maximum(base, claims["control"].to_numpy(float))
-    if not kept:
-        kinds = _set_apart(kinds, confidence, claims["right"].to_numpy(float))
-        risk, low, high = _rates(claims["right"].to_numpy(float), kinds)
-        base = _rates(base, kinds)[0]
+@dataclass(frozen=True, eq=False)
+class _Risks:
+    """Each person's risk, the upper end of it that counts, and whether it is the confidence of the attack."""
+
+    risk: FloatArray
+    top: FloatArray
+    own: bool
+
+
+def _own_risks(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
+    """Take the confidence of each claim as the person's risk."""
+    risk = claims["confidence"].to_numpy(float)
     if outcome.what == "attribute":
-        risk, low, high = (gain(one, base) for one in (risk, low, high))
-    return risk, low, high, kept
+        risk = gain(risk, claims["base"])
+    beyond = outcome.proven | (risk > _least(claims, outcome))
+    return _Risks(risk, np.where(beyond, risk, 0.0), own=True)
+
+
+def _least(claims: pd.DataFrame, outcome: Outcome) -> FloatArray:
+    """Return the risk of guessing, beyond which a risk counts."""
+    return np.zeros(len(claims)) if outcome.what == "attribute" else claims["base"].to_numpy(float)
+
+
+def _risks_by_kind(claims: pd.DataFrame, outcome: Outcome) -> _Risks:
+    """Take how often claims of a kind are right as the risk of its persons."""
+    confidence, right = claims["confidence"].to_numpy(float), claims["right"].to_numpy(float)
+    kinds = _set_apart(_kinds(confidence), confidence, right)
+    risk, low, high = _rates(right, kinds)
+    if outcome.what == "attribute":
+        base = reach = _rates(claims["base"].to_numpy(float), kinds)[0]
+        if "control" in claims:  # counted as the claims are: only beyond the upper end of it something is gained
+            control = _rates(claims["control"].to_numpy(float), kinds)
+            base, reach = np.maximum(base, control[0]), np.maximum(base, control[2])
+        risk, low, high = gain(risk, base), gain(low, reach), gain(high, base)
+    top = np.where(low > _least(claims, outcome), high, 0.0)
+    if outcome.proven:
+        proven = _own_risks(claims, outcome).risk
+        risk, top = np.maximum(risk, proven), np.maximum(top, proven)
+    return _Risks(risk, top, own=False)
 
 
 def _kinds(confidence: FloatArray) -> list[IntArray]:
@@ -414,11 +436,20 @@ def _set_apart(kinds: Sequence[IntArray], confidence: FloatArray, right: FloatAr
     return found
 
 
-def _borne_out(confidence: FloatArray, right: FloatArray, kinds: Sequence[IntArray]) -> bool:
-    """Tell whether claims of every kind are right as often as they are confident, all tests together at 1 %."""
+def _borne_out(claims: pd.DataFrame, outcome: Outcome) -> bool:
+    """Tell whether claims of every kind are right as often as they are confident, all tests together at 1 %.
+
+    Proven confidence may be too high for persons who are not found, never too low. Where there is a control claims that
+    are not proven are compared to it, never taken at their word.
+    """
+    if "control" in claims and not outcome.proven:
+        return False
+    confidence, right = claims["confidence"].to_numpy(float), claims["right"].to_numpy(float)
+    kinds = _kinds(confidence)
     for own in kinds:
         rate = wilson_interval(float(right[own].sum()), own.size, level=1 - _TEST / len(kinds))
-        if not rate.low <= confidence[own].mean() <= rate.high:
+        mean = confidence[own].mean()
+        if rate.low > mean or (mean > rate.high and not outcome.proven):
             return False
     return True
 

@@ -19,6 +19,7 @@ from reident.methods.outcome import Knowledge, Outcome
 from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import Agreement
 from reident.tables.classes import class_ids, first_rows
+from reident.tables.labels import common_texts
 
 __all__ = ["in_persons", "once_each"]
 
@@ -82,8 +83,8 @@ def _thinned(classes: IntArray, release: Release, knowledge: Knowledge, who: Int
     found = knowledge.agreement(release)
     mine, theirs = np.zeros(len(who), dtype=np.int64), np.zeros(len(classes), dtype=np.int64)
     if value and knowledge.secrets is not None:  # a record with another value is none of the person's
-        told = release.table[knowledge.sensitive]
-        codes = _codes(pd.DataFrame({"value": pd.concat([knowledge.secrets, told])}), ["value"])[0]
+        both = pd.concat(common_texts(knowledge.secrets, release.table[knowledge.sensitive]))
+        codes = _codes(pd.DataFrame({"value": both}), ["value"])[0]
         mine, theirs = codes[: len(who)], codes[len(who) :]
     n_values = 1 + int(max(mine.max(initial=0), theirs.max(initial=0)))
     share = _persons_a_record(found, mine, who, n_values)

@@ -1,11 +1,9 @@
-"""Methods of this session: registered in a notebook, and taken along to the processes that run its trials."""
+"""Methods of this session, registered in a notebook."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 
 from reident.base import ParameterError, check_choice
 from reident.methods._entry import CALLS, DATA, ROLES, Entry
@@ -13,7 +11,7 @@ from reident.methods.catalogue import CHECKS, ENTRIES, REGISTERED
 from reident.methods.forms import FORMS
 from reident.methods.given import GIVEN
 
-__all__ = ["load_registered", "register", "save_registered"]
+__all__ = ["register", "registered"]
 
 
 def register(entry: Entry) -> Entry:
@@ -68,6 +66,11 @@ def register(entry: Entry) -> Entry:
     return entry
 
 
+def registered() -> list[Entry]:
+    """Return the methods registered in this session, for the processes that run its trials."""
+    return list(REGISTERED.values())
+
+
 def _listed(meanings: Mapping[str, str]) -> str:
     """Return what names mean as a list for a docstring."""
     return "\n".join(f"- ``{name}``: {meaning}" for name, meaning in meanings.items())
@@ -109,23 +112,3 @@ def check_arguments(entry: Entry) -> None:
 
 
 CHECKS.append(check_entry)
-
-
-def save_registered(folder: Path) -> None:
-    """Write what this session has registered below a folder, for the processes that run its trials."""
-    if REGISTERED:
-        import cloudpickle
-
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "registered.pkl").write_bytes(cloudpickle.dumps(list(REGISTERED.values())))
-
-
-@lru_cache(maxsize=8)
-def load_registered(folder: str) -> None:
-    """Register in this process what `save_registered` wrote, where that is not done yet."""
-    path = Path(folder) / "registered.pkl"
-    if path.is_file():
-        import cloudpickle
-
-        for entry in cloudpickle.loads(path.read_bytes()):
-            REGISTERED.setdefault(entry.name, entry)

@@ -1,21 +1,36 @@
-"""What stands in a graph file, read as it is: a networkx graph, a sparse matrix, or pairs of rows with names."""
+"""Read the files of networks: edge lists and matrices by pandas, other formats by networkx and scipy."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import re
+import shlex
 import warnings
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from reident.base import DataError, ParameterError
-from reident.data.delimited import dialect_of
+from reident.base import DataError, ParameterError, check_text
+from reident.data.delimited import rows_of_text, table_of_rows, text_of
 
-__all__ = ["as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
+__all__ = ["ENDS", "as_path", "cells_of", "edges_of_cells", "end_columns", "format_of", "is_graph_file", "read_raw"]
+
+_FORMATS = {
+    ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
+    ".gexf": "gexf",
+}  # fmt: skip
+#: Tables with another ending: they are read, not written.
+_TABLES = dict.fromkeys((".tsv", ".txt", ".edges", ".edgelist", ".xlsx", ".xls"), "csv")
+_EXCEL = (".xlsx", ".xls")
+#: Attributes of a node that hold its name.
+_NAMES = ("name", "v_name", "label")
+#: A whole number as it is written: 07 and -0 are other names than 7 and 0.
+_WHOLE = re.compile(r"-?[1-9][0-9]*|0")
 
 
 def _suffix(path: Path) -> str:
@@ -25,100 +40,157 @@ def _suffix(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-_FORMATS = {
-    ".csv": "csv", ".gml": "gml", ".net": "pajek", ".paj": "pajek", ".mtx": "matrixmarket", ".graphml": "graphml",
-    ".gexf": "gexf",
-}  # fmt: skip
-#: Tables with another ending: they are read, not written.
-_TABLES = dict.fromkeys((".tsv", ".txt", ".edges", ".edgelist", ".xlsx", ".xls"), "csv")
-#: What files call the name of a node beside its number.
-_NAMES = ("name", "v_name", "label")
-
-
 def is_graph_file(path: Path) -> bool:
-    """Tell whether a file of this name can hold nothing but a graph."""
+    """Decide by its name whether a file can hold nothing but a graph."""
     return _FORMATS.get(_suffix(path), "csv") != "csv"
 
 
-def format_of(path: Path, *, written: bool = False) -> str:
-    known = _FORMATS if written else _FORMATS | _TABLES
-    found = known.get(_suffix(path))
-    if found is None:
+def format_of(path: Path, *, is_written: bool = False) -> str:
+    """Return the format that the ending of a path names."""
+    known = _FORMATS if is_written else _FORMATS | _TABLES
+    kind = known.get(_suffix(path))
+    if kind is None:
         raise ParameterError(
-            f"`path` must end in one of {', '.join(known)} (optionally .gz), got {path.name!r}: "
-            "the ending says the format"
+            f"`path` must end in one of {', '.join(known)} (optionally .gz or .bz2), got {path.name!r}: "
+            "the ending names the format"
         )
-    return found
+    return kind
 
 
-def read_raw(path: Any, columns: Sequence[str] | None = None, *, simplify: bool = False) -> Any:
-    """Return what a file holds: a graph, a matrix, or ``(u, v, n, nodes)`` of edges; see `reident.read_graph`."""
+def as_path(path: str | Path) -> Path:
+    if not isinstance(path, str | Path):
+        raise ParameterError(f"`path` must be a path, got {path!r}")
+    return Path(path)
+
+
+def read_raw(
+    path: Any, columns: Sequence[str] | None = None, *, names: Sequence[str] = (), simplify: bool = False
+) -> Any:
+    """Return the content of a file: a graph, a matrix, or ``(u, v, n, nodes)`` of edges; see `reident.read_graph`."""
     path = as_path(path)
     kind = format_of(path)
     if not path.is_file():
-        raise DataError(f"`path` must name a file that is there: there is no graph file at {str(path)!r}")
+        raise DataError(f"`path` must name a file that exists: there is no graph file at {str(path)!r}")
     if kind == "csv":
-        return edges_of_cells(*cells_of(path, columns), path.name, simplify=simplify)
+        return edges_of_cells(*cells_of(path, columns, names), path.name, simplify=simplify)
     try:
         if kind != "matrixmarket":
-            graph = _read_nodes(path, kind)
+            graph = _READERS[kind](path)
             return _simple(graph, path.name) if simplify else graph
         from scipy.io import mmread
 
         return mmread(path, spmatrix=False).tocsr()
+    except DataError:
+        raise
     except Exception as error:
         raise DataError(f"{path.name!r} could not be read as {kind}: {error}") from error
 
 
-def _read_nodes(path: Path, kind: str) -> Any:
-    """Read a format of nodes and edges."""
+def _read_gml(path: Path) -> Any:
     import networkx as nx
 
-    if kind == "pajek":
-        return nx.read_pajek(path)
-    if kind == "gml":
-        return nx.read_gml(path, label=None if _lacks_labels(path) else "label")
-    return _read_xml(path, kind)
+    text = text_of(path)[0]
+    if not re.search(r"^\s*multigraph\s+1", text, re.MULTILINE):
+        # Repeated edges are counted where the graph is simplified, not refused by the parser.
+        text = re.sub(r"^(\s*graph\s*\[)", r"\1\nmultigraph 1", text, count=1, flags=re.MULTILINE)
+    label = "label" if re.search(r"\slabel\s", text) else None
+    graph = nx.parse_gml(text, label=label)
+    return _renamed(graph, {node: node for node in graph})
 
 
-def _read_xml(path: Path, kind: str) -> Any:
-    """Read GraphML, or GEXF of any version; nodes go by their names, where each has its own, else by their keys."""
+def _read_pajek(path: Path) -> Any:
+    import networkx as nx
+
+    graph = nx.parse_pajek(list(_pajek_lines(text_of(path)[0], path.name)))
+    return _renamed(graph, {node: node for node in graph})
+
+
+def _pajek_lines(text: str, file: str) -> Iterator[str]:
+    """Yield the lines of a Pajek file with a label for each vertex and a pair for each relation, as networkx reads it.
+
+    Vertices without a line are called by their numbers, as in Pajek.
+    """
+    lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("%")]
+    sections = [i for i, line in enumerate(lines) if line.startswith("*")]
+    first = next((i for i in sections if lines[i].lower().startswith("*vertices")), None)
+    count = lines[first].split()[1:2] if first is not None else []
+    if first is None or not count or not count[0].isdigit():
+        raise DataError(f"{file!r} must have a line '*Vertices n' with the number of nodes above its relations")
+    end = next((i for i in sections if i > first), len(lines))
+    cells = [shlex.split(line)[:2] for line in lines[first + 1 : end]]
+    labels = {number: (rest or [number])[0] for number, *rest in cells}
+    every = [labels.get(str(i), str(i)) for i in range(1, int(count[0]) + 1)]
+    if twice := [label for label, times in Counter(every).items() if times > 1]:
+        raise DataError(f"{file!r} must give each vertex its own label, got {twice[0]!r} more than once")
+    yield f"*Vertices {count[0]}"
+    yield from (f"{i} {shlex.quote(label)}" for i, label in enumerate(every, start=1))
+    section = ""
+    for line in lines[end:]:
+        if line.startswith("*"):
+            section, earlier = line.lower(), section
+            if not earlier:
+                yield line.replace("list", "").split(":")[0]
+        elif section.startswith(("*arcslist", "*edgeslist")):
+            yield from (f"{line.split()[0]} {other}" for other in line.split()[1:])
+        else:
+            yield line
+
+
+def _read_graphml(path: Path) -> Any:
+    import networkx as nx
+
+    return _with_names(nx.read_graphml(path))
+
+
+def _read_gexf(path: Path) -> Any:
+    """Read GEXF of any version."""
     import networkx as nx
     from networkx.readwrite.gexf import GEXF
 
-    if kind == "graphml":
-        graph = nx.read_graphml(path)
-    else:
-        for version in GEXF.versions:
-            with contextlib.suppress(nx.NetworkXError):
-                graph = nx.read_gexf(path, version=version)
-                break
-        else:
-            raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
+    for version in GEXF.versions:
+        with contextlib.suppress(nx.NetworkXError):
+            return _with_names(nx.read_gexf(path, version=version))
+    raise nx.NetworkXError(f"no graph of the versions {', '.join(GEXF.versions)}")
+
+
+_READERS = {"gml": _read_gml, "pajek": _read_pajek, "graphml": _read_graphml, "gexf": _read_gexf}
+
+
+def _with_names(graph: Any) -> Any:
+    """Return a graph whose nodes are called by their names, where each has its own, else by their keys."""
+    import networkx as nx
+
+    attributes = (nx.get_node_attributes(graph, name) for name in _NAMES)
     keys = {node: node for node in graph}
-    names = (nx.get_node_attributes(graph, name) for name in _NAMES)
-    named = next((one for one in names if len(set(one.values())) == len(graph)), keys)
-    whole = all(re.fullmatch(r"-?(0|[1-9]\d*)", str(name)) for name in named.values())
-    ordered = {node: int(name) if whole else str(name) for node, name in named.items()}
-    made = type(graph)()
-    made.add_nodes_from(sorted(ordered.values()) if whole else (ordered[node] for node in graph))
-    made.add_edges_from((ordered[u], ordered[v]) for u, v in graph.edges())
-    return made
+    return _renamed(graph, next((names for names in attributes if len(set(names.values())) == len(graph)), keys))
 
 
-def _lacks_labels(path: Path) -> bool:
-    import gzip
+def _renamed(graph: Any, names: dict[Hashable, Any]) -> Any:
+    """Return a graph with other names, as numbers in ascending order if all are whole numbers, else as texts."""
+    nodes, order = _nodes_of([str(names[node]) for node in graph])
+    keys = list(graph)
+    name_of = {keys[i]: node for i, node in zip(order, nodes, strict=True)}
+    renamed = type(graph)()
+    renamed.add_nodes_from(nodes)
+    renamed.add_edges_from((name_of[u], name_of[v]) for u, v in graph.edges())
+    return renamed
 
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt") as file:
-        return not any(line.lstrip().startswith("label ") for line in file)
+
+def _nodes_of(names: list[str]) -> tuple[list[Hashable], list[int]]:
+    """Return nodes in the order of a network's rows, and the position of each among the names."""
+    if all(map(_WHOLE.fullmatch, names)):
+        numbers = [int(name) for name in names]
+        order = sorted(range(len(names)), key=numbers.__getitem__)
+        return [numbers[i] for i in order], order
+    return list(names), list(range(len(names)))
 
 
-#: Names of the two ends of an edge, as files call them; small letters.
-_ENDS = (
+#: Names of the two ends of an edge, small letters.
+ENDS = (
     ("u", "v"),
     ("source", "target"),
     ("from", "to"),
+    ("fromnodeid", "tonodeid"),
     ("von", "nach"),
     ("von", "zu"),
     ("von", "an"),
@@ -142,49 +214,102 @@ _ENDS = (
 
 
 def _simple(graph: Any, file: str) -> Any:
-    """Return a graph without directions, loops and repeated edges; a warning says how many there were."""
+    """Return a graph without directions, loops and repeated edges; warn of their numbers."""
     import networkx as nx
 
     simple = nx.Graph(graph)
     loops = list(nx.selfloop_edges(simple))
+    n_loops = nx.number_of_selfloops(graph)
     simple.remove_edges_from(loops)
-    _tell_left_out(file, len(loops), graph.number_of_edges() - len(loops) - simple.number_of_edges())
+    _warn_left_out(file, n_loops, graph.number_of_edges() - n_loops - simple.number_of_edges())
     return simple
 
 
-def _tell_left_out(file: str, loops: int, repeated: int) -> None:
+def _warn_left_out(file: str, loops: int, repeated: int) -> None:
     counted = ((loops, "relation(s) of a person with itself"), (repeated, "repeated relation(s), in either direction"))
-    told = " and ".join(f"{count} {what}" for count, what in counted if count)
-    if told:
-        warnings.warn(f"{file!r}: {told} left out: a network is judged by who is related to whom", stacklevel=2)
+    parts = " and ".join(f"{count} {kind}" for count, kind in counted if count)
+    if parts:
+        warnings.warn(f"{file!r}: {parts} left out: a network holds each relation once", stacklevel=2)
 
 
-def cells_of(path: Path, columns: Sequence[str] | None = None) -> tuple[Any, Sequence[str]]:
-    """Return the cells of a delimited file as texts, and the two columns that name an edge's ends."""
-    table = _table(path)
+def cells_of(path: Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> tuple[Any, Sequence[str]]:
+    """Return the cells of an edge list or matrix as texts, and the two columns that name an edge's ends.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If it cannot be read, the ends are not found, or the first line looks like a record and no `names` are given.
+    """
+    for name in names:
+        check_text(name, "names", optional=False)
+    table, has_header = _table(path, list(names))
     if columns is None and _is_matrix(table):
         table = _edges_of_matrix(table, path.name)
-    return table, _ends(table, path.name) if columns is None else columns
+        return table, ("u", "v")
+    ends = _ends(table, path.name) if columns is None else columns
+    if has_header and len(set(ends) & set(table.columns)) == 2:
+        _refuse_record(table, ends, path.name)
+    return table, ends
+
+
+def _refuse_record(table: Any, ends: Sequence[str], file: str) -> None:
+    """Refuse a header that looks like a relation: its cells stand below it as nodes, too."""
+    nodes = {cell.strip() for name in ends for cell in table[name]}
+    repeated = [name for name in ends if name.strip() in nodes]
+    if len(repeated) == 2 or (repeated and end_columns(list(ends)) is None):
+        raise DataError(
+            f"{file!r} must have a line with the names of its columns, its first line looks like a record "
+            f"({repeated[0]!r} stands below it, too): give all {len(table.columns)} names with `names` (--names)"
+        )
+
+
+def _table(path: Path, names: list[str]) -> tuple[pd.DataFrame, bool]:
+    """Return the cells of a table as texts, and whether its first line was read as the names of the columns."""
+    try:
+        if _suffix(path) in _EXCEL:
+            sheet = pd.read_excel(path, header=None, dtype=str, na_filter=False)
+            rows, separator = [row for row in sheet.to_numpy(object).tolist() if any(row)], ","
+        else:
+            text = text_of(path)[0]
+            rows, dialect, _ = rows_of_text(text, path.name)
+            separator = dialect["separator"]
+            if rows and max(map(len, rows)) == 1 and min(len(row[0].split()) for row in rows) > 1:
+                rows, separator = rows_of_text(text, path.name, " ")[0], " "
+    except (DataError, ParameterError):
+        raise
+    except Exception as error:
+        raise DataError(f"{path.name!r} could not be read as an edge list: {error}") from error
+    if not rows:
+        raise DataError(f"{path.name!r} could not be read as an edge list: it is empty")
+    if rows[0][0].lower().split()[:1] == ["dl"]:
+        raise DataError(f"{path.name!r} is a DL file of UCINET, which is not read: save it as an edge list or Pajek")
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    rows = [row for row in rows if len(row) == width or not row[0].startswith(("#", "%"))]
+    has_header = not names
+    if has_header and separator in " \t" and all(cell.strip().isdigit() for cell in rows[0][:2]):
+        # The lists of public collections have numbers between blanks or tabs, and no names above them.
+        names, has_header = ["u", "v", *(f"column {i}" for i in range(3, width + 1))][:width], False
+    elif has_header:
+        rows[0] = [cell.strip() or f"column {i}" for i, cell in enumerate(rows[0], start=1)]
+    return table_of_rows(rows, path.name, names=names)[0], has_header
 
 
 def _is_matrix(table: Any) -> bool:
-    """Tell whether a table has the same names above it and beside it."""
+    """Decide whether a table has the same names above it and in its first column."""
     if not 2 < len(table.columns) == len(table) + 1:
         return False
     return [str(name).strip() for name in table.columns[1:]] == [str(name).strip() for name in table.iloc[:, 0]]
 
 
 def _edges_of_matrix(table: Any, file: str) -> Any:
-    """Return the rows of an edge list that says what an adjacency matrix says; an empty cell is a 0."""
-    import pandas as pd
-
+    """Return the edge list of an adjacency matrix; an empty cell is a 0."""
     cells = table.iloc[:, 1:].replace("", "0").apply(lambda column: pd.to_numeric(column, errors="coerce"))
     if cells.isna().to_numpy().any():
         raise DataError(f"{file!r} is read as an adjacency matrix: its cells must be numbers, got others")
-    names, there = np.array(table.iloc[:, 0].str.strip(), object), cells.to_numpy() != 0
-    if np.array_equal(there, there.T):
-        there = np.triu(there)
-    u, v = np.nonzero(there)
+    names, joined = np.array(table.iloc[:, 0].str.strip(), object), cells.to_numpy() != 0
+    if np.array_equal(joined, joined.T):
+        joined = np.triu(joined)
+    u, v = np.nonzero(joined)
     lone = np.setdiff1d(np.arange(len(names)), np.concatenate([u, v]))
     ends = np.concatenate([names[v], np.full(len(lone), "", object)])
     return pd.DataFrame({"u": names[np.concatenate([u, lone])], "v": ends})
@@ -197,8 +322,6 @@ def edges_of_cells(
 
     With `simplify`, loops, repeated edges and rows without a first end are left out with a warning, not refused.
     """
-    import pandas as pd
-
     if isinstance(columns, str) or len(columns) != 2:
         raise ParameterError(f"`columns` must be two names, of an edge's ends, got {columns!r}")
     absent = [column for column in columns if column not in table.columns]
@@ -213,22 +336,16 @@ def edges_of_cells(
         left, right = left[left != ""], right[left != ""]
     if (left == "").any():
         raise DataError(f"{file!r} has an empty {columns[0]!r} in row {int(np.flatnonzero(left == '')[0]) + 2}")
-    names: Any = pd.unique(pd.concat([left, right[right != ""]]))
-    whole = pd.to_numeric(pd.Series(names), errors="coerce")
-    if whole.notna().all() and (whole % 1 == 0).all() and pd.Series(names).str.fullmatch(r"-?\d+").all():
-        order = np.argsort(whole.to_numpy(np.int64), kind="stable")
-        nodes: list[Hashable] = [int(names[i]) for i in order]
-        coded = pd.Index([names[i] for i in order])
-    else:
-        nodes = list(names)
-        coded = pd.Index(names)
+    names: list[str] = pd.unique(pd.concat([left, right[right != ""]])).tolist()
+    nodes, order = _nodes_of(names)
+    coded = pd.Index([names[i] for i in order], dtype=object)
     edge = (right != "").to_numpy()
     u = coded.get_indexer(left[edge]).astype(np.int64)
     v = coded.get_indexer(right[edge]).astype(np.int64)
     low, high = np.minimum(u, v), np.maximum(u, v)
     if simplify:
         proper = np.unique((low * len(nodes) + high)[low != high])
-        _tell_left_out(file, int((low == high).sum()), int((low != high).sum()) - len(proper))
+        _warn_left_out(file, int((low == high).sum()), int((low != high).sum()) - len(proper))
         low, high = proper // max(1, len(nodes)), proper % max(1, len(nodes))
     if (low == high).any():
         raise DataError(f"{file!r} must not have self-loops, got one at {nodes[int(low[low == high][0])]!r}")
@@ -243,38 +360,10 @@ def edges_of_cells(
     return low, high, len(nodes), named
 
 
-def _table(path: Path) -> Any:
-    """Read the cells of a table as texts; the beginning of a delimited one tells separator and encoding."""
-    import pandas as pd
-
-    try:
-        if _suffix(path) in (".xlsx", ".xls"):
-            table = pd.read_excel(path, dtype=str, keep_default_na=False, na_filter=False)
-            return table.rename(columns=str)
-        for bytes_read in (2**20, None):
-            separator, encoding, quote = dialect_of(path, bytes_read=bytes_read)
-            try:
-                said: Any = {"dtype": str, "keep_default_na": False, "comment": "#", "encoding": encoding}
-                table = pd.read_csv(path, sep=separator, quotechar=quote, **said)
-                parts = list(map(str, table.columns))
-                blanks = len(parts) == 1 and len(parts[0].split()) > 1
-                # The lists of public collections have blanks or tabs between numbers, and no names above them.
-                bare = all(part.isdigit() for part in (parts[0].split() if blanks else parts)[:2])
-                if blanks or (bare and separator == "\t"):
-                    sep, header = r"\s+" if blanks else "\t", None if bare else 0
-                    table = pd.read_csv(path, sep=sep, header=header, **said).rename(columns={0: "u", 1: "v"})
-                return table
-            except UnicodeDecodeError:  # letters that are not ASCII begin later
-                continue
-    except Exception as error:
-        raise DataError(f"{path.name!r} could not be read as an edge list: {error}") from error
-    raise DataError(f"{path.name!r} could not be read as an edge list: its encoding is not known")
-
-
 def end_columns(names: Sequence[str]) -> tuple[str, str] | None:
     """Return the columns whose names say that they are an edge's two ends."""
-    lower = {name.strip().lower(): name for name in names}
-    found = ((lower[one], lower[other]) for one, other in _ENDS if one in lower and other in lower)
+    lower = {name.strip().lstrip("#% ").lower(): name for name in names}
+    found = ((lower[one], lower[other]) for one, other in ENDS if one in lower and other in lower)
     return next(found, None)
 
 
@@ -291,7 +380,7 @@ def _ends(table: Any, file: str) -> tuple[str, str]:
         return shared
     raise DataError(
         f"{file!r} must have two columns for an edge's ends, such as 'u' and 'v', got {_some(names)}: name them "
-        "with `columns` (--ends on the command line), or give the file a first line with names"
+        "with `columns` (--ends on the command line); without a first line with names, give `names` (--names)"
     )
 
 
@@ -307,9 +396,3 @@ def _sharing(table: Any) -> tuple[str, str] | None:
     (most, a, b), *others = sorted(pairs, key=lambda pair: -pair[0]) or [(0, "", "")]
     smaller = min((len(values[name]) for name in (a, b) if name), default=0)
     return (a, b) if most > max(2, 0.2 * smaller) and all(2 * other[0] <= most for other in others) else None
-
-
-def as_path(path: str | Path) -> Path:
-    if not isinstance(path, str | Path):
-        raise ParameterError(f"`path` must be a path, got {path!r}")
-    return Path(path)

@@ -1,68 +1,86 @@
-"""Graphs from and to files: edge lists, adjacency matrices, GraphML, GEXF, GML, Pajek, MatrixMarket."""
+"""Read and write graphs: edge lists, adjacency matrices, GraphML, GEXF, GML, Pajek, MatrixMarket."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+import bz2
+import csv
+import gzip
+import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from reident.base import DataError, check_flag
-from reident.networks._reading import as_path, edges_of_cells, format_of
+from reident.base import DataError, check_flag, check_several
+from reident.networks._reading import ENDS, as_path, edges_of_cells, format_of
 from reident.networks.graph import Network, as_network, network_from_edges, read_network
 
 __all__ = ["network_of_table", "read_graph", "write_graph"]
 
 
-def read_graph(path: str | Path, *, columns: Sequence[str] | None = None, simplify: bool = False) -> Network:
+def read_graph(
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = None,
+    names: Sequence[str] = (),
+    simplify: bool = False,
+) -> Network:
     """Read an undirected graph: an edge list, an adjacency matrix, GraphML, GEXF, GML, Pajek or MatrixMarket.
 
     Parameters
     ----------
     path : str or Path
-        The ending says the format: .csv, .tsv, .txt, .edges, .edgelist, .xlsx or .xls for a table, .graphml, .gexf,
-        .gml, .net or .paj, .mtx; each but Excel's optionally with .gz. A table with the same names above it and beside
-        it is an adjacency matrix. In GraphML and GEXF a node goes by its name or label, where each has its own.
+        The ending names the format: .csv, .tsv, .txt, .edges, .edgelist, .xlsx or .xls for a table, .graphml, .gexf,
+        .gml, .net or .paj, .mtx; each but Excel's optionally with .gz or .bz2. A table with the same names above it
+        and in its first column is an adjacency matrix. In GraphML and GEXF a node is called by its name or label,
+        where each has its own.
     columns : pair of str, optional
         Tables only: the two columns that name an edge's ends; default: those called u and v, source and target, from
         and to or the like, else the only two, else the two with most values in common. Other columns are ignored. A
-        row whose second entry is empty declares a node without edges. Separator and encoding are found.
+        row whose second entry is empty declares a node without edges. Separator and encoding are found. Lines above
+        the list that begin with # or % are comments.
+    names : sequence of str, optional
+        Tables only: the names of all columns, for a file whose first line is a record. Numbers between blanks or tabs
+        need none.
     simplify : bool, default False
         Leave out directions, self-loops and repeated edges, with a warning, instead of refusing them.
 
     Returns
     -------
     Network
-        Whole-number names ascending, other names in the order of the file.
+        Nodes that are all whole numbers ascending, otherwise texts in the order of the file: "07" and "7" differ.
 
     Raises
     ------
     DataError
-        For a missing file, wrong headers, unreadable content, and unless it is to `simplify`, self-loops, edges given
-        twice, directed graphs.
+        For a missing file, a first line that looks like a record, unreadable content, and unless `simplify` is set,
+        self-loops, repeated edges, directed graphs.
     ParameterError
         For an ending that names no format.
     """
-    return read_network(path, columns, simplify=check_flag(simplify, "simplify"))
+    return read_network(path, columns, names=check_several(names, "names"), simplify=check_flag(simplify, "simplify"))
 
 
 def network_of_table(table: Any, columns: Sequence[str], name: str = "table") -> Network:
-    """Return the network whose edges two columns of a table name, as `read_graph` simplifies the same cells."""
+    """Return the network of a table whose two columns name the ends of edges, simplified as by `read_graph`."""
     texts = table[list(columns)].astype("str").where(table[list(columns)].notna(), "")
     return network_from_edges(*edges_of_cells(texts, columns, name, simplify=True))
 
 
 def write_graph(graph: Any, path: str | Path) -> Path:
-    """Write an undirected graph as CSV edge list, GraphML, GEXF, GML, Pajek or MatrixMarket; the ending says which.
+    """Write an undirected graph as CSV edge list, GraphML, GEXF, GML, Pajek or MatrixMarket, by the ending.
+
+    `read_graph` reads the same nodes and edges back, the names as texts, or as numbers if all are whole numbers.
 
     Parameters
     ----------
     graph : whatever `as_network` takes
-        The graph. Node names become text where the format knows only text; MatrixMarket keeps numbers 1 to n only.
+        The graph. MatrixMarket keeps numbers 1 to n instead of names.
     path : str or Path
-        Ends in .csv, .graphml, .gexf, .gml, .net or .paj, .mtx (all but the last optionally with .gz).
+        Ends in .csv, .graphml, .gexf, .gml, .net or .paj, .mtx (all but the last optionally with .gz or .bz2).
 
     Returns
     -------
@@ -72,33 +90,68 @@ def write_graph(graph: Any, path: str | Path) -> Path:
     Raises
     ------
     DataError, ParameterError
-        If the graph is none, the ending names no format, or the folder is not there.
+        If the graph is none, the format cannot hold its names, the ending names no format, or the folder is missing.
     """
     path = as_path(path)
-    kind = format_of(path, written=True)
+    kind = format_of(path, is_written=True)
     network = as_network(graph)
     if not path.parent.is_dir():
-        raise DataError(f"`path` must lie in a folder that is there, got {str(path)!r}")
-    if kind == "csv":
-        _write_csv(network, path)
-    elif kind == "matrixmarket":
+        raise DataError(f"`path` must lie in a folder that exists, got {str(path)!r}")
+    if kind == "matrixmarket":
         from scipy.io import mmwrite
 
         mmwrite(path, network.to_scipy().tocoo(), field="pattern", symmetry="symmetric")
+        return path
+    _check_names([str(node) for node in network.nodes], kind)
+    if kind == "csv":
+        _write_csv(network, path)
+    elif kind == "pajek":
+        _write_pajek(network, path)
     else:
         import networkx as nx
 
-        writers = {"gml": nx.write_gml, "pajek": nx.write_pajek, "graphml": nx.write_graphml_xml, "gexf": nx.write_gexf}
+        writers = {"gml": nx.write_gml, "graphml": nx.write_graphml_xml, "gexf": nx.write_gexf}
         writers[kind](network.to_networkx(), path)
     return path
 
 
-def _write_csv(network: Network, path: Path) -> None:
-    import pandas as pd
+def _check_names(names: list[str], kind: str) -> None:
+    """Refuse names that could not be read back from a file of this kind."""
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise DataError(f"`graph` must have names that differ as texts, got {twice[0]!r} more than once")
+    odd = next(filter(_UNREADABLE.get(kind, _SURROGATES).search, names), None)
+    if odd is not None:
+        raise DataError(f"`graph` must have names that {kind} can hold, got {odd!r}: rename this node")
 
+
+#: What a name cannot be or hold, by format: blanks at the ends, line breaks, control characters.
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNREADABLE = {
+    "csv": re.compile(r"\A\s|\s\Z|\A\Z|[\0\ud800-\udfff]"),
+    "pajek": re.compile(r"[\n\r\0\ud800-\udfff]"),
+    "graphml": _XML,
+    "gexf": _XML,
+}
+
+
+def _write_csv(network: Network, path: Path) -> None:
+    names = np.array([str(node) for node in network.nodes], object)
+    # No node is called like the header: otherwise the reader would take it for a record.
+    header = next(pair for pair in ENDS if not set(pair) <= set(names))
     u, v = network.edges()
-    names = pd.Series(list(network.nodes), dtype=object)
     lone = np.flatnonzero(network.degrees == 0)
-    ends: Iterable[Any] = itertools.chain(names.iloc[v], [""] * len(lone))
-    table = pd.DataFrame({"u": [*names.iloc[u], *names.iloc[lone]], "v": list(ends)})
-    table.to_csv(path, index=False)
+    second = np.concatenate([names[v], np.full(len(lone), "", object)])
+    table = pd.DataFrame({header[0]: names[np.concatenate([u, lone])], header[1]: second})
+    is_plain = all(map(re.compile(r"[\w.@-][\w .@-]*").fullmatch, names))
+    table.to_csv(path, index=False, quoting=csv.QUOTE_MINIMAL if is_plain else csv.QUOTE_ALL)
+
+
+def _write_pajek(network: Network, path: Path) -> None:
+    u, v = network.edges()
+    labels = (re.sub(r'(["\\])', r"\\\1", str(node)) for node in network.nodes)
+    lines = [f"*Vertices {network.n_nodes}", *(f'{i} "{label}"' for i, label in enumerate(labels, start=1)), "*Edges"]
+    lines += [f"{a} {b}" for a, b in zip((u + 1).tolist(), (v + 1).tolist(), strict=True)]
+    opener: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+    with opener(path, "wt", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")

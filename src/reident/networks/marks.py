@@ -1,4 +1,4 @@
-"""What a list of relations says of each person beside with whom: directions, how often, and other columns."""
+"""Read an edge list's attributes of nodes: sides, counts and other columns of their relations."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Relations:
     sorted: bool = True
 
 
-def read_relations(path: str | Path, columns: Sequence[str] | None = None) -> Relations:
-    """Read a network from a file as `reident.read_graph` simplifies it, and the marks of an edge list's nodes."""
+def read_relations(path: str | Path, columns: Sequence[str] | None = None, names: Sequence[str] = ()) -> Relations:
+    """Read a network from a file, simplified as by `reident.read_graph`, and the marks of an edge list's nodes."""
     if format_of(as_path(path)) != "csv":
         network = read_network(path, columns, simplify=True)
         return Relations(network, pd.DataFrame(index=pd.Index(list(network.nodes), dtype=object)))
-    return relations_of(*cells_of(as_path(path), columns), Path(path).name)
+    return relations_of(*cells_of(as_path(path), columns, names), Path(path).name)
 
 
 def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Relations:
@@ -63,7 +63,9 @@ def relations_of(cells: Any, columns: Sequence[str], name: str = "table") -> Rel
         order = np.lexsort([values[there].astype("U"), node[there]])
         sides = pd.Series(values[there][order]).groupby(node[there][order]).agg("; ".join)
         marks[str(other)] = sides.reindex(np.arange(len(nodes))).fillna("").to_numpy(object)
-    place = np.argsort(np.argsort(nodes if isinstance(next(iter(network.nodes), ""), str) else np.array(network.nodes)))
+    place = np.arange(len(nodes))
+    if isinstance(next(iter(network.nodes), 0), str):  # numbers ascend already
+        place = np.argsort(np.argsort(nodes))
     both = (ends[0] >= 0) & (ends[1] >= 0)
     rising = np.mean(place[ends[0][both]] < place[ends[1][both]]) if both.any() else 1.0
     frame = pd.DataFrame(marks, index=pd.Index(list(network.nodes), dtype=object))

@@ -33,6 +33,9 @@ __all__ = ["CompatibilityGraph", "compatibility_graph"]
 # Rows of bits are kept instead of lists where they are shorter, up to this many vertices (about 500 MB).
 _BITS_VERTICES = 64_000
 
+# Memory that sorting the pairs of release records takes, at most.
+_BYTES_A_PAIR = 45
+
 # Fewer vertices have no edges worth counting beforehand; of more, so many pairs are looked at.
 _SURELY_SMALL, _SAMPLED = 20_000, 20_000
 # Pieces of the join that threads may take.
@@ -322,17 +325,16 @@ def _release_pairs(
 
     Returns where the pairs of labels (a, b) start, at ``a * n_codes + b``, the distances, and the records' ranks.
     """
-    labelled = np.flatnonzero(codes_release >= 0)
-    i, j = (labelled[side] for side in np.triu_indices(labelled.size, 1))
-    length = d_release[i, j]
-    turned = codes_release[i] > codes_release[j]
-    i, j = np.where(turned, j, i), np.where(turned, i, j)
-    first, second = ranks[i].astype(np.int32), ranks[j].astype(np.int32)
-    labels = codes_release[i] * n_codes + codes_release[j]
-    del i, j, turned
+    records = np.argsort(codes_release, kind="stable")[np.count_nonzero(codes_release < 0) :]
+    codes, ranks = codes_release[records], ranks[records].astype(np.int32)
+    is_pair = np.triu(np.ones((records.size, records.size), dtype=np.bool_), 1)
+    length = d_release[np.ix_(records, records)][is_pair]
+    first = np.broadcast_to(ranks[:, None], is_pair.shape)[is_pair]
+    second = np.broadcast_to(ranks, is_pair.shape)[is_pair]
+    labels = (codes[:, None] * n_codes + codes).astype(np.min_scalar_type(n_codes**2))[is_pair]
+    del is_pair
     order = np.argsort(length)
-    # Small numbers are sorted in linear time.
-    order = order[np.argsort(labels[order].astype(np.min_scalar_type(n_codes**2)), kind="stable")]
+    order = order[np.argsort(labels[order], kind="stable")]  # small numbers are sorted in linear time
     starts = np.searchsorted(labels[order], np.arange(n_codes * n_codes + 1))
     return starts, length[order], first[order], second[order]
 
@@ -349,7 +351,8 @@ def _afford(
 ) -> None:
     """Require that the graph fits into memory, its edges estimated from a sample of pairs of vertices."""
     advice = "give more label columns or a narrower window, or fewer records"
-    afford(16 * n_vertices + 28 * n_labelled**2 / 2, "labels_release", f"{n_vertices:,} pairs of equal labels", advice)
+    needed = 16 * n_vertices + _BYTES_A_PAIR * n_labelled**2 / 2
+    afford(needed, "labels_release", f"{n_vertices:,} pairs of equal labels", advice)
     if n_vertices < _SURELY_SMALL:
         return
     rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident.base import FloatArray, Real, RNGLike, check_coordinates, check_distance_matrix, check_rng, checked
-from reident.places.points import longitudes_in_range
+from reident.places.points import longitudes_like
 
 __all__ = ["perturb_coordinates", "perturb_distances"]
 
@@ -49,17 +49,18 @@ def perturb_coordinates(
     """
     lat, lon = check_coordinates(lat, lon, lat_name="lat", lon_name="lon")
     rng = check_rng(rng)
-    return _on_sphere(lat + rng.normal(0, sigma_deg, lat.size), lon + rng.normal(0, sigma_deg, lon.size))
+    noisy = _on_sphere(lat + rng.normal(0, sigma_deg, lat.size), lon + rng.normal(0, sigma_deg, lon.size))
+    return noisy[0], longitudes_like(noisy[1], lon)
 
 
 def _on_sphere(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Bring coordinates that noise pushed over a pole or past the date line back into range; leave others alone."""
+    """Bring coordinates that noise pushed over a pole to the other side of it."""
     over = np.abs(lat) > 90
     if over.any():
         folded = (lat + 90) % 360
         lat = np.where(over, np.where(folded <= 180, folded - 90, 270 - folded), lat)
         lon = np.where(over & (folded > 180), lon + 180, lon)
-    return lat, longitudes_in_range(lon)
+    return lat, lon
 
 
 @checked

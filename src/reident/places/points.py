@@ -1,4 +1,4 @@
-"""Reading places out of a table and writing moved ones back into a copy of it."""
+"""Read the places of a table, degrees, and write moved places into a copy of it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reident.base import (
     DataError,
     FloatArray,
     ParameterError,
+    check_array,
     check_columns,
     check_coordinates,
     check_table,
@@ -27,15 +28,68 @@ def sphere_vectors(lat_deg: FloatArray, lon_deg: FloatArray) -> FloatArray:
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
 
 
+def without_strays(vectors: FloatArray) -> BoolArray:
+    """Return which vectors lie no further from the middle of all than twenty times the distance of nine in ten.
+
+    A few records at 0, 0 would otherwise stretch a map over half the world.
+    """
+    if not len(vectors):
+        return np.zeros(0, dtype=bool)
+    away = np.linalg.norm(vectors - np.median(vectors, axis=0), axis=1)
+    return np.asarray(away <= 20 * np.quantile(away, 0.9))
+
+
 def degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the latitudes and longitudes of vectors."""
     x, y, z = vectors.T
     return np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
 
 
-def longitudes_in_range(lon_deg: FloatArray) -> FloatArray:
-    """Bring longitudes that left [-180, 360] back by whole turns; leave the others in the caller's convention."""
-    return np.where((lon_deg < -180) | (lon_deg > 360), (lon_deg + 180) % 360 - 180, lon_deg)
+def longitudes_within(lon_deg: FloatArray, low: float = -180, high: float = 180) -> FloatArray:
+    """Bring longitudes outside [low, high] back by whole turns."""
+    return np.where((lon_deg < low) | (lon_deg > high), (lon_deg - low) % 360 + low, lon_deg)
+
+
+def longitudes_like(lon_deg: FloatArray, others: FloatArray) -> FloatArray:
+    """Bring longitudes into the range that others keep: [-180, 180], [0, 360], or both where they mix them."""
+    high = 360 if (others > 180).any() else 180
+    return longitudes_within(lon_deg, 0 if high == 360 and not (others < 0).any() else -180, high)
+
+
+def find_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return latitudes and longitudes, degrees, NaN where there is none, and which records have an impossible place.
+
+    Impossible is a place that is not finite or outside [-90, 90] or [-180, 360] degrees. A missing coordinate, or a
+    missing or empty geometry, is no place.
+
+    Raises
+    ------
+    DataError, ParameterError
+        If `points` is neither a GeoDataFrame nor a table with ``lat_deg`` and ``lon_deg``, holds other geometries than
+        points, or has no CRS of the earth's surface.
+    """
+    check_table(points, name, min_records=0)
+    if hasattr(points, "to_crs"):
+        if points.crs is None:
+            raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
+        check_crs(points.crs, name)
+        missing = (points.geometry.isna() | points.geometry.is_empty).to_numpy(bool)
+        other = np.flatnonzero((points.geometry.geom_type != "Point").to_numpy() & ~missing)
+        if other.size:
+            kind = points.geometry.geom_type.iloc[other[0]]
+            raise DataError(
+                f"`{name}` must hold points only, got a {kind} at position {other[0]}: `explode` parts them"
+            )
+        places = points.geometry.to_crs("EPSG:4326")
+        lat, lon = places.y.to_numpy(float), places.x.to_numpy(float)
+    else:
+        check_columns(points, [LAT, LON], name, table_name=name)
+        missing = (points[LAT].isna() | points[LON].isna()).to_numpy(bool)
+        lat, lon = (check_array(points[column].where(~missing, np.nan), column) for column in (LAT, LON))
+    with np.errstate(invalid="ignore"):
+        possible = (np.abs(lat) <= 90) & (lon >= -180) & (lon <= 360)
+    lat, lon = (np.where(possible & ~missing, values, np.nan) for values in (lat, lon))
+    return lat, lon, ~possible & ~missing
 
 
 def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArray]:
@@ -46,45 +100,52 @@ def read_places(points: Any, name: str = "points") -> tuple[FloatArray, FloatArr
     DataError, ParameterError
         If `points` is neither, has no CRS, an empty, missing or non-point geometry, or coordinates out of range.
     """
-    check_table(points, name, min_records=0)
     if not hasattr(points, "to_crs"):
+        check_table(points, name, min_records=0)
         check_columns(points, [LAT, LON], name, table_name=name)
         return check_coordinates(points[LAT], points[LON], lat_name=LAT, lon_name=LON)
-    if points.crs is None:
-        raise DataError(f"`{name}` must have a CRS: without one its coordinates could be degrees or metres")
-    geometry = points.geometry
-    bad = np.flatnonzero(geometry.isna() | geometry.is_empty)
+    lat, lon, impossible = find_places(points, name)
+    bad = np.flatnonzero(np.isnan(lat) & ~impossible)
     if bad.size:
         raise DataError(f"`{name}` must not have empty geometries, got {bad.size}, the first at position {bad[0]}")
-    other = np.flatnonzero(geometry.geom_type != "Point")
-    if other.size:
-        kind = geometry.geom_type.iloc[other[0]]
-        raise DataError(f"`{name}` must hold points only, got a {kind} at position {other[0]}")
-    places = geometry.to_crs("EPSG:4326")
-    return check_coordinates(places.y, places.x, lat_name=f"{name} latitude", lon_name=f"{name} longitude")
+    bad = np.flatnonzero(impossible)
+    if bad.size:
+        raise DataError(
+            f"`{name}` must hold places on the earth, got {points.geometry.iloc[bad[0]]} at position {bad[0]} "
+            f"({bad.size} such place(s)): are these metres of another CRS?"
+        )
+    return lat, lon
 
 
-def check_crs(crs: str | None, name: str) -> str | None:
-    """Return the name of a coordinate system that there is, or None.
+def check_crs(crs: Any, name: str) -> Any:
+    """Return a coordinate system of the earth's surface, or None.
 
     Raises
     ------
     ParameterError
-        If there is none of this name.
+        If there is none of this name, or it is vertical, geocentric, local, or of another body.
     """
-    check_text(crs, name)
-    if crs is not None:
-        import geopandas as gpd
+    if crs is None:
+        return None
+    import pyproj
 
-        try:
-            gpd.GeoSeries([], crs=crs)
-        except RuntimeError:  # that of pyproj
-            raise ParameterError(f"`{name}` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
+    if not isinstance(crs, pyproj.CRS):
+        check_text(crs, name)
+    try:
+        system = pyproj.CRS(crs)
+    except pyproj.exceptions.CRSError:
+        raise ParameterError(f"`{name}` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
+    is_earth = system.ellipsoid is not None and abs(system.ellipsoid.semi_major_metre / 6_378_137 - 1) < 0.01
+    if not (system.is_geographic or system.is_projected) or system.is_geocentric or not is_earth:
+        raise ParameterError(
+            f"`{name}` must be a geographic or projected coordinate system of the earth, got {system.name!r}: "
+            "transform the coordinates to one, such as EPSG:4326"
+        )
     return crs
 
 
 def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArray, FloatArray]:
-    """Return latitudes and longitudes, degrees, of coordinates in a reference system; RuntimeError without such one."""
+    """Return latitudes and longitudes, degrees, of coordinates in a reference system."""
     import geopandas as gpd
 
     there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
@@ -94,14 +155,21 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:
     """Return a copy of `points` at other places, without the records that `keep` leaves out.
 
-    Type, index, other columns, CRS and the name of the geometry column stay; height (z) is dropped, because it would
-    help to find the true place.
+    Type, index, other columns, CRS, the name of the geometry column and the range of longitudes stay; height (z) is
+    dropped, because it would help to find the true place.
     """
     moved = points.copy()
     if not hasattr(points, "to_crs"):
-        moved[LAT], moved[LON] = lat, lon
+        moved[LAT], moved[LON] = lat, longitudes_like(lon, points[LON].to_numpy(float))
+    elif points.crs.is_geographic and points.crs == "EPSG:4326":
+        import geopandas as gpd
+
+        lon = longitudes_like(lon, points.geometry.x.to_numpy())
+        moved[points.geometry.name] = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs=points.crs), index=points.index)
     else:
         import geopandas as gpd
+
+        lon = longitudes_within(lon)
 
         there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326"), index=points.index).to_crs(points.crs)
         moved[points.geometry.name] = there

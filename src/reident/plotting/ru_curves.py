@@ -46,7 +46,7 @@ def draw_ru_curve(
     unit: str | None = "",
     line: str = "-",
     marker: str = "o",
-    shifts: tuple[tuple[float, float], tuple[float, float]] = ((0, -14), (-13, -14)),
+    shifts: tuple[tuple[float, float], tuple[float, float]] = ((0, -14), (-14, -14)),
 ) -> pd.DataFrame:
     """Draw the curve of a method, ring its most useful release below the limit, and return the allowed releases.
 

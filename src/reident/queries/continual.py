@@ -54,12 +54,12 @@ class TreeCounter:
         spend(budget, exact, f"{horizon} readings of a counter")
         self._step = 0
         self._sums: IntArray = np.zeros(self._levels, np.int64)
-        self._noisy: IntArray = np.zeros(self._levels, np.int64)
+        self._noisy = np.zeros(self._levels, dtype=object)  # Python integers: noise may exceed 64 bits
 
     @property
     def error_bound(self) -> float:
         """The standard deviation of a reading is at most this: a noisy sum a level."""
-        each = 2 * math.exp(-float(self._rate)) / (1 - math.exp(-float(self._rate))) ** 2
+        each = 2 * math.exp(-float(self._rate)) / math.expm1(-float(self._rate)) ** 2
         return math.sqrt(self._levels * each)
 
     def update(self, value: int) -> int:

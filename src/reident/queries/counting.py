@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident.base import DataError, FloatArray, IntArray, Real, RNGLike, Whole, check_epsilon
+from reident.queries.domain import check_counts
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.multiplicative_weights import multiplicative_weights
@@ -22,11 +23,11 @@ Epsilon = Annotated[float, Real(0, open_low=True)]
 
 
 def _read(counts: ArrayLike, queries: ArrayLike) -> tuple[IntArray, IntArray]:
-    true, asked = np.asarray(counts, np.int64), np.asarray(queries, np.int64)
+    true, asked = check_counts(counts, "counts"), check_counts(queries, "queries")
     if true.ndim != 1 or asked.ndim != 2 or asked.shape[1] != true.size or not len(asked):
         raise DataError(f"`queries` must have a row a query and a column a cell, got {asked.shape} for {true.shape}")
-    if (true < 0).any() or not np.isin(asked, (0, 1)).all():
-        raise DataError("`counts` must be counts, and `queries` must hold 0 or 1")
+    if asked.max(initial=0) > 1:
+        raise DataError("`queries` must hold 0 or 1")
     return true, asked
 
 

@@ -31,11 +31,11 @@ from reident.queries.entropy import (
     random_below,
 )
 
-__all__ = ["Choice", "choice_probabilities", "exponential_mechanism"]
+__all__ = ["PrivateChoice", "choice_probabilities", "exponential_mechanism"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class PrivateChoice:
     """A candidate chosen privately. Holds neither scores nor probabilities.
 
     Attributes
@@ -66,7 +66,7 @@ def exponential_mechanism(
     monotone: bool = False,
     budget: Budget | None = None,
     rng: RNGLike = None,
-) -> Choice:
+) -> PrivateChoice:
     """Choose a candidate with a high score under epsilon-differential privacy.
 
     For answers to which noise cannot be added, or where noise on the answer would spoil it although the score would
@@ -93,7 +93,7 @@ def exponential_mechanism(
 
     Returns
     -------
-    Choice
+    PrivateChoice
         The candidate, and what was spent.
 
     Raises
@@ -116,7 +116,7 @@ def exponential_mechanism(
     source = entropy_source(rng)
     spend(budget, exact, "exponential mechanism")
     position = draw_choice(values, rate, source)
-    return Choice(candidates[position], position, float(exact), float(sensitivity), rng is None)
+    return PrivateChoice(candidates[position], position, float(exact), float(sensitivity), rng is None)
 
 
 def choice_probabilities(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +13,11 @@ from numpy.typing import ArrayLike
 from reident.base import (
     DataError,
     FloatArray,
-    IntArray,
     ParameterError,
-    PrivacyWarning,
     RNGLike,
+    check_array,
     check_bounds,
+    check_callable,
     check_choice,
     check_epsilon,
     check_integer,
@@ -26,6 +25,7 @@ from reident.base import (
     check_vector,
 )
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import category_positions, clipped, warn_replaced
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
 from reident.queries.queries import ADJACENCIES, answer_reach
@@ -90,11 +90,11 @@ def laplace_histogram(
         One value a person.
     bins : array_like of float, shape (n_bins + 1,), or int
         Edges of numeric regions [edge, next edge), the last one closed; or their number, with `bounds`. Values
-        outside are counted in the nearest region, counted and told.
+        outside are counted in the nearest region, missing ones in the first.
     categories : sequence, optional
-        Instead of bins: every value there can be, declared and not taken from the data.
+        Instead of bins: every value there can be, declared and not taken from the data. Other values are not counted.
     partition : callable, optional
-        Maps a record to its region, one of `categories`.
+        Maps a record to its region, one of `categories`. A record on which it fails is not counted.
     bounds : (float, float), optional
         Lowest and highest edge if `bins` is a number.
     epsilon : number
@@ -114,7 +114,12 @@ def laplace_histogram(
     ParameterError
         If neither or both of `bins` and `categories` are given, the edges do not rise, or epsilon breaks its rule.
     DataError
-        If a value is missing or belongs to no declared category.
+        If the data are not one-dimensional, or not numbers where there are bins. No error depends on the values.
+
+    Warns
+    -----
+    PrivacyWarning
+        If values are missing, outside or in no category, after the budget was spent: for the keeper of the data only.
 
     Notes
     -----
@@ -124,17 +129,21 @@ def laplace_histogram(
     check_choice(adjacency, "adjacency", ADJACENCIES)
     if (bins is None) == (categories is None):
         raise ParameterError("`bins` or `categories` must be given, and not both: regions taken from the data leak")
-    if categories is not None:
-        if partition is not None:
-            rows = (row for _, row in values.iterrows()) if isinstance(values, pd.DataFrame) else iter(values)
-            values = [partition(row) for row in rows]
-        index, positions, n_outside = *_categorise(values, categories), 0
-    else:
-        index, positions, n_outside = _bin(values, bins, bounds)
+    edges = _edges(bins, bounds) if categories is None else None
+    index = _declared(categories) if edges is None else pd.IntervalIndex.from_breaks(edges, closed="left", name="bin")
+    _check_form(values, partition if edges is None else None)
+    if edges is not None:
+        inside, n_outside = clipped(values, edges[0], edges[-1], edges[0], "values")
+        positions = np.minimum(np.searchsorted(edges, inside, side="right") - 1, len(edges) - 2)
     source = entropy_source(rng)
     spend(budget, exact, "histogram")
+    if edges is None:
+        positions, n_outside = category_positions(_regions_of(values, partition), index)
+        warn_replaced(n_outside, "of `values` belong to no declared category and were not counted")
+    else:
+        warn_replaced(n_outside, "of `values` lay outside `bins` or were missing, and were counted in the nearest bin")
     sensitivity = 1 if adjacency == "add-remove" else 2
-    counts = np.bincount(positions, minlength=len(index)).astype(np.int64)
+    counts = np.bincount(positions[positions >= 0], minlength=len(index)).astype(np.int64)
     noisy = counts + grid_noise(exact / sensitivity, len(index), source)
     return HistogramAnswer(
         pd.Series(noisy, index=index, name="count"),
@@ -147,36 +156,31 @@ def laplace_histogram(
     )
 
 
-def _categorise(values: Any, categories: Sequence[Hashable]) -> tuple[pd.Index, IntArray]:
+def _declared(categories: Any) -> pd.Index:
     index = pd.Index(list(categories), name="category")
     if not len(index) or not index.is_unique or index.hasnans:
         raise ParameterError(f"`categories` must be distinct, present and at least one, got {list(categories)!r}")
-    listed = pd.Index(list(values))
-    positions = index.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
-    unknown = listed[positions < 0].unique() if len(listed) else []
-    if len(unknown):
-        raise DataError(
-            f"`values` must belong to the declared `categories`, got {list(unknown[:5])!r}: declare every value there "
-            "can be, also the rare and the missing"
-        )
-    return index, positions.astype(np.int64)
+    return index
 
 
-def _bin(values: Any, bins: ArrayLike | None, bounds: tuple[float, float] | None) -> tuple[pd.Index, IntArray, int]:
-    edges = _edges(bins, bounds)
-    vector = check_vector(values, "values")
-    positions = np.searchsorted(edges, vector, side="right") - 1
-    positions[vector == edges[-1]] = len(edges) - 2
-    inside = np.clip(positions, 0, len(edges) - 2)
-    n_outside = int((inside != positions).sum())
-    if n_outside:
-        warnings.warn(
-            f"{n_outside} of `values` lay outside `bins` [{edges[0]:g}, {edges[-1]:g}] and were counted in the nearest "
-            "bin; this number itself is not private, do not publish it",
-            PrivacyWarning,
-            stacklevel=3,
-        )
-    return pd.IntervalIndex.from_breaks(edges, closed="left", name="bin"), inside.astype(np.int64), n_outside
+def _check_form(values: Any, partition: Callable[[Any], Hashable] | None) -> None:
+    if partition is not None:
+        check_callable(partition, "partition")
+    elif np.ndim(check_array(values, "values", None)) != 1:
+        raise DataError(f"`values` must be one-dimensional, got shape {np.shape(values)}")
+
+
+def _regions_of(values: Any, partition: Callable[[Any], Hashable] | None) -> list[Any]:
+    """Return the region of each record; None where the partition fails."""
+    if partition is None:
+        return list(values)
+    regions: list[Any] = []
+    for row in (row for _, row in values.iterrows()) if isinstance(values, pd.DataFrame) else values:
+        try:
+            regions.append(partition(row))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            regions.append(None)
+    return regions
 
 
 def _edges(bins: ArrayLike | None, bounds: tuple[float, float] | None) -> FloatArray:

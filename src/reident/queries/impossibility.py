@@ -18,7 +18,7 @@ _MOST_BITS = 22
 
 @dataclass(frozen=True)
 class ImpossibilityGame:
-    """Who learns the breach, each by the best strategy; all probabilities are exact.
+    """Exact probabilities of learning the breach, each by the best strategy.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def impossibility_game(joint: Any) -> ImpossibilityGame:
     """Play the impossibility proof by enumeration.
 
     The sanitiser tells the utility vector w. Side information is z = (s, y xor r): the breach y, hidden by bits r that
-    a hash of seed s extracts from w. Who asks the sanitiser takes r off; to anybody else z is nearly noise.
+    a hash of seed s extracts from w. An adversary with the sanitiser's answer removes r; without it z is nearly noise.
 
     Parameters
     ----------
@@ -65,7 +65,9 @@ def impossibility_game(joint: Any) -> ImpossibilityGame:
 
     Notes
     -----
-    vanhoef2012, 4.4 and 4.5; the extractor is a Toeplitz hash, a pairwise independent family (Lemma 4.3).
+    Vanhoef (2012), section 4.4, where the utility vector is learned completely; the case of section 4.5, a vector
+    learned in part and a fuzzy extractor, is not here. The extractor is a Toeplitz hash, a pairwise independent family
+    (Lemma 4.3).
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,7 +16,6 @@ from reident.base import (
     FloatArray,
     IntArray,
     ParameterError,
-    PrivacyWarning,
     RNGLike,
     afford,
     check_array,
@@ -29,6 +27,7 @@ from reident.base import (
     check_rng,
 )
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import clipped, warn_replaced
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise
 
@@ -165,6 +164,7 @@ def private_kmeans(
     if schedule == "halving":
         rounds = [exact / 2 ** (position + 1) for position in range(n_iterations)]
     spend(budget, sum(rounds), "k-means")
+    warn_replaced(n_clipped, "of `points` lay outside `bounds` or had missing coordinates, and were replaced")
     counts = np.zeros(n_clusters)
     for share in rounds:
         counts, sums = _noisy_queries(cube, centres, share, centred, source)
@@ -177,33 +177,21 @@ def private_kmeans(
 
 def _to_cube(points: Any, bounds: Any) -> tuple[IntArray, FloatArray, FloatArray, int]:
     """Return the points as grid steps of the unit cube, the bounds' low ends and widths, and how many were clipped."""
-    listed = check_array(points, "points")
-    if listed.ndim == 1:
-        listed = listed[:, None]
-    if listed.ndim != 2 or listed.shape[1] < 1:
-        raise DataError(f"`points` must have one row a point and at least one column, got shape {listed.shape}")
-    if not np.isfinite(listed).all():
-        row, column = np.argwhere(~np.isfinite(listed))[0]
-        raise DataError(f"`points` must be finite, got {listed[row, column]} at ({row}, {column})")
+    shape = np.shape(points)
+    if len(shape) not in (1, 2) or (len(shape) == 2 and shape[1] < 1):
+        raise DataError(f"`points` must have one row a point and at least one column, got shape {shape}")
+    d = shape[1] if len(shape) == 2 else 1
     pairs = np.asarray(bounds, dtype=object)
     if pairs.ndim == 2:
-        if pairs.shape != (listed.shape[1], 2):
-            raise ParameterError(
-                f"`bounds` must be one pair or one pair a column ({listed.shape[1]}), got shape {pairs.shape}"
-            )
+        if pairs.shape != (d, 2):
+            raise ParameterError(f"`bounds` must be one pair or one pair a column ({d}), got shape {pairs.shape}")
         limits = np.array([check_bounds(tuple(pair)) for pair in bounds])
     else:
-        limits = np.array([check_bounds(bounds)] * listed.shape[1])
-    low, width = limits[:, 0], limits[:, 1] - limits[:, 0]
-    outside = int(((listed < low) | (listed > limits[:, 1])).any(axis=1).sum())
-    if outside:
-        warnings.warn(
-            f"{outside} of `points` lay outside `bounds` and were clipped; this number is not private, do not publish",
-            PrivacyWarning,
-            stacklevel=3,
-        )
-    steps = np.rint((np.clip(listed, low, limits[:, 1]) - low) / width * STEPS).astype(np.int64)
-    return steps, low, width, outside
+        limits = np.array([check_bounds(bounds)] * d)
+    low, high = limits.T
+    inside, n_replaced = clipped(points, low, high, (low + high) / 2, "points")
+    steps = np.rint((inside.reshape(-1, d) - low) / (high - low) * STEPS).astype(np.int64)
+    return steps, low, high - low, n_replaced
 
 
 def _sensitivity(d: int, centred: bool) -> Fraction:
@@ -229,7 +217,8 @@ def _noisy_queries(
     sizes, sums = cluster_queries(cube, centres, shift)
     sizes = sizes + grid_noise(exponent, k, source)
     sums = sums + grid_noise(exponent / STEPS, k * d, source).reshape(k, d)
-    return sizes.astype(np.float64), sums / STEPS + shift / STEPS * sizes[:, None]
+    noisy, totals = sizes.astype(np.float64), sums.astype(np.float64)
+    return noisy, totals / STEPS + shift / STEPS * noisy[:, None]
 
 
 def _move(

@@ -25,6 +25,9 @@ __all__ = ["discrete_laplace", "grid_granularity", "simulation_laplace", "snap_t
 #: Finest grid, as a share of the noise's scale: beyond it the multiples would no longer be exact doubles.
 _FINEST = 2.0**-40
 
+#: Binary digits of noise from which on 64 bits are not enough beyond doubt.
+_MOST_LOW_DIGITS = 54
+
 
 def discrete_laplace(
     scale: ArrayLike, granularity: float, size: int | None = None, *, rng: RNGLike = None
@@ -116,16 +119,16 @@ def _check_scales(scales: FloatArray, step: Fraction) -> None:
         )
 
 
-def _n_low_digits(exponent: float) -> int:
+def _n_low_digits(exponent: Fraction) -> int:
     # Enough that the part above the low digits is seldom more than 0; any number would be exact.
-    return max(0, math.ceil(math.log2(12 / exponent)))
+    return max(0, (math.ceil(12 / exponent) - 1).bit_length())
 
 
 def _geometric(exponent: Fraction, size: int, source: Entropy) -> IntArray:
     """Draw whole numbers k >= 0 with probability proportional to exp(-k exponent)."""
-    n_low = _n_low_digits(float(exponent))
+    n_low = _n_low_digits(exponent)
     above = exponential_probability(exponent * 2**n_low)
-    result = np.zeros(size, dtype=np.int64)
+    result = np.zeros(size, dtype=np.int64 if n_low < _MOST_LOW_DIGITS else object)  # else Python integers
     growing = np.flatnonzero(bernoulli(above, size, source))
     while growing.size:
         result[growing] += 1
@@ -141,7 +144,7 @@ def _geometric_each(scales: FloatArray, step: Fraction, source: Entropy) -> IntA
     if not scales.size:
         return np.zeros(0, dtype=np.int64)
     exponents = float(step) / scales
-    n_low = _n_low_digits(float(exponents.min()))
+    n_low = _n_low_digits(Fraction(float(exponents.min())))
 
     def exact(make: Callable[[Fraction], Probability], positions: IntArray, place: int) -> Callable[[int], Probability]:
         return lambda position: make(step / Fraction(float(scales[positions[position]])) * 2**place)
@@ -164,7 +167,7 @@ def grid_noise(exponent: Fraction, size: int, source: Entropy) -> IntArray:
     """Draw whole numbers k with probability proportional to exp(-abs(k) exponent), exactly.
 
     Added to whole numbers that change by at most `sensitivity` it gives epsilon-differential privacy for
-    exponent = epsilon / sensitivity.
+    exponent = epsilon / sensitivity. Python integers where 64 bits might not do.
     """
     both = _geometric(exponent, 2 * size, source)
     return both[:size] - both[size:]
@@ -172,9 +175,9 @@ def grid_noise(exponent: Fraction, size: int, source: Entropy) -> IntArray:
 
 def grid_noise_reach(exponent: Fraction, level: float) -> int:
     """Return the smallest m for which `grid_noise` lies in [-m, m] with probability at least `level`."""
-    a = float(exponent)
     # P(|k| > m) = 2 exp(-a (m + 1)) / (1 + exp(-a))
-    return max(0, math.ceil(math.log(2 / ((1 - level) * (1 + math.exp(-a)))) / a - 1 - 1e-12))
+    reach = Fraction(math.log(2 / ((1 - level) * (1 + math.exp(-exponent))))) / exponent
+    return max(0, math.ceil(reach - 1 - Fraction(1e-12)))
 
 
 def grid_granularity(scale: float) -> float:

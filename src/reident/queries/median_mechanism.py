@@ -11,6 +11,7 @@ import numpy as np
 
 from reident.base import MOST, DataError, IntArray, ParameterError, RNGLike, check_array, check_epsilon, check_integer
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import check_counts
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise
 
@@ -93,7 +94,7 @@ class MedianMechanism:
         most = max(1, int(tables.max(initial=0)), -int(tables.min(initial=0)))
         why = f"counts are held in 64 bits, and `databases` go up to {most}"
         self._databases = tables * check_integer(unit, "unit", low=1, high=MOST // most, why=why)
-        self._data: IntArray = check_array(data, "data", np.int64)
+        self._data: IntArray = check_counts(data, "data")
         if self._databases.ndim != 2 or self._data.shape != self._databases.shape[1:]:
             raise DataError(
                 f"`data` must have a count for each column of `databases`, got shapes {self._data.shape} and "

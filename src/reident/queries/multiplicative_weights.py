@@ -9,6 +9,7 @@ import numpy as np
 
 from reident.base import DataError, FloatArray, RNGLike, check_array, check_epsilon, check_integer
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import check_counts
 from reident.queries.entropy import entropy_source
 from reident.queries.exponential import draw_choice
 from reident.queries.laplace import grid_noise
@@ -87,10 +88,10 @@ def multiplicative_weights(
     MWEM (Hardt, Ligett, McSherry 2012), for vanhoef2012, 5.7. A replaced record changes a query's count by 1 and the
     error of a fixed table by 1. Differs: the last table is returned, not the mean over the rounds.
     """
-    true, asked = check_array(counts, "counts", np.int64), check_array(queries, "queries")
+    true, asked = check_counts(counts, "counts"), check_array(queries, "queries")
     if true.ndim != 1 or asked.ndim != 2 or asked.shape[1] != true.size or not len(asked):
         raise DataError(f"`queries` must have a row a query and a column a cell, got {asked.shape} for {true.shape}")
-    if (true < 0).any() or not true.sum() or not np.isin(asked, (0.0, 1.0)).all():
+    if not true.sum() or not np.isin(asked, (0.0, 1.0)).all():
         raise DataError("`counts` must be counts with a positive sum, and `queries` must hold 0 or 1")
     exact = check_epsilon(epsilon)
     rounds = check_integer(rounds, "rounds", low=1, high=len(asked), why="each round measures another query")

@@ -29,6 +29,7 @@ from reident.base import (
     check_real,
 )
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import warn_replaced
 from reident.queries.entropy import Entropy, Rational, bernoulli, entropy_source
 from reident.queries.laplace import grid_noise
 
@@ -207,14 +208,17 @@ class PanPrivateDensity:
         return float(self._epsilon * (1 + self._n_answers))
 
     def update(self, items: Any) -> None:
-        """Take in one item or a batch of items, as one atomic step.
+        """Take in one item or a batch of items, as one atomic step. Items outside the universe are left out.
 
-        Raises
-        ------
-        ParameterError
-            If an item is not in the declared universe; then nothing of the batch is taken in.
+        Warns
+        -----
+        PrivacyWarning
+            If items were left out: their number is for the keeper of the data only.
         """
         positions = self._positions(items)
+        known = (positions >= 0) & (positions < self._bits.size)
+        warn_replaced(int((~known).sum()), "of `items` do not belong to the declared `universe` and were left out")
+        positions = positions[known]
         if positions.size > self._bits.size:
             flags = np.zeros(self._bits.size, dtype=np.bool_)
             flags[positions] = True
@@ -228,22 +232,14 @@ class PanPrivateDensity:
         if self._index is not None:
             listed = pd.Index(items)
             positions = self._index.get_indexer(listed) if len(listed) else np.empty(0, dtype=np.int64)
-            unknown = positions < 0
-        else:
-            listed = check_array(items, "items", None)
-            if listed.size and listed.dtype.kind not in "iu":
-                raise ParameterError(
-                    f"`items` must be whole numbers below {self._bits.size}, as the universe was declared by its size, "
-                    f"got {listed.flat[0]!r}"
-                )
-            positions = listed.reshape(-1)
-            if positions.size and positions.min() >= 0 and positions.max() < self._bits.size:
-                return positions
-            unknown = (positions < 0) | (positions >= self._bits.size)
-        if unknown.any():
-            first = listed[unknown.argmax()]
-            raise ParameterError(f"`items` must belong to the declared `universe`, got {first!r}: nothing was taken in")
-        return positions.astype(np.int64)
+            return positions.astype(np.int64)
+        listed = check_array(items, "items", None)
+        if listed.size and listed.dtype.kind not in "iu":
+            raise ParameterError(
+                f"`items` must be whole numbers below {self._bits.size}, as the universe was declared by its size, "
+                f"got {listed.dtype}"
+            )
+        return np.minimum(listed.reshape(-1), self._bits.size).astype(np.int64)
 
     def state(self) -> DensityState:
         """Return a copy of the memory: what an intruder sees, and what can be saved and restored.

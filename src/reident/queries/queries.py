@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from reident.base import (
     DataError,
-    IntArray,
-    PrivacyWarning,
+    FloatArray,
     RNGLike,
     check_array,
     check_bounds,
@@ -25,10 +23,9 @@ from reident.base import (
     check_epsilon,
     check_integer,
     check_real,
-    check_vector,
-    how_many,
 )
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import clipped, count_true, warn_replaced
 from reident.queries.entropy import Entropy, entropy_source
 from reident.queries.laplace import grid_noise, grid_noise_reach
 
@@ -42,6 +39,11 @@ __all__ = [
 #: "add-remove": a table and the table with one record more or less (Vanhoef 2012, Definition 5.2). "replace": two
 #: tables of the same, public number of records that differ in one of them.
 ADJACENCIES = ("add-remove", "replace")
+
+#: Finest grid, as a share of the sensitivity.
+_FINEST = 2.0**-900
+
+_OUTSIDE = "of `values` lay outside `bounds` or were missing, and were replaced by values inside"
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class MeanAnswer:
 def answer_reach(granularity: float, scale: float, level: float) -> float:
     """Return how far an answer may lie from the true value with probability `level`."""
     check_real(level, "level", low=0, high=1, open_low=True, open_high=True)
-    return grid_noise_reach(Fraction(granularity) / Fraction(scale), level) * granularity
+    return float(grid_noise_reach(Fraction(granularity) / Fraction(scale), level) * Fraction(granularity))
 
 
 def laplace_count(
@@ -149,9 +151,10 @@ def laplace_count(
     ----------
     data : DataFrame, Series, array_like or int
         The records. Without a predicate: True values are counted if the data are Boolean, all records otherwise; a
-        whole number is taken as the true count.
+        whole number is taken as the true count. A missing value is not True.
     predicate : callable, optional
-        Takes one record (a row of a table, an element of anything else) and says whether it counts.
+        Takes one record (a row of a table, an element of anything else) and says whether it counts. A record on
+        which it fails does not count.
     epsilon : number
         Privacy loss, positive.
     budget : Budget, optional
@@ -170,31 +173,48 @@ def laplace_count(
     ParameterError
         If epsilon is not positive or more than remains of the budget.
 
+    Warns
+    -----
+    PrivacyWarning
+        If the predicate failed on records, after the budget was spent: for the keeper of the data only.
+
     Notes
     -----
     Vanhoef (2012), Property 5.1: noise of scale 1 / epsilon, here on the whole numbers and exact.
     """
-    count = _count(data, predicate)
     exact = check_epsilon(epsilon)
     source = entropy_source(rng)
+    _check_countable(data, predicate)
     spend(budget, exact, "count")
+    count, n_failed = _count(data, predicate)
+    warn_replaced(n_failed, "records were not counted, as `predicate` failed on them")
     return _noisy_count(count, exact, source, rng is None)
 
 
-def _count(data: Any, predicate: Callable[[Any], Any] | None) -> int:
+def _check_countable(data: Any, predicate: Callable[[Any], Any] | None) -> None:
     if isinstance(data, int | np.integer) and not isinstance(data, bool):
-        return check_integer(data, "data", low=0)
-    if predicate is not None:
+        check_integer(data, "data", low=0)
+    elif predicate is not None:
         check_callable(predicate, "predicate")
         if not isinstance(data, Iterable):
             raise DataError(f"`data` must be a table, a list or a count, got {data!r}")
-        return how_many(predicate, (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else data)
+    elif not isinstance(data, pd.DataFrame) and np.ndim(check_array(data, "data", None)) != 1:
+        raise DataError(f"`data` must be a table or one-dimensional, got shape {np.shape(data)}")
+
+
+def _count(data: Any, predicate: Callable[[Any], Any] | None) -> tuple[int, int]:
+    """Return the true count, and on how many records the predicate failed."""
+    if isinstance(data, int | np.integer) and not isinstance(data, bool):
+        return int(data), 0
+    if predicate is not None:
+        rows = (row for _, row in data.iterrows()) if isinstance(data, pd.DataFrame) else data
+        return count_true(predicate, rows)
     if isinstance(data, pd.DataFrame):
-        return len(data)
-    values = check_array(data, "data", None)
-    if values.ndim != 1:
-        raise DataError(f"`data` must be a table or one-dimensional, got shape {values.shape}")
-    return int(values.sum()) if values.dtype == np.bool_ else values.size
+        return len(data), 0
+    column = pd.Series(data)
+    if pd.api.types.infer_dtype(column, skipna=True) == "boolean":  # a gap is not True
+        return int(column.eq(True).fillna(False).sum()), 0
+    return len(column), 0
 
 
 def laplace_sum(
@@ -214,14 +234,15 @@ def laplace_sum(
     values : array_like of float, shape (n,)
         One number a person.
     bounds : (float, float)
-        Declared lowest and highest value. Values outside are clipped, counted and told.
+        Declared lowest and highest value. Values outside are clipped; a missing one counts as the value of least
+        amount within the bounds.
     epsilon : number
         Privacy loss, positive.
     adjacency : {"add-remove", "replace"}
         One record more or less: sensitivity max(abs(low), abs(high)). One record replaced: high - low.
     granularity : float, optional
         Grid to which each value is rounded before summing, in the values' units: 1 for whole numbers. Default: a
-        power of two about a millionth of the sensitivity.
+        power of two about a millionth of the sensitivity. Whatever the grid, sum and noise are exact.
     budget, rng : optional
         As in `laplace_count`.
 
@@ -233,12 +254,14 @@ def laplace_sum(
     Raises
     ------
     ParameterError, DataError
-        If epsilon, the bounds or the adjacency break their rule, or a value is missing.
+        If epsilon, the bounds, the adjacency or the granularity break their rule, or the data are of another type. No
+        error depends on the values.
 
     Warns
     -----
     PrivacyWarning
-        If values were clipped: the answer is then biased, and the number of clipped values is not for publication.
+        If values were clipped or missing, after the budget was spent: the answer is then biased, and their number is
+        not for publication.
 
     Notes
     -----
@@ -250,11 +273,12 @@ def laplace_sum(
     check_choice(adjacency, "adjacency", ADJACENCIES)
     reach = high - low if adjacency == "replace" else max(abs(low), abs(high))
     step = _step(reach, exact, granularity)
-    steps, n_clipped = _clipped_steps(values, low, high, 0.0, step)
-    reach_steps = _reach_steps(low, high, 0.0, step, adjacency)
+    inside, n_clipped = _inside(values, low, high, min(max(0.0, low), high))
     source = entropy_source(rng)
     spend(budget, exact, "sum")
-    return _noisy_sum(steps, step, reach_steps, exact, adjacency, source, rng is None, n_clipped)
+    warn_replaced(n_clipped, _OUTSIDE)
+    total, reach_steps = _total_steps(inside, low, high, 0.0, step, adjacency)
+    return _noisy_sum(total, step, reach_steps, exact, adjacency, source, rng is None, n_clipped)
 
 
 def laplace_mean(
@@ -273,7 +297,7 @@ def laplace_mean(
     Parameters
     ----------
     values, bounds, epsilon, granularity, budget, rng
-        As in `laplace_sum`.
+        As in `laplace_sum`; a missing value counts as the middle of the bounds.
 
     Returns
     -------
@@ -284,7 +308,7 @@ def laplace_mean(
     Raises
     ------
     DataError, ParameterError
-        If the bounds or `epsilon` break their rules, values are missing, or the budget does not suffice.
+        If the bounds or `epsilon` break their rules, or the budget does not suffice.
 
     Notes
     -----
@@ -295,12 +319,13 @@ def laplace_mean(
     exact = check_epsilon(epsilon) / 2
     middle = (low + high) / 2
     step = _step((high - low) / 2, exact, granularity)
-    steps, n_clipped = _clipped_steps(values, low, high, middle, step)
-    reach_steps = _reach_steps(low, high, middle, step, "add-remove")
+    inside, n_clipped = _inside(values, low, high, middle)
     source = entropy_source(rng)
     spend(budget, 2 * exact, "mean")
+    warn_replaced(n_clipped, _OUTSIDE)
+    steps, reach_steps = _total_steps(inside, low, high, middle, step, "add-remove")
     total = _noisy_sum(steps, step, reach_steps, exact, "add-remove", source, rng is None, n_clipped)
-    count = _noisy_count(len(steps), exact, source, rng is None)
+    count = _noisy_count(len(inside), exact, source, rng is None)
     mean = min(high, max(low, middle + total.value / max(1.0, count.value)))
     return MeanAnswer(mean, total, count, (low, high), float(2 * exact), rng is None, n_clipped)
 
@@ -312,33 +337,32 @@ def _noisy_count(count: int, epsilon: Fraction, source: Entropy, private: bool) 
 
 def _step(reach: float, epsilon: Fraction, granularity: float | None) -> float:
     if granularity is not None:
-        return check_real(granularity, "granularity", low=0, high=reach, open_low=True, why="coarser than any value")
+        step = check_real(granularity, "granularity", low=0, high=reach, open_low=True, why="coarser than any value")
+        return check_real(step, "granularity", low=reach * _FINEST, why="values in its steps must be doubles")
     finest = max(reach * 2.0**-20, reach / float(epsilon) * 2.0**-36)
     return float(2.0 ** math.ceil(math.log2(finest)))
 
 
-def _clipped_steps(values: ArrayLike, low: float, high: float, shift: float, step: float) -> tuple[IntArray, int]:
-    vector = check_vector(values, "values")
-    inside = np.clip(vector, low, high)
-    n_clipped = int((inside != vector).sum())
-    if n_clipped:
-        warnings.warn(
-            f"{n_clipped} of `values` lay outside `bounds` [{low:g}, {high:g}] and were clipped: the answer is biased "
-            "by that; this number itself is not private, do not publish it",
-            PrivacyWarning,
-            stacklevel=3,
-        )
-    return np.rint((inside - shift) / step).astype(np.int64), n_clipped
+def _inside(values: Any, low: float, high: float, gap: float) -> tuple[FloatArray, int]:
+    inside, n_clipped = clipped(values, low, high, gap, "values")
+    if inside.ndim != 1:
+        raise DataError(f"`values` must be one-dimensional, got shape {inside.shape}")
+    return inside, n_clipped
 
 
-def _reach_steps(low: float, high: float, shift: float, step: float, adjacency: str) -> int:
-    """Return the sensitivity in whole steps: rounding is monotone, so the extremes round to the extremes."""
+def _total_steps(
+    inside: FloatArray, low: float, high: float, shift: float, step: float, adjacency: str
+) -> tuple[int, int]:
+    """Return the sum and the sensitivity in whole steps: rounding is monotone, so extremes round to the extremes."""
     bottom, top = (int(np.rint((bound - shift) / step)) for bound in (low, high))
-    return max(1, top - bottom if adjacency == "replace" else max(abs(bottom), abs(top)))
+    largest = max(abs(bottom), abs(top))
+    steps = np.rint((inside - shift) / step)
+    exact = int(steps.astype(np.int64).sum()) if largest * len(steps) < 2**62 else sum(map(int, steps.tolist()))
+    return exact, max(1, top - bottom if adjacency == "replace" else largest)
 
 
 def _noisy_sum(
-    steps: IntArray,
+    total: int,
     step: float,
     reach: int,
     epsilon: Fraction,
@@ -347,7 +371,7 @@ def _noisy_sum(
     private: bool,
     n_clipped: int,
 ) -> Answer:
-    exponent = epsilon / reach
-    noisy = int(steps.sum()) + int(grid_noise(exponent, 1, source)[0])
-    scale = float(step / exponent)
-    return Answer(noisy * step, float(epsilon), reach * step, scale, step, adjacency, private, n_clipped)
+    exponent, width = epsilon / reach, Fraction(step)
+    noisy = total + int(grid_noise(exponent, 1, source)[0])
+    value, sensitivity, scale = (float(one * width) for one in (Fraction(noisy), Fraction(reach), 1 / exponent))
+    return Answer(value, float(epsilon), sensitivity, scale, step, adjacency, private, n_clipped)

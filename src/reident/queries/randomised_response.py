@@ -15,6 +15,7 @@ from scipy.special import ndtri
 
 from reident.base import DataError, ParameterError, RNGLike, check_column, check_epsilon, check_names, check_real
 from reident.queries.budget import Budget, spend
+from reident.queries.domain import category_positions, warn_replaced
 from reident.queries.entropy import (
     Computed,
     Probability,
@@ -128,7 +129,8 @@ def randomised_response(
     epsilon : number, optional
         Instead: the local privacy loss, from which the probability follows.
     categories : sequence, optional
-        All possible answers, declared. Default: False and True if the answers are Boolean.
+        All possible answers, declared. Default: False and True if the answers are Boolean. Another or a missing
+        answer is reported as any category, by chance alone.
     budget : Budget, optional
         That of the respondents, each of whom loses epsilon; it is spent before a coin is thrown.
     rng : optional
@@ -145,7 +147,12 @@ def randomised_response(
         If neither or both of `truth_probability` and `epsilon` are given or out of range, there are fewer than two
         categories, or the loss is more than remains of the budget: the truth alone is an infinite one.
     DataError
-        If there is no answer, or one outside the categories.
+        If there is no answer.
+
+    Warns
+    -----
+    PrivacyWarning
+        If answers are missing or outside the categories, after the budget was spent: for the keeper of the data only.
 
     Notes
     -----
@@ -162,10 +169,7 @@ def randomised_response(
     if not len(values):
         raise DataError("`answers` must have at least one answer, got none")
     listed = _categories(values, categories)
-    positions = listed.get_indexer(pd.Index(values))
-    if (positions < 0).any():
-        unknown = list(pd.unique(values[positions < 0]))[:5]
-        raise DataError(f"`answers` must belong to `categories` {list(listed)!r}, got {unknown!r}")
+    positions, n_unknown = category_positions(values, listed)
     truth, coin, loss = _truth(truth_probability, epsilon, len(listed))
     if budget is not None:
         if math.isinf(loss):
@@ -177,7 +181,9 @@ def randomised_response(
             budget, epsilon if epsilon is not None else Fraction(math.nextafter(loss, math.inf)), "randomised response"
         )
     source = entropy_source(rng)
+    warn_replaced(n_unknown, "of `answers` belong to no category and were answered by chance alone")
     honest = bernoulli(coin, len(values), source) if coin is not None else np.ones(len(values), dtype=np.bool_)
+    honest &= positions >= 0
     random = random_below(len(listed), len(values), source)
     reported = pd.Series(listed[np.where(honest, positions, random)], index=values.index, name=values.name)
     return RandomisedResponse(reported, tuple(listed), truth, loss, rng is None)

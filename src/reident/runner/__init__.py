@@ -19,14 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from reident._old_sweep import _code, _workers
-from reident.base import DataError, ParameterError, check_choice, check_integer, check_seed
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_integer,
+    check_replaceable,
+    check_seed,
+    record_files,
+)
 from reident.data._paths import notebooks_folder
 from reident.runner._attempts import RECORD, told, working
 from reident.runner._board import Board
 from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
+from reident.runner._inputs import digest_beside
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
-from reident.runner.experiments import experiments, profile_parameters, trials_folder
+from reident.runner.experiments import check_by_notebook, experiments, profile_parameters, trials_folder
 from reident.studies.catalogue import available_studies, select_studies
 
 __all__ = [
@@ -65,6 +74,8 @@ class NotebookRun:
         Whether to render a page without code.
     minutes : float
         How long it takes beside others that run with it, for the time left.
+    timeout : float, optional
+        Seconds after which the run is stopped and counts as failed.
     """
 
     name: str
@@ -72,6 +83,7 @@ class NotebookRun:
     parameters: dict[str, Any] = field(default_factory=dict)
     page: bool = True
     minutes: float = 1.0
+    timeout: float | None = None
 
 
 def run_notebooks(
@@ -88,7 +100,8 @@ def run_notebooks(
 ) -> list[dict[str, Any]]:
     """Execute notebooks, several at once, and publish each in a folder of its own.
 
-    A run is skipped if its record says that the same cells, parameters, package and library versions ended well. A
+    A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
+    versions ended well. A
     notebook that fails is kept with its error, and the others go on.
 
     Parameters
@@ -129,6 +142,8 @@ def run_notebooks(
     with working(out) as token:
         records = {spec["name"]: _known(out, spec, force=force, retry_failed=retry_failed) for spec in specs}
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
+        for spec in missing:
+            check_replaceable(out / spec["name"])
         tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
         if tasks:
             with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
@@ -169,20 +184,22 @@ def _check_names(names: list[str]) -> None:
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
     """Check the runs and write down all that a worker needs for each, as plain JSON."""
     versions, package = _versions(), _code.package_digest()
-    read: dict[Path, tuple[dict[str, Any], list[str], str]] = {}
+    read: dict[Path, tuple[dict[str, Any], list[str], str, str]] = {}
     specs = []
     for run in runs:
         if run.notebook not in read:
             sources = [cell["source"] for cell in notebook_cells(run.notebook)]
-            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook)
-        defaults, sources, title = read[run.notebook]
+            beside = digest_beside(run.notebook)
+            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook), beside
+        defaults, sources, title, beside = read[run.notebook]
         try:
             parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+            check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
             told = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
             raise ParameterError(f"{error}{told}") from None
         telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-        identity = json.dumps([sources, telling, package, versions], sort_keys=True)
+        identity = json.dumps([sources, telling, package, versions, beside], sort_keys=True)
         specs.append(
             {
                 "name": run.name,
@@ -196,6 +213,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
                 "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
                 "minutes": run.minutes,
+                "timeout": run.timeout,
                 "scheduler": scheduler,
             }
         )
@@ -310,7 +328,7 @@ def reproduce(
     for run in runs:
         if run.name in experiments():
             run.parameters["cache"] = trials_folder(out, run.name)
-    with page_at_the_end(out, lambda: write_index(out)):
+    with page_at_the_end(out, lambda: write_index(out)) as write:
         return run_notebooks(
             runs,
             out,
@@ -320,22 +338,53 @@ def reproduce(
             retry_failed=retry_failed,
             progress=progress,
             label="reproduce",
-            each=lambda: write_index(out),
+            each=write,
         )
 
 
 @contextmanager
-def page_at_the_end(out: str | Path, write: Callable[[], Any]) -> Iterator[None]:
-    """Write the page over all runs, also after an error, which has the last word."""
+def page_at_the_end(
+    out: str | Path, write: Callable[[], Any], names: Sequence[str] = ("index.html",)
+) -> Iterator[Callable[[], Any]]:
+    """Write the page over all runs, also after an error, which has the last word.
+
+    Parameters
+    ----------
+    out : path
+        The output folder.
+    write : callable
+        Writes the page.
+    names : sequence of str
+        The files that it writes in `out`.
+
+    Yields
+    ------
+    callable
+        Writes the page before the end.
+
+    Raises
+    ------
+    DataError
+        If one of these files is there and was not written by the program, or cannot be written.
+    """
+    check_replaceable(Path(out), names)
+
+    def written() -> None:
+        try:
+            write()
+        finally:
+            if Path(out).is_dir():
+                record_files(Path(out), names)
+
     try:
-        yield
+        yield written
     except BaseException:
         with suppress(Exception):
             if Path(out).is_dir():
-                write()
+                written()
         raise
     try:
-        write()
+        written()
     except OSError as error:
         raise DataError(
             f"`out` could not be written any more, got {str(out)!r}: {told(error, Path(out))}; the runs that ended are "

@@ -13,12 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reident.base import DataError, holder, occupied
+from reident.base import WORK, DataError, check_replaceable, holder, outputs, record_files
 
 __all__ = ["RECORD", "WORK", "attempt_of", "publish", "read_record", "told", "working", "workplace"]
-
-#: Inside an output folder: where runs work until they are published.
-WORK = ".work"
 
 #: Written last: a folder that has it is whole.
 RECORD = "record.json"
@@ -36,16 +33,7 @@ def working(out: Path) -> Iterator[str]:
     DataError
         If the folder cannot be written, or another process works there.
     """
-    try:
-        (out / WORK).mkdir(parents=True, exist_ok=True)
-        probe = out / WORK / f".{uuid.uuid4().hex}"
-        try:
-            probe.write_bytes(b"\0" * 4096)
-        finally:
-            probe.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {told(error, out)}") from error
-    with occupied(out / WORK, "out") as token:
+    with outputs.working(out) as (_, token):
         settle(out)
         yield token
 
@@ -98,6 +86,8 @@ def publish(out: Path, work: Path, *, token: str | None = None) -> None:
     if token is not None and holder(out / WORK).get("token") != token:
         raise DataError(f"the run {work.name!r} was given up: the reident that asked for it has ended")
     target = out / str(attempt_of(work))
+    check_replaceable(target)
+    record_files(work)
     if not target.exists():
         work.replace(target)
     elif not _exchanged(work, target):

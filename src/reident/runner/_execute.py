@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import re
-import sys
 import time
+import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -94,16 +95,18 @@ def _make_way() -> None:
 
 def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     """Execute with papermill; return what went wrong, None if nothing did."""
-    with _without_grammar():
-        import nbclient.exceptions
+    import nbclient.exceptions
+    import nbformat.warnings
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
     logging.getLogger("asyncio").addFilter(_is_news)
-    logging.getLogger("papermill").addFilter(_is_true)
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)  # parameters and errors have sentences of ours
+    warnings.filterwarnings("ignore", category=nbformat.warnings.MissingIDFieldWarning)
     source = Path(spec["notebook"])
     begun = False
+    end = math.inf
 
     def note_cell(cell_index: int, **_: Any) -> None:
         nonlocal begun
@@ -111,11 +114,16 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
         with contextlib.suppress(OSError):
             (work / CELLS).write_text(json.dumps({"cell": cell_index, "cells": spec["cells"]}))
 
+    def seconds_left(_: Any) -> float:
+        nonlocal end
+        end = min(end, time.monotonic() + spec["timeout"])  # from the first cell on: a kernel may be slow to start
+        return max(0.1, end - time.monotonic())
+
     for attempt in (1, 2):
         try:
             with (
                 _kernel_environment(work, spec["scheduler"]),
-                scratch() as sockets,
+                scratch(longest=80) as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
                 # sockets and keys in a folder of ours: no other user of the machine can listen to a kernel; one kernel
@@ -136,13 +144,18 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     # papermill's own `cwd` changes the folder of the whole process
                     resources={"metadata": {"path": str(source.resolve().parent)}},
                     on_cell_start=note_cell,
+                    timeout_func=None if spec["timeout"] is None else seconds_left,
                     config=Config({"KernelManager": kernel}),
                     # a kernel that is told to end reports the interrupt as an error, on our terminal
                     extra_arguments=["--log-level=CRITICAL"],
                 )
             return None
         except PapermillExecutionError as error:
+            if _raised_as_expected(work / NOTEBOOK):
+                return None
             return {"type": error.ename, "message": error.evalue, "traceback": _plain(error.traceback)}
+        except nbclient.exceptions.CellTimeoutError:
+            return {"type": "TimeoutError", "message": f"not done after {spec['timeout']:g} s", "traceback": ""}
         except (nbclient.exceptions.DeadKernelError, RuntimeError, TimeoutError, OSError) as error:
             if attempt == 1 and not begun:
                 continue  # a kernel now and then fails to start on a busy machine
@@ -150,30 +163,11 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     raise AssertionError("unreachable")
 
 
-@contextlib.contextmanager
-def _without_grammar() -> Iterator[None]:
-    """Keep jsonschema from a package that compiles a grammar for over a second, which no notebook needs."""
-    name = "rfc3987_syntax"
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = None  # type: ignore[assignment]  # its import fails, as where it is not installed
-    try:
-        yield
-    finally:
-        del sys.modules[name]
-
-
 def _is_news(record: logging.LogRecord) -> bool:
     """Hold back what asyncio says of a kernel that died after an interrupt: nobody waits for its task any more."""
     from nbclient.exceptions import DeadKernelError
 
     return record.exc_info is None or not isinstance(record.exc_info[1], DeadKernelError)
-
-
-def _is_true(record: logging.LogRecord) -> bool:
-    """Hold back that a parameter is unknown: papermill cannot read ``list[str] | None``, and names are checked here."""
-    return not str(record.msg).startswith("Passed unknown parameter")
 
 
 def _plain(traceback: list[str]) -> str:
@@ -186,6 +180,21 @@ def _literally(path: Path) -> str:
     return str(path).replace("{", "{{").replace("}", "}}")
 
 
+def _raised_as_expected(file: Path) -> bool:
+    """Tell whether only cells tagged `raises-exception` raised; papermill's marks of a failure are removed then."""
+    import nbformat
+
+    notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
+    for cell in notebook.cells:
+        raised = any(output.output_type == "error" for output in cell.get("outputs", ()))
+        if raised and "raises-exception" not in cell.metadata.get("tags", []):
+            return False
+    marks = ("papermill-error-cell-tag", "papermill-error-cell")
+    notebook.cells = [cell for cell in notebook.cells if not {*marks} & {*cell.metadata.get("tags", [])}]
+    nbformat.write(notebook, file)  # type: ignore[no-untyped-call]
+    return True
+
+
 @contextlib.contextmanager
 def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[None]:
     """Let kernels import the same package as this process and report their progress to us."""
@@ -193,6 +202,7 @@ def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[No
     ours = {
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
         RELAY: str(work / PROGRESS),
+        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter, on a worker, too
         "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder()),
     }
     if scheduler:

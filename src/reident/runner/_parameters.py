@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reident.base import DataError, ParameterError, check_plain
+from reident.data._yaml import text_hint
 from reident.studies.catalogue import STUDIES
 from reident.studies.parameters import rules
 
@@ -63,9 +64,22 @@ def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
     for statement in statements:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         for target in targets:
-            if isinstance(target, ast.Name):
-                defaults[target.id] = _literal(getattr(statement, "value", None))
+            defaults |= _assigned(target, getattr(statement, "value", None))
     return defaults
+
+
+def _assigned(target: ast.expr | None, value: ast.expr | None) -> dict[str, Any]:
+    """Return the names that an assignment gives values to, as ``a, b = 1, 2`` does."""
+    if isinstance(target, ast.Name):
+        return {target.id: _literal(value)}
+    if not isinstance(target, ast.Tuple | ast.List):
+        return {}
+    values: list[ast.expr | None] = [None] * len(target.elts)
+    if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
+        values = list(value.elts)
+    return {
+        name: told for one, part in zip(target.elts, values, strict=True) for name, told in _assigned(one, part).items()
+    }
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -106,7 +120,8 @@ def check_parameters(
     """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
 
     `defaults` are those of the notebook where they have been read before. A whole number is taken where the default
-    is a float; a default of None takes what the parameter's annotation names, any plain JSON value without one.
+    is a float, a list where it is a tuple; a default of None takes what the parameter's annotation names, any plain
+    JSON value without one.
 
     Raises
     ------
@@ -128,17 +143,35 @@ def check_parameters(
         if default is None and value is not None:
             told = notebook_types(notebook).get(name, "Any")
             if not _fits(value, ast.parse(told, mode="eval").body):
-                raise ParameterError(f"`{name}` must be of type {told} as {name_of_notebook} says, got {value!r}")
-        if default is None or default is _UNKNOWN or type(value) is type(default):
+                raise ParameterError(
+                    f"`{name}` must be of type {told} as {name_of_notebook} says, got {value!r}{_hint(value)}"
+                )
+        if default is None or default is _UNKNOWN:
             continue
-        if type(default) is float and type(value) is int:
-            continue
-        raise ParameterError(
-            f"`{name}` must be of type {type(default).__name__} as its default {default!r} in {name_of_notebook}, "
-            f"got {value!r} of type {type(value).__name__}"
-        )
+        kinds = {type(default)}
+        if type(value) in (list, tuple) and type(default) in (list, tuple):
+            kinds |= {list, tuple}
+        _check_type(value, kinds, name, f"its default {default!r} in {name_of_notebook}")
+        # Types inside a list, too: NO among countries would be a truth value, 01067 among postcodes a number.
+        kinds = {type(one) for one in default} if isinstance(default, list | tuple) else set()
+        kinds |= {int, float} if kinds & {int, float} else set()
+        for one in value if kinds and type(None) not in kinds else ():
+            _check_type(one, kinds, name, f"what its default {default!r} in {name_of_notebook} holds")
     _check_study(notebook, defaults, parameters)
     return dict(parameters)
+
+
+def _check_type(value: Any, kinds: set[type], name: str, of: str) -> None:
+    if type(value) in kinds or (float in kinds and type(value) is int):
+        return
+    named = " or ".join(sorted(kind.__name__ for kind in kinds))
+    raise ParameterError(
+        f"`{name}` must be of type {named} as {of}, got {value!r} of type {type(value).__name__}{_hint(value)}"
+    )
+
+
+def _hint(value: Any) -> str:
+    return next(filter(None, map(text_hint, value if isinstance(value, list | tuple) else [value])), "")
 
 
 def _check_study(notebook: str | Path, defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ The file names a notebook and the values of its parameters::
     repetitions: 1                         # more give each run a `seed` of its own
     seed: 0                                # the root of those seeds
     pages: true                            # render every run as a page, too
+    timeout: 3600                          # seconds after which a run counts as failed; default: none
 
 It is read by safe loading: it holds values, never code.
 """
@@ -25,7 +26,7 @@ from typing import Any
 import yaml
 
 from reident._old_sweep.grid import expand
-from reident.base import DataError, ParameterError, check_integer, check_seed, trial_seed
+from reident.base import DataError, ParameterError, check_integer, check_real, check_seed, trial_seed
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
 from reident.pages import write_page
@@ -36,7 +37,7 @@ from reident.runner._index import failure
 
 __all__ = ["batch", "read_sweep"]
 
-_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot")
+_KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot", "timeout")
 
 
 def read_sweep(file: str | Path) -> list[NotebookRun]:
@@ -61,6 +62,9 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     settings = expand(asked["grid"]) if asked.get("grid") else [{}]
     repetitions = check_integer(asked.get("repetitions", 1), "repetitions", low=1)
     seed = check_seed(asked.get("seed", 0))
+    timeout = asked.get("timeout")
+    if timeout is not None:
+        timeout = check_real(timeout, "timeout", low=0, open_low=True)
     pages = asked.get("pages", True)
     if not isinstance(pages, bool):
         raise ParameterError(f"`pages` must be true or false, got {pages!r}")
@@ -79,7 +83,9 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
                 if "seed" in parameters:
                     raise ParameterError("`seed` must not be a parameter where `repetitions` give each run its own")
                 parameters["seed"] = int(trial_seed(seed, notebook.stem, parameters, repetition).generate_state(1)[0])
-            runs.append(NotebookRun(_name(setting, repetition, parameters), notebook, parameters, page=pages))
+            runs.append(
+                NotebookRun(_name(setting, repetition, parameters), notebook, parameters, page=pages, timeout=timeout)
+            )
     return runs
 
 
@@ -109,7 +115,7 @@ def _name(setting: Mapping[str, Any], repetition: int, parameters: Mapping[str, 
     """Name a run by its settings, readably and without doubles, the same in a larger sweep."""
     words = [f"{name}-{value}" for name, value in setting.items()] + [f"{repetition}"]
     readable = re.sub(r"[^A-Za-z0-9_.-]+", "", "_".join(words)).strip("-._")[:60]
-    identity = json.dumps([dict(parameters), repetition], sort_keys=True)
+    identity = json.dumps([dict(parameters), repetition], sort_keys=True, default=str)
     return f"{readable}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
@@ -134,7 +140,7 @@ def batch(
     plot = Plot.read(asked.get("plot") or {})
     keys = keys_of(runs, out)
     told: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": asked.get("repetitions", 1) > 1}
-    with page_at_the_end(out, lambda: write_table(out, keys, **told)):
+    with page_at_the_end(out, lambda: write_table(out, keys, **told), ("index.html", RESULTS, *PICTURES)):
         return run_notebooks(
             runs,
             out,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from reident.runner._parameters import notebook_cells
 
 __all__ = [
     "PROFILES",
+    "check_by_notebook",
     "citation_of",
     "draw_again",
     "experiments",
@@ -69,6 +71,25 @@ def citation_of(name: str) -> str:
     """Return the citation of an experiment's document, "" for an experiment of our own."""
     paper = PAPERS.get(name.partition("_")[0])
     return paper.citation if paper else ""
+
+
+def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
+    """Run the cells of an experiment up to its check of the parameters, so that no run begins with a wrong value.
+
+    Raises
+    ------
+    ParameterError
+        As the notebook does.
+    """
+    sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
+    checks = [position for position, source in enumerate(sources) if "check_parameters(globals()" in source]
+    if Path(notebook).resolve() not in {path.resolve() for path in experiments().values()} or not checks:
+        return
+    namespace: dict[str, Any] = {"__name__": Path(notebook).stem}
+    with chdir(Path(notebook).resolve().parent):  # where the notebook runs
+        for source in sources[: checks[0] + 1]:
+            exec(compile(source, str(notebook), "exec", dont_inherit=True), namespace)
+            namespace |= parameters  # after the first cell, that of the parameters
 
 
 def figure_names(notebook: str | Path) -> list[str]:

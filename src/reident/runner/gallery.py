@@ -76,8 +76,8 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
         source, target = Path(results) / name, Path(folder) / name
         if (source / "figures" / "captions.csv").is_file():
             target.mkdir(parents=True, exist_ok=True)
-            for file in [*(source / "figures").iterdir(), source / "claims.csv"]:
-                shutil.copyfile(file, target / file.name)
+            for drawing in [*(source / "figures").iterdir(), source / "claims.csv"]:
+                shutil.copyfile(drawing, target / drawing.name)
             collected.append(name)
     for study in available_studies():
         source, target = Path(results) / study.name, Path(folder) / study.stem

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import inspect
 import shutil
-import uuid
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reident.base import DataError
+from reident.base import DataError, publish_folder
 from reident.data.papers import PAPERS, errata
 from reident.pages import write_page
 from reident.runner._attempts import RECORD
@@ -38,7 +37,7 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
     out : path
         The output folder of `reident.runner.reproduce`.
     site : path
-        The site's folder; an earlier site there is replaced, any other folder with files is refused.
+        The site's folder; an earlier site there is replaced, a folder with other files is refused.
     draw : bool, default True
         Draw every figure again from the stored results as PDF, into ``figures-for-print``.
 
@@ -50,17 +49,14 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
     Raises
     ------
     DataError
-        If no study has been reproduced in `out`, or `site` is not empty and no earlier site.
+        If no study has been reproduced in `out`, or `site` holds files that are not of an earlier site.
     """
     out, site = Path(out), Path(site)
     records = [record for record in read_records(out) if record["name"] in {*STUDIES, *experiments()}]
     if not records:
         raise DataError(f"no study has been reproduced in {str(out)!r}: run `reident reproduce --out {out}` first")
-    if site.exists() and any(site.iterdir()) and not (site / "fidelity.html").is_file():
-        raise DataError(f"`site` must be empty, absent or an earlier site, got {str(site)!r} with other files")
-    temporary = site.parent / f".{site.name}-{uuid.uuid4().hex}.tmp"
-    try:
-        temporary.mkdir(parents=True)
+
+    def fill(temporary: Path) -> None:
         for record in records:
             _copy_study(out / record["name"], temporary / record["name"])
             if draw and record["name"] in STUDIES:
@@ -79,13 +75,8 @@ def write_report(out: str | Path, site: str | Path, *, draw: bool = True) -> Pat
         ]
         write_page(temporary / "errata.html", "errata", documents=documents)
         write_index(temporary, site=True)
-        if site.exists():
-            shutil.rmtree(site)
-        temporary.replace(site)
-    except OSError as error:
-        raise DataError(f"`site` could not be written at {str(site)!r}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+
+    publish_folder(site, fill, replace=True, parameter="site")
     return site / "index.html"
 
 

@@ -1,17 +1,18 @@
-"""Attack. Match weights of Fellegi and Sunter for numeric columns, estimated by splink without any true pair."""
+"""Attack. Match weights of Fellegi and Sunter for numeric columns, estimated without any true pair."""
 
 from __future__ import annotations
 
-import importlib.util
+import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import isotonic_regression
 
-from reident.base import FloatArray, IntArray, ParameterError
+from reident.base import FloatArray, IntArray
+from reident.tables.classes import class_ids, first_rows
 
-__all__ = ["MatchWeights", "check_splink", "estimate_weights", "heaviest_records"]
+__all__ = ["MatchWeights", "estimate_weights", "heaviest_records"]
 
 #: Pairs of records from which the weights are estimated at most; of more, evenly spaced released records are taken.
 _PAIRS = 4_000_000
@@ -19,9 +20,11 @@ _PAIRS = 4_000_000
 #: Pairs whose weights are held in memory at once.
 _AT_ONCE = 1_000_000
 
-#: Estimation ends where no m changes by more than this, or after so many rounds. Splink refuses an m below 1e-300; a
-#: level that unlikely rules a match out in any case, so that fewer rounds are enough then.
-_CONVERGED, _ROUNDS = 1e-4, (100, 30, 10, 3, 1)
+#: Bits that the plain distance of the farthest records counts.
+_TIE = 1e-7
+
+#: Estimation ends where no m changes by more than this, or after so many rounds.
+_CONVERGED, _ROUNDS = 1e-4, 100
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,6 @@ class MatchWeights:
         return pd.concat(frames, ignore_index=True)
 
 
-def check_splink() -> None:
-    """Raise `ParameterError` where splink is not installed."""
-    if importlib.util.find_spec("splink") is None:
-        raise ParameterError(
-            "`distance` = 'probabilistic' needs the package splink, which is not installed: install reident[linkage]"
-        )
-
-
 def estimate_weights(a: FloatArray, b: FloatArray) -> MatchWeights:
     """Estimate m by expectation maximisation and u from all pairs; a are released records, b the known ones.
 
@@ -85,13 +80,54 @@ def estimate_weights(a: FloatArray, b: FloatArray) -> MatchWeights:
         gaps = np.abs(a[:, [column]] - b[:, column]).ravel()
         cuts = np.unique(np.quantile(gaps, shares, method="inverted_cdf"))
         limits.append(cuts[cuts < gaps.max()])
-    for rounds in _ROUNDS[:-1]:
-        try:
-            return MatchWeights(limits, *_train(a, b, limits, rounds))
-        except ValueError as error:
-            if "m_probability" not in str(error):
-                raise
-    return MatchWeights(limits, *_train(a, b, limits, _ROUNDS[-1]))
+    levels = [_levels(a, b, column, cuts).ravel() for column, cuts in enumerate(limits)]
+    patterns, n_patterns = class_ids(levels)
+    first, counts = first_rows(patterns, n_patterns), np.bincount(patterns, minlength=n_patterns).astype(np.float64)
+    levels = [column[first] for column in levels]
+    u = [np.bincount(column, weights=counts) / counts.sum() for column in levels]
+    return MatchWeights(limits, _maximise(levels, counts, u, 1.0 / max(len(b), 2)), u)
+
+
+def _levels(a: FloatArray, b: FloatArray, column: int, cuts: FloatArray) -> IntArray:
+    return np.searchsorted(cuts, np.abs(a[:, [column]] - b[:, column]))
+
+
+def _maximise(levels: list[IntArray], counts: FloatArray, u: list[FloatArray], prior: float) -> list[FloatArray]:
+    """Estimate m of each level by expectation maximisation, under the condition that m / u falls from level to level.
+
+    Without it the likelihood may be greatest for a class of pairs that disagree, such as those of two records with
+    rare large values.
+    """
+    m = [_start(column, prior) for column in u]
+    for _ in range(_ROUNDS):
+        odds = np.full(counts.size, prior / (1 - prior))
+        for column, level in enumerate(levels):
+            odds *= (m[column] / u[column])[level]
+        match = counts * odds / (1 + odds)
+        shares = [np.bincount(level, weights=match, minlength=m[column].size) for column, level in enumerate(levels)]
+        new = [_falling(share / match.sum(), u[column]) for column, share in enumerate(shares)]
+        change = max(np.abs(one - other).max() for one, other in zip(m, new, strict=True))
+        m = new
+        if change < _CONVERGED:
+            break
+    return m
+
+
+def _start(u: FloatArray, prior: float) -> FloatArray:
+    """Return an m whose ratio to u falls: about 1 - c / U of the matches lie within the closest share U of the pairs.
+
+    With c half of the share that the closest level of halving ones has, that is a half, a quarter, and so on.
+    """
+    half = 0.5 ** (1 + math.floor(math.log2(1 / prior)))
+    within = (1 - half / np.cumsum(u)) / (1 - half)
+    return np.diff(within, prepend=0.0)
+
+
+def _falling(m: FloatArray, u: FloatArray) -> FloatArray:
+    """Return the most likely m whose ratio to u does not rise: neighbouring levels are pooled where it would."""
+    if (np.diff(m / u) <= 0).all():
+        return m
+    return np.asarray(isotonic_regression(m / u, weights=u, increasing=False).x * u)
 
 
 def heaviest_records(
@@ -99,8 +135,10 @@ def heaviest_records(
 ) -> tuple[IntArray, FloatArray, IntArray, FloatArray]:
     """Return each released record's heaviest known record, what that lacks, how many tie, and what the partner lacks.
 
-    A weight is told by the bits that it lacks of the greatest possible one.
+    A weight is given by the bits that it lacks of the greatest possible one. Records of one weight are ordered by
+    their Euclidean distance, which adds less than `_TIE` bits.
     """
+    reach = ((np.maximum(a.max(axis=0), b.max(axis=0)) - np.minimum(a.min(axis=0), b.min(axis=0))) ** 2).sum() or 1.0
     lacking = [weights.bits(column).max() - weights.bits(column) for column in range(a.shape[1])]
     nearest, tied = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
     least, own = np.empty(len(a)), np.full(len(a), np.nan)
@@ -110,73 +148,10 @@ def heaviest_records(
         total = np.zeros((len(a[part]), len(b)))
         for column, bits in enumerate(lacking):
             gaps = np.abs(a[part, [column]].reshape(-1, 1) - b[:, column])
-            total += bits[np.searchsorted(weights.limits[column], gaps)]
+            total += bits[np.searchsorted(weights.limits[column], gaps)] + _TIE / reach * gaps**2
         nearest[part] = total.argmin(axis=1)
         least[part] = total.min(axis=1)
         tied[part] = (total == least[part, None]).sum(axis=1)
         paired = np.flatnonzero(pairs[part] >= 0)
         own[start + paired] = total[paired, pairs[part][paired]]
     return nearest, least, tied, own
-
-
-def _train(
-    a: FloatArray, b: FloatArray, limits: list[FloatArray], rounds: int
-) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Let splink estimate m and u of each level; a column of one level tells nothing and stays out."""
-    import duckdb
-    import pyarrow as pa
-    from splink import DuckDBAPI, Linker, SettingsCreator
-    from splink.blocking_rule_library import CustomRule
-
-    told = [column for column, cuts in enumerate(limits) if cuts.size]
-    settings = SettingsCreator(
-        link_type="link_only",
-        comparisons=[_comparison(f"c{column}", limits[column]) for column in told],
-        blocking_rules_to_generate_predictions=[CustomRule("1=1")],
-        probability_two_random_records_match=1.0 / max(len(b), 2),
-        em_convergence=_CONVERGED,
-        max_iterations=rounds,
-    )
-    m, u = [np.ones(1) for _ in limits], [np.ones(1) for _ in limits]
-    if not told:
-        return m, u
-    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-        database = DuckDBAPI(connection)
-        tables = [
-            database.register(
-                pa.table({"unique_id": np.arange(len(x)), **{f"c{column}": x[:, column] for column in told}})
-            )
-            for x in (a, b)
-        ]
-        linker = Linker(tables, settings, log_level=None)
-        # All pairs, not a sample: one more than there are, because splink warns of a limit that it takes for unset.
-        linker.training.estimate_u_using_random_sampling(
-            max_pairs=float(len(a) * len(b) + 1), min_count_per_level=None, num_chunks=1
-        )
-        linker.training.estimate_parameters_using_expectation_maximisation(
-            "1=1", estimate_without_term_frequencies=True, fix_probability_two_random_records_match=True
-        )
-        model = linker.misc.save_model_to_json()
-    for column, comparison in zip(told, model["comparisons"], strict=True):
-        levels = [level for level in comparison["comparison_levels"] if not level.get("is_null_level")]
-        m[column] = np.array([level["m_probability"] for level in levels])
-        u[column] = np.array([level["u_probability"] for level in levels])
-    return m, u
-
-
-def _comparison(name: str, limits: FloatArray) -> dict[str, Any]:
-    """Return a comparison of splink: levels by absolute difference, whose m starts at a half and halves."""
-    start = 0.5 ** np.arange(1, limits.size + 2)
-    start[-1] *= 2
-    left, right = f'"{name}_l"', f'"{name}_r"'
-    conditions = [f"abs({left} - {right}) <= {limit!r}" for limit in limits.tolist()]
-    return {
-        "output_column_name": name,
-        "comparison_levels": [
-            {"sql_condition": f"{left} IS NULL OR {right} IS NULL", "is_null_level": True},
-            *(
-                {"sql_condition": condition, "m_probability": share}
-                for condition, share in zip([*conditions, "ELSE"], start.tolist(), strict=True)
-            ),
-        ],
-    }

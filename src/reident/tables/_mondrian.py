@@ -11,16 +11,17 @@ from scipy.spatial import cKDTree
 
 from reident.base import DataError, IntArray, ParameterError
 from reident.kernels.tables.mondrian import mondrian, passes
-from reident.kernels.tables.mondrian_best import mondrian_best
 from reident.tables._criteria import Criteria
 from reident.tables._losses import bit_losses
+from reident.tables._mondrian_best import mondrian_best
 from reident.tables._published import textbook_mondrian
+from reident.tables.classes import text_of
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.order import OrderedColumn, code_matrix, has_scale, order_column, ranked
 
 __all__ = ["Partition", "least_penalty", "partition"]
 
-#: Categories that a label lists one by one; of more, a label has the first and the last, in the order of the cuts.
+#: Categories that a label lists one by one; of more, a label has the first and the last if the order is that of text.
 _MOST_LISTED = 50
 
 
@@ -142,19 +143,22 @@ def _passes(criteria: Criteria, part: IntArray) -> bool:
 
 def _labels(attribute: OrderedColumn, low: IntArray, high: IntArray, classes: IntArray) -> pd.Index:
     """Return each record's label: made once for each pair of ends, then looked up."""
-    names = [str(value) for value in attribute.known]
+    names = [text_of(value) for value in attribute.known]
+    if isinstance(attribute.known, pd.DatetimeIndex) and (attribute.known == attribute.known.normalize()).all():
+        names = [name[:10] for name in names]  # days without a time
     pairs, unique = pd.factorize(low * len(names) + high)
-    scaled = has_scale(attribute.known)
-    labels = [_label(names, *divmod(int(pair), len(names)), scaled=scaled) for pair in unique]
+    scaled, shortened = has_scale(attribute.known), names == sorted(names)
+    ends = (divmod(int(pair), len(names)) for pair in unique)
+    labels = [_label(names, *pair, scaled=scaled, shortened=shortened) for pair in ends]
     return pd.Index(labels, dtype="str").take(pairs[classes])
 
 
-def _label(names: list[str], low: int, high: int, *, scaled: bool) -> str:
+def _label(names: list[str], low: int, high: int, *, scaled: bool, shortened: bool) -> str:
     if low == high:
         return names[low]
     if scaled:
         return f"[{names[low]}, {names[high]}]"
-    if high - low >= _MOST_LISTED:
+    if shortened and high - low >= _MOST_LISTED:
         return f"{{{names[low]}, ..., {names[high]}}}"
     return "{" + ", ".join(names[low : high + 1]) + "}"
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray, is_numeric
 from reident.tables.classes import class_ids, class_rows, first_rows, suppressed_rows
-from reident.tables.labels import LabelReader, texts_of
+from reident.tables.labels import LabelReader, common_texts
 
 __all__ = ["Agreement", "agreement", "compare_columns", "kept_columns", "step_of"]
 
@@ -148,21 +148,23 @@ def _as_numbers(known: pd.Series, release: pd.Series) -> tuple[FloatArray, Float
 
 
 def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedColumn:
-    """Code both columns; missing values are a value where both files have them, else a missing label covers all."""
+    """Code both columns; a missing label covers every value, unless it is one that the known file has as often."""
+    kept = _keeps_gaps(known, release)
     numbers = _as_numbers(known, release)
     if numbers is not None:
         fine, coarse = step_of(numbers[0]), step_of(numbers[1])
         if fine > 0 and (coarse > fine * (1 + 1e-9)):
-            return _rounded(*numbers, coarse)
+            return _rounded(*numbers, coarse, kept)
         if fine > 0:  # what lies between the steps of the true values is rounded back to them
             numbers = np.rint(numbers[0] / fine), np.rint(numbers[1] / fine)
         sides = [pd.Series(side, dtype=object) for side in numbers]
         sides = [side.where(side.notna(), None) for side in sides]
     else:
-        sides = [texts_of(column) for column in (known, release)]
+        sides = common_texts(known, release)
     (values, value_index), (labels, label_index) = (pd.factorize(side, use_na_sentinel=False) for side in sides)
     label_of = pd.Index(label_index).get_indexer(pd.Index(value_index)).astype(np.int64)
-    unread = np.setdiff1d(np.arange(len(label_index)), label_of[label_of >= 0])
+    read = label_of[label_of >= 0]
+    unread = np.setdiff1d(np.arange(len(label_index)), read if kept else read[~pd.isna(label_index[read])])
     if numbers is not None:
         unread = unread[pd.isna(label_index[unread])]
     if not unread.size:
@@ -177,13 +179,21 @@ def _compare(known: pd.Series, release: pd.Series, hierarchy: Any) -> ComparedCo
     return ComparedColumn(values, labels, np.where(covers.any(axis=1), covers.argmax(axis=1), -1), None)
 
 
-def _rounded(known: FloatArray, release: FloatArray, step: float) -> ComparedColumn:
+def _keeps_gaps(known: pd.Series, release: pd.Series) -> bool:
+    """Tell whether the release's gaps are those of the known file; of more than that, some values were suppressed."""
+    gaps, theirs = int(known.isna().sum()), int(release.isna().sum())
+    share = gaps / max(len(known), 1)
+    chance = 0.0 if len(known) == len(release) else 3 * float(np.sqrt(len(release) * share * (1 - share)))
+    return gaps > 0 and theirs <= share * len(release) + chance + 1e-9
+
+
+def _rounded(known: FloatArray, release: FloatArray, step: float, keeps_gaps: bool) -> ComparedColumn:
     """Compare values with what they were rounded to: every multiple of the step at most half a step away."""
     values, distinct = pd.factorize(known, use_na_sentinel=False)
     labels, multiples = pd.factorize(np.rint(release / step), use_na_sentinel=False)
     if len(distinct) * len(multiples) <= _CELLS:
         near = np.abs(distinct[:, None] / step - multiples[None, :]) <= 0.5 * (1 + 1e-9)
-        near |= np.isnan(multiples)[None, :] & (np.isnan(distinct)[:, None] | ~np.isnan(distinct).any())
+        near |= np.isnan(multiples)[None, :] & (np.isnan(distinct)[:, None] | (not keeps_gaps))
         if near.sum(axis=1).max(initial=0) > 1:
             return ComparedColumn(values, labels, None, near)
     label_of = pd.Index(multiples).get_indexer(np.rint(distinct / step)).astype(np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import (
+    BoolArray,
     DataError,
     FloatArray,
     IntArray,
@@ -63,45 +64,58 @@ class Breaches:
 
 @dataclass(frozen=True)
 class _Classes:
-    """A release as counts: records' classes, and how often each sensitive value occurs in each class."""
+    """A release as counts: how often each sensitive value occurs in each class, for the pairs that occur, in order."""
 
     index: pd.Index
     ids: IntArray
+    of_class: IntArray
+    value: IntArray
     counts: FloatArray
     domain: list[Any]
 
     @property
+    def sizes(self) -> FloatArray:
+        total: FloatArray = np.bincount(self.of_class, weights=self.counts).astype(np.float64)
+        return total
+
+    @property
     def prior(self) -> FloatArray:
-        total: FloatArray = self.counts.sum(axis=0)
-        return total / total.sum()
+        """Return the share of each value among all records."""
+        total = np.bincount(self.value, weights=self.counts, minlength=len(self.domain))
+        shares: FloatArray = total / total.sum()
+        return shares
 
     @property
     def posterior(self) -> FloatArray:
-        shares: FloatArray = self.counts / self.counts.sum(axis=1, keepdims=True)
+        """Return the share of each pair's value in its class."""
+        shares: FloatArray = self.counts / self.sizes[self.of_class]
         return shares
 
     def breaches(
-        self, attack: str, hit: Any, prior: FloatArray, posterior: FloatArray, names: Sequence[Any]
+        self, attack: str, classes: IntArray, prior: FloatArray, posterior: FloatArray, names: Sequence[Any]
     ) -> Breaches:
-        """Name the records of the (class, value) pairs where `hit` is True."""
-        classes, learned = np.nonzero(hit)
-        records = class_rows(self.ids, len(self.counts))
+        """Name the records of breached classes, with what is learned in each."""
+        records = class_rows(self.ids, len(self.sizes))
         members = [records[c] for c in classes]
         sizes = [len(part) for part in members]
         rows = np.concatenate(members) if members else np.empty(0, dtype=np.int64)
-        before = np.broadcast_to(prior, posterior.shape)[classes, learned]
-        after = posterior[classes, learned]
         frame = pd.DataFrame(
             {
                 "equivalence_class": np.repeat(classes, sizes),
-                "value": pd.Series([names[int(place)] for place in learned], dtype=object).repeat(sizes).to_numpy(),
-                "prior": np.repeat(before, sizes),
-                "posterior": np.repeat(after, sizes),
-                "gain": np.repeat(after - before, sizes),
+                "value": pd.Series(list(names), dtype=object).repeat(sizes).to_numpy(),
+                "prior": np.repeat(prior, sizes),
+                "posterior": np.repeat(posterior, sizes),
+                "gain": np.repeat(posterior - prior, sizes),
             },
             index=self.index.take(rows),
         )
         return Breaches(attack, frame.iloc[np.argsort(rows, kind="stable")], len(self.ids))
+
+    def pair_breaches(self, attack: str, hit: BoolArray, prior: FloatArray, posterior: FloatArray) -> Breaches:
+        """Name the records of the pairs that `hit` marks; the prior is by value, the posterior by pair."""
+        value = self.value[hit]
+        names = [self.domain[place] for place in value]
+        return self.breaches(attack, self.of_class[hit], prior[value], posterior[hit], names)
 
 
 def _read(release: Any, quasi: str | Sequence[str], sensitive: str) -> _Classes:
@@ -113,11 +127,11 @@ def _read(release: Any, quasi: str | Sequence[str], sensitive: str) -> _Classes:
     table = table.loc[~suppressed_rows(table, quasi, "*")]
     if table[sensitive].isna().any():
         raise DataError(f"`release` must have no missing {sensitive!r}, got {int(table[sensitive].isna().sum())}")
-    ids, n_classes = class_ids([encode_column(table[column])[0] for column in quasi])
+    ids = class_ids([encode_column(table[column])[0] for column in quasi])[0]
     codes, values = encode_column(table[sensitive])
-    counts = np.zeros((n_classes, len(values)))
-    np.add.at(counts, (ids, codes), 1)
-    return _Classes(table.index, ids, counts, list(values))
+    pairs, counts = np.unique(ids * len(values) + codes, return_counts=True)
+    of_class, value = np.divmod(pairs, max(len(values), 1))
+    return _Classes(table.index, ids, of_class, value, counts.astype(np.float64), list(values))
 
 
 def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: str) -> Breaches:
@@ -151,7 +165,7 @@ def homogeneity_attack(release: Any, *, quasi: str | Sequence[str], sensitive: s
     [2, 3]
     """
     classes = _read(release, quasi, sensitive)
-    return classes.breaches("homogeneity", classes.posterior == 1, classes.prior, classes.posterior, classes.domain)
+    return classes.pair_breaches("homogeneity", classes.posterior == 1, classes.prior, classes.posterior)
 
 
 def background_knowledge_attack(
@@ -198,14 +212,14 @@ def background_knowledge_attack(
     if unknown or not knowledge:
         raise ParameterError(f"`knowledge` must be about values of {sensitive!r} {classes.domain!r}, got {unknown!r}")
     weights = np.array([knowledge.get(value, 1.0) for value in classes.domain])
-    weighed = classes.counts * weights
-    totals = weighed.sum(axis=1, keepdims=True)
+    weighed = classes.counts * weights[classes.value]
+    totals = np.bincount(classes.of_class, weights=weighed)[classes.of_class]
     posterior = np.divide(weighed, totals, out=np.zeros_like(weighed), where=totals > 0)
     prior = classes.prior * weights
     prior = prior / prior.sum() if prior.sum() > 0 else prior
     # The knowledge must have raised it: what the class gives away by itself is another attack's.
     hit = (posterior >= min_posterior) & (posterior > classes.posterior + 1e-12)
-    return classes.breaches("background knowledge", hit, prior, posterior, classes.domain)
+    return classes.pair_breaches("background knowledge", hit, prior, posterior)
 
 
 def skewness_attack(
@@ -241,8 +255,8 @@ def skewness_attack(
     """
     classes = _read(release, quasi, sensitive)
     check_real(min_gain, "min_gain", low=0, high=1, open_low=True, open_high=True)
-    hit = classes.posterior - classes.prior >= min_gain
-    return classes.breaches("skewness", hit, classes.prior, classes.posterior, classes.domain)
+    prior, posterior = classes.prior, classes.posterior
+    return classes.pair_breaches("skewness", posterior - prior[classes.value] >= min_gain, prior, posterior)
 
 
 def similarity_attack(
@@ -283,7 +297,7 @@ def similarity_attack(
     classes = _read(release, quasi, sensitive)
     if (groups is None) == (width is None):
         raise ParameterError("`groups` or `width` must be given, and not both")
-    several = (classes.counts > 0).sum(axis=1) > 1
+    several = np.bincount(classes.of_class) > 1
     if groups is not None:
         return _similar_groups(classes, groups, several)
     reach = check_real(width, "width", low=0, open_low=True)
@@ -292,18 +306,20 @@ def similarity_attack(
         raise DataError(
             f"`sensitive` must hold numbers for a `width`, got {classes.domain[int(np.isnan(numbers).argmax())]!r}"
         )
-    present = classes.counts > 0
-    low = np.where(present, numbers, np.inf).min(axis=1)
-    high = np.where(present, numbers, -np.inf).max(axis=1)
-    hit = several & (high - low <= reach)
-    inside = (numbers >= low[:, None]) & (numbers <= high[:, None])
-    prior = np.diag(inside @ classes.prior) if hit.any() else np.zeros((len(low), len(low)))
-    names = [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
-    return classes.breaches("similarity", np.diag(hit), prior, np.eye(len(low)), names)
+    low, high = np.full(several.size, np.inf), np.full(several.size, -np.inf)
+    np.minimum.at(low, classes.of_class, numbers[classes.value])
+    np.maximum.at(high, classes.of_class, numbers[classes.value])
+    hit = np.flatnonzero(several & (high - low <= reach))
+    order = np.argsort(numbers)
+    below = np.concatenate([[0.0], np.cumsum(classes.prior[order])])
+    first = np.searchsorted(numbers[order], low[hit], side="left")
+    last = np.searchsorted(numbers[order], high[hit], side="right")
+    names = list(zip(low[hit].tolist(), high[hit].tolist(), strict=True))
+    return classes.breaches("similarity", hit, below[last] - below[first], np.ones(hit.size), names)
 
 
 def _similar_groups(
-    classes: _Classes, groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable], several: Any
+    classes: _Classes, groups: Mapping[Hashable, Hashable] | Callable[[Any], Hashable], several: BoolArray
 ) -> Breaches:
     if callable(groups):
         meaning = [groups(value) for value in classes.domain]
@@ -313,7 +329,13 @@ def _similar_groups(
             raise ParameterError(f"`groups` must say what every sensitive value means, got nothing for {absent!r}")
         meaning = [groups[value] for value in classes.domain]
     names = list(dict.fromkeys(meaning))
-    member = np.array([[own == name for name in names] for own in meaning], dtype=np.float64)
-    posterior = classes.posterior @ member
-    hit = (classes.counts @ member == classes.counts.sum(axis=1, keepdims=True)) & several[:, None]
-    return classes.breaches("similarity", hit, classes.prior @ member, posterior, names)
+    code = {name: place for place, name in enumerate(names)}
+    group = np.array([code[name] for name in meaning], dtype=np.int64)
+    theirs = group[classes.value]
+    lowest, highest = np.full(several.size, len(names)), np.full(several.size, -1)
+    np.minimum.at(lowest, classes.of_class, theirs)
+    np.maximum.at(highest, classes.of_class, theirs)
+    hit = np.flatnonzero(several & (lowest == highest))
+    learned = lowest[hit]
+    prior = np.bincount(group, weights=classes.prior, minlength=len(names))[learned]
+    return classes.breaches("similarity", hit, prior, np.ones(hit.size), [names[place] for place in learned])

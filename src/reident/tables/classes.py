@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -60,6 +61,14 @@ def text_of(value: Any) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def look_of(text: str) -> str:
+    """Return a text as it looks: Unicode composed, blanks of one kind, without signs that show nothing."""
+    if text.isascii():
+        return text
+    shown = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
+    return "".join(" " if unicodedata.category(sign) == "Zs" else sign for sign in unicodedata.normalize("NFC", shown))
 
 
 def refuse_nested(column: pd.Series, what: str) -> None:

@@ -374,7 +374,7 @@ def reidentification_risk(
 
     Returns
     -------
-    Risk
+    ReidentificationRisk
         The three risks, and the share of records above the threshold.
 
     Raises

@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 
 from reident.base import (
     DataError,
+    FloatArray,
     IntArray,
     ParameterError,
     call_given,
@@ -25,7 +27,7 @@ from reident.base import (
     check_real,
     check_vector,
 )
-from reident.tables.classes import text_of
+from reident.tables.classes import look_of, text_of
 
 __all__ = ["Hierarchy"]
 
@@ -85,7 +87,7 @@ class Hierarchy:
         self._check_values()
         self._check_monotone()
         self._row_of = {value: row for row, value in enumerate(self._labels[0])}
-        self._row_of_text = {text_of(value): row for row, value in enumerate(self._labels[0])}
+        self._row_of_text = {look_of(text_of(value)): row for row, value in enumerate(self._labels[0])}
 
     def _check_values(self) -> None:
         counts = np.bincount(self._codes[0])
@@ -138,8 +140,8 @@ class Hierarchy:
     def rows_of(self, values: pd.Index, name: str) -> IntArray:
         """Return the row of each of some distinct values.
 
-        A value is matched as it is and, failing that, by its text, so that the number 39 meets the text "39" of a
-        CSV file.
+        A value is matched as it is and, failing that, by its text as it looks, so that the number 39 meets the text
+        "39" of a CSV file, and "Köln" that of another Unicode form.
 
         Raises
         ------
@@ -154,7 +156,7 @@ class Hierarchy:
 
     def _row(self, value: Any) -> int:
         row = self._row_of.get(value, -1)
-        return self._row_of_text.get(text_of(value), -1) if row < 0 else row
+        return self._row_of_text.get(look_of(text_of(value)), -1) if row < 0 else row
 
     def codes_at(self, level: int) -> IntArray:
         """Return the label code of each row on a level."""
@@ -184,8 +186,6 @@ class Hierarchy:
                 for level, (labels, codes) in enumerate(zip(self._labels, self._codes, strict=True))
             }
         )
-
-    # -- files ---------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_csv(cls, path: str | Path, sep: str = ";") -> Hierarchy:
@@ -310,7 +310,7 @@ class Hierarchy:
         >>> Hierarchy.from_dates(["2020-02-29", "1999-12-31"]).labels_of("2020-02-29")
         ['2020-02-29', '2020-02', '2020', '202*', '*']
         """
-        known = sorted(_distinct(values))
+        known = sorted(_distinct(values), key=text_of)
         days = [text_of(value)[:10] for value in known]
         bad = [value for value, day in zip(known, days, strict=True) if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)]
         if bad:
@@ -349,14 +349,30 @@ class Hierarchy:
                 raise ParameterError(f"`widths` must be numbers above 0, got {wide!r}")
             if narrow is not None and not math.isclose(wide / narrow, round(wide / narrow), rel_tol=1e-9):
                 raise ParameterError(f"`widths` must each be a multiple of the one before, got {narrow} and {wide}")
-        rows: list[list[Any]] = [[value] for value in known]
-        for width in widths:
-            steps, place = np.unique(np.floor((numbers - origin) / width), return_inverse=True)
-            lows = [origin + width * step for step in steps.tolist()]
-            labels = [f"[{text_of(round(low, 10))}, {text_of(round(low + width, 10))})" for low in lows]
-            for row, at in zip(rows, place.tolist(), strict=True):
-                row.append(labels[at])
-        return cls([[*row, top] for row in rows] if top is not None else rows)
+        exact = [Fraction(str(widths[-1]))] if widths else []
+        for narrow, wide in zip(widths[-2::-1], widths[:0:-1], strict=True):
+            exact.insert(0, exact[0] / round(wide / narrow))
+        columns: list[list[Any]] = [_interval_labels(numbers, Fraction(str(origin)), width) for width in exact]
+        columns += [] if top is None else [[top] * len(known)]
+        return cls([list(row) for row in zip(known, *columns, strict=True)])
+
+
+def _interval_labels(numbers: FloatArray, origin: Fraction, width: Fraction) -> list[str]:
+    """Return the interval of each number; the ends as they are printed decide, not a quotient in floating point."""
+    steps = np.floor((numbers - float(origin)) / float(width))
+    if not (np.abs(steps) < 2**52).all():
+        raise ParameterError(f"`widths` must not be so small that intervals cannot be counted, got {float(width):g}")
+
+    def ends(shift: int) -> FloatArray:
+        distinct, place = np.unique(steps, return_inverse=True)
+        return np.array([float(origin + width * (int(step) + shift)) for step in distinct])[place]
+
+    for _ in range(2):
+        steps += (numbers >= ends(1)).astype(float) - (numbers < ends(0))
+    low, high = ends(0), ends(1)
+    if not ((low <= numbers) & (numbers < high)).all():
+        raise ParameterError(f"`widths` must tell neighbouring doubles of `values` apart, got {float(width):g}")
+    return [f"[{text_of(a)}, {text_of(b)})" for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

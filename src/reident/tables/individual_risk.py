@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import (
+    BoolArray,
     FloatArray,
     IntArray,
     ParameterError,
@@ -17,6 +19,7 @@ from reident.base import (
     check_integer,
     check_table,
     check_vector,
+    check_work,
 )
 from reident.tables.classes import class_ids, encode_column, missing_rows, wildcard_counts
 
@@ -24,6 +27,12 @@ __all__ = ["individual_risk", "special_uniques"]
 
 # From which sizes of a class on a series is summed, and how many of its terms: all others are below rounding.
 _LARGE, _TERMS = 50, 25
+
+#: What grouping by one set of columns costs beside its records, in records.
+_SET_COST = 2_000
+
+#: Scores add up to less than twice the factorial of the number of columns: below this they fit 64 bits.
+_LARGEST_SCORE = 2**62
 
 
 def individual_risk(
@@ -122,9 +131,9 @@ def special_uniques(
 
     Returns
     -------
-    scores : Series
+    scores : Series of int
         By the table's index: the sum over the record's minimal unique sets, of k columns each, of (m - k)!, m columns
-        in all.
+        in all. From about 21 columns on they may exceed 64 bits; the Series then holds Python integers.
     contributions : Series
         By column: the share of the sum of all scores, in per cent, that comes from sets with the column. A set counts
         for each of its columns, so that they add up to more than 100. Missing where no record is unique.
@@ -132,12 +141,14 @@ def special_uniques(
     Raises
     ------
     DataError, ParameterError
-        If a column is absent, or `max_size` is less than 1 or greater than the number of columns.
+        If a column is absent, `max_size` is less than 1 or greater than the number of columns, or there are so many
+        sets of columns that the search would take more than minutes.
 
     Notes
     -----
-    Elliot, Manning and Ford (2002), the score as sdcMicro has it. Every set of columns is grouped once: time
-    O(2^m n), meant for a dozen columns; `max_size` bounds it.
+    Elliot, Manning and Ford (2002), the score as sdcMicro has it. A set of columns is minimal for a record if it makes
+    the record unique and no set of one column less does. Time O(2^m n), less the sets whose uniques smaller sets
+    explain; `max_size` bounds it.
 
     Examples
     --------
@@ -150,22 +161,43 @@ def special_uniques(
     quasi = check_columns(table, list(table.columns) if quasi is None else quasi, "quasi")
     m = len(quasi)
     largest = m if max_size is None else check_integer(max_size, "max_size", low=1, high=m)
+    n_sets = sum(math.comb(m, size) for size in range(1, largest + 1))
+    check_work(n_sets * (len(table) + _SET_COST), "quasi", f"{n_sets:,} sets of columns", "give a smaller `max_size`")
     codes = [encode_column(table[column])[0] for column in quasi]
-    scores: IntArray = np.zeros(len(table), dtype=np.int64)
-    by_column = np.zeros(m)
-    found: list[tuple[tuple[int, ...], np.ndarray]] = []
+    everyone = _bits(_uniques(codes))
+    scores = np.zeros(len(table), dtype=object if math.factorial(m) > _LARGEST_SCORE else np.int64)
+    by_column = dict.fromkeys(range(m), 0)
+    below: dict[tuple[int, ...], int] = {(): 0}
     for size in range(1, largest + 1):
-        points = int(np.prod(np.arange(1, m - size + 1)))
+        points, unique_on = math.factorial(m - size), {}
         for columns in combinations(range(m), size):
-            ids = class_ids([codes[column] for column in columns])[0]
-            unique = np.bincount(ids)[ids] == 1
-            for smaller, already in found:
-                if set(smaller) < set(columns):
-                    unique &= ~already
-            if unique.any():
-                found.append((columns, unique))
-                scores[unique] += points
-                by_column[list(columns)] += points * int(unique.sum())
-    total = int(scores.sum())
-    contributions = 100 * by_column / total if total else np.full(m, np.nan)
-    return pd.Series(scores, index=table.index, name="score"), pd.Series(contributions, index=quasi)
+            explained = 0
+            for place in range(size):
+                explained |= below[columns[:place] + columns[place + 1 :]]
+            if explained == everyone:  # unique on a smaller set already, all that ever will be
+                unique_on[columns] = everyone
+                continue
+            unique_on[columns] = unique = _bits(_uniques([codes[column] for column in columns]))
+            minimal = _places(unique & ~explained, len(table))
+            scores[minimal] += points
+            for column in columns:
+                by_column[column] += points * len(minimal)
+        below = unique_on
+    total = sum(scores.tolist())
+    contributions = [100 * points / total if total else np.nan for points in by_column.values()]
+    return pd.Series(scores, index=table.index, name="score"), pd.Series(contributions, index=quasi, dtype=np.float64)
+
+
+def _uniques(codes: list[IntArray]) -> BoolArray:
+    ids = class_ids(codes)[0]
+    unique: BoolArray = np.bincount(ids)[ids] == 1
+    return unique
+
+
+def _bits(mask: BoolArray) -> int:
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+
+def _places(bits: int, n: int) -> IntArray:
+    packed = np.frombuffer(bits.to_bytes(-(-n // 8), "little"), dtype=np.uint8)
+    return np.flatnonzero(np.unpackbits(packed, bitorder="little", count=n))

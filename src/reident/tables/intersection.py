@@ -17,6 +17,7 @@ from reident.base import (
     IntArray,
     ParameterError,
     Whole,
+    afford,
     check_choice,
     check_columns,
     check_integer,
@@ -24,9 +25,12 @@ from reident.base import (
     check_mapping,
     check_table,
 )
-from reident.kernels.places.location import gather_classes, nearest_class
+from reident.kernels.tables.intersection import gather_classes, nearest_class
 from reident.tables.classes import class_ids, encode_column, suppressed_rows
 from reident.tables.labels import LabelReader
+
+#: Cells of a Boolean matrix that are packed at once.
+_AT_ONCE = 1 << 24
 
 __all__ = ["IntersectionAttack", "IntersectionQuality", "intersection_attack", "intersection_course"]
 
@@ -306,6 +310,8 @@ def _gather(
     np.add.at(counts, (ids, values.get_indexer(pd.Index(table[sensitive], dtype=object))), 1)
     first = np.unique(ids, return_index=True)[1]
     class_labels = np.stack([labels[column][0][first] for column in columns], axis=1)
+    made = f"{n_combinations:,} combinations of values by {len(values):,} sensitive values"
+    afford(24 * n_combinations * len(values), "population", made, "take a sample, or group the sensitive values")
     readers = [LabelReader(coded[column][1], labels[column][1], hierarchies.get(column)) for column in columns]
     covered = [reader.cover() for reader in readers]
     for column, matrix in zip(columns, covered, strict=True):
@@ -316,7 +322,7 @@ def _gather(
             )
     sizes = [len(matrix) for matrix in covered]
     offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    cover = np.concatenate([_pack(matrix[:, class_labels[:, j]]) for j, matrix in enumerate(covered)])
+    cover = np.concatenate([_pack(matrix, class_labels[:, j]) for j, matrix in enumerate(covered)])
     codes = np.stack([combinations[column] for column in columns], axis=1)
     gathered = np.zeros((n_combinations, len(values)), dtype=np.int64)
     n_covering = np.zeros(n_combinations, dtype=np.int64)
@@ -334,12 +340,19 @@ def _gather(
     return gathered, n_covering
 
 
-def _pack(matrix: BoolArray) -> Any:
-    """Return the rows of a Boolean matrix as 64-bit words, column c as bit c % 64 of word c // 64."""
-    n, width = matrix.shape
-    padded = np.zeros((n, -(-width // 64) * 64), dtype=np.bool_)
-    padded[:, :width] = matrix
-    return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
+def _pack(matrix: BoolArray, columns: IntArray) -> Any:
+    """Return chosen columns of a Boolean matrix as rows of 64-bit words, column c as bit c % 64 of word c // 64."""
+    n_words = -(-columns.size // 64)
+    made = f"{len(matrix):,} values by {columns.size:,} classes"
+    afford(8 * len(matrix) * n_words, "releases", made, "take a sample of the records")
+    words = np.zeros((len(matrix), n_words), dtype=np.uint64)
+    step = max(1, _AT_ONCE // max(1, columns.size))
+    for start in range(0, len(matrix), step):
+        part = matrix[start : start + step]
+        padded = np.zeros((len(part), 64 * n_words), dtype=np.bool_)
+        padded[:, : columns.size] = part[:, columns]
+        words[start : start + step] = np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8"))
+    return words
 
 
 @dataclass(frozen=True, eq=False)

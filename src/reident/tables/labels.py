@@ -9,10 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray
-from reident.tables.classes import text_of
+from reident.base import BoolArray, FloatArray, IntArray, afford
+from reident.tables.classes import look_of, text_of
 
-__all__ = ["GAP", "LabelReader", "ancestors", "text_of", "texts_of", "with_gaps"]
+__all__ = [
+    "GAP",
+    "LabelReader",
+    "ancestors",
+    "common_texts",
+    "look_of",
+    "places_among",
+    "text_of",
+    "texts_of",
+    "with_gaps",
+]
+
+#: Pairs of a value and an interval that are compared at once.
+_AT_ONCE = 1 << 22
 
 #: The label of a missing value.
 GAP = "(missing)"
@@ -21,14 +34,19 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _INTERVAL = re.compile(rf"^\s*([\[\(\]])\s*({_NUMBER}|-inf)\s*[,;:]\s*({_NUMBER}|inf)\s*([\]\)\[])\s*$")
 _RANGE = re.compile(rf"^\s*({_NUMBER})\s*(?:-|–|\.\.)\s*({_NUMBER})\s*$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAYS = re.compile(rf"^\[({_DAY.pattern}[^,\]]*), ({_DAY.pattern}[^,\]]*)\]$")
 #: A code whose last signs are not told: 0xxxx.
 _DIGITS_GONE = re.compile(r"([A-Za-z]{0,3}\d+)([xX#?]+)")
 _SHORTENED = re.compile(r"^\{(.+), \.\.\., (.+)\}$")
+#: With a decimal comma, behind which a semicolon separates: [1000; 1999,5].
+_WITH_COMMAS = re.compile(r"^\s*([\[\(\]])\s*([-+]?\d+(?:[.,]\d+)*)\s*;\s*([-+]?\d+(?:[.,]\d+)*)\s*([\]\)\[])\s*$")
+_GROUPED = r"[-+]?[1-9]\d{0,2}(?:[.,]\d{3})+"
+_GROUPED_RANGE = re.compile(rf"^\s*({_GROUPED})\s*(?:-|–|\.\.)\s*({_GROUPED})\s*$")
 _ONE_SIDED = re.compile(rf"^\s*(<=|>=|<|>|≤|≥)\s*({_NUMBER})\s*$")
 
 #: Intervals in words, with a unit behind them: its ends, and whether these are inside. In English, German, French,
 #: Spanish, Italian, Dutch, Polish and Swedish.
-_COUNT = r"(?:[1-9]\d{0,2}(?:[., ]\d{3})+|\d+(?:[.,]\d+)?)"
+_COUNT = r"(?:[-+]?[1-9]\d{0,2}(?:[., ]\d{3})+|[-+]?\d+(?:[.,]\d+)?)"
 _UNIT = r"\s*(?:[^\W\d_]{1,10}\.?|[€$£%])?"
 
 
@@ -91,20 +109,113 @@ def texts_of(column: pd.Series) -> pd.Series:
     return pd.Series(texts[codes], column.index, name=column.name, dtype=object)
 
 
+#: Words for truth values, in small letters.
+_TRUTH = {"true": "True", "1": "True", "wahr": "True", "false": "False", "0": "False", "falsch": "False"}
+_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}(?:\.\d+)?))?)?")
+
+
+def _truth_text(value: Any) -> str:
+    text = text_of(value)
+    return _TRUTH.get(text.strip().lower(), text)
+
+
+def _day_text(value: Any) -> str:
+    found = _MOMENT.fullmatch(text_of(value).strip())
+    if found is None:
+        return text_of(value)
+    day, time, seconds = found.groups()
+    moment = f"{time or '00:00'}:{seconds or '00'}"
+    return day if moment.rstrip("0.") == "00:00:" else f"{day} {moment}"
+
+
+def _number_text(value: Any) -> str:
+    text = text_of(value)
+    if not isinstance(value, str) or not re.fullmatch(_NUMBER, text.strip()):
+        return text
+    return str(int(text)) if re.fullmatch(r"\s*[-+]?\d+\s*", text) else text_of(float(text))
+
+
+def common_texts(*columns: pd.Series) -> list[pd.Series]:
+    """Return columns as texts that are equal where their values are, whatever type each file gave them.
+
+    Columns of one type are compared as they are. A truth value is that of "true" and 1, a day that of its ISO text, a
+    number that of "1.50". Texts that look the same are the same: composed letters or not, blanks of any kind.
+    """
+    text = _common_text(*columns)
+    if text is text_of:
+        return [_looks(texts_of(column)) for column in columns]
+    written: dict[Any, str] = {}
+    for column in columns:
+        written |= {
+            (type(value), value): text(value) for value in pd.unique(column.astype(object)) if not pd.isna(value)
+        }
+    return [
+        column.astype(object).map(lambda value: written[type(value), value], na_action="ignore") for column in columns
+    ]
+
+
+def _looks(texts: pd.Series) -> pd.Series:
+    looks = {text: look_of(text) for text in pd.unique(texts.dropna())}
+    return texts if all(text == look for text, look in looks.items()) else texts.map(looks, na_action="ignore")
+
+
+def _common_text(*columns: pd.Series) -> Callable[[Any], str]:
+    """Return how values of columns of several types are written so that equal ones are equal."""
+    kinds = {_kind(column) for column in columns} - {""}
+    if len(kinds) < 2:
+        return text_of
+    return next(text for kind, text in _TEXT_BY_KIND if kind in kinds)
+
+
+#: How unlike columns are written, by the types among them; the first that is there decides.
+_TEXT_BY_KIND = (("truth", _truth_text), ("day", _day_text), ("number", _number_text), ("text", text_of))
+
+
+def _kind(column: pd.Series) -> str:
+    """Return the kind of a column's values; "" for a column without any."""
+    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    inferred = pd.api.types.infer_dtype(values, skipna=True)
+    if inferred == "empty":
+        return ""
+    if inferred == "boolean":
+        return "truth"
+    if inferred.startswith(("datetime", "date")):
+        return "day"
+    return "number" if inferred in ("integer", "floating", "decimal", "mixed-integer-float") else "text"
+
+
+def places_among(column: pd.Series, values: pd.Index) -> IntArray:
+    """Return the place of each value of a column among some distinct values of another, -1 for none."""
+    mine, theirs = common_texts(column, pd.Series(values))
+    place: dict[Any, int] = {}
+    for at, value in enumerate(theirs):
+        place.setdefault(None if pd.isna(value) else value, at)
+    return np.array([place.get(None if pd.isna(value) else value, -1) for value in mine], dtype=np.int64)
+
+
 def with_gaps(column: pd.Series) -> pd.Series:
     """Return a column in which a missing value is a value of its own."""
     return column.astype(object).where(column.notna(), GAP) if column.isna().any() else column
 
 
-def interval_of(label: Any) -> Interval | None:
-    """Return the interval of numbers that a label stands for, None if it is no interval."""
+def interval_of(label: Any, *, grouped: bool = False) -> Interval | None:
+    """Return the interval of numbers that a label stands for, None if it is no interval.
+
+    Where `grouped`, 1.000-1.999 is a thousand to two, else one to two.
+    """
     if isinstance(label, pd.Interval):
         return float(label.left), float(label.right), label.closed_left, label.closed_right
     if not isinstance(label, str):
         return None
+    label = label.replace("\u2212", "-")
     if match := _INTERVAL.match(label):
         left, low, high, right = match.groups()
         return float(low), float(high), left == "[", right == "]"
+    if match := _WITH_COMMAS.match(label):
+        left, low, high, right = match.groups()
+        return _count(low, np.nan), _count(high, np.nan), left == "[", right == "]"
+    if grouped and (match := _GROUPED_RANGE.match(label)):
+        return _count(match.group(1), np.nan), _count(match.group(2), np.nan), True, True
     if match := _ONE_SIDED.match(label):
         sign, bound = match.group(1), float(match.group(2))
         inside = sign in ("<=", ">=", "≤", "≥")
@@ -124,7 +235,7 @@ def _count(text: str | None, absent: float) -> float:
     """Read a number of a text: 1.000 and 1,000 are a thousand, 1,5 is one and a half."""
     if text is None:
         return absent
-    grouped = re.fullmatch(r"[1-9]\d{0,2}(?:[., ]\d{3})+", text)
+    grouped = re.fullmatch(r"[-+]?[1-9]\d{0,2}(?:[., ]\d{3})+", text)
     return float(re.sub(r"[., ]", "", text) if grouped else text.replace(",", "."))
 
 
@@ -135,8 +246,9 @@ class LabelReader:
     hierarchy, is an interval ("[20, 30)", "20-29", "< 30", "20 bis unter 30 Jahre", "70+", a pandas Interval) that
     contains it, a set ("{a, b}", or a Python set) that lists it, a long set shortened to its ends in the order of the
     text ("{a, ..., k}"), a mask ("130**", "130xx": the same text but for the stars, or a beginning of it, "3*"), a
-    year, quarter or month of a date ("2021", "2021-Q1", "2021-03", "03.2021"), or "*", which covers everything. A
-    missing label covers everything, and a missing value is covered by every label: nothing is known of it.
+    year, quarter, month or range of dates ("2021", "2021-Q1", "2021-03", "03.2021", "[2021-03-04, 2021-05-01]"), or
+    "*", which covers everything. A missing label covers everything, and a missing value is covered by every label:
+    nothing is known of it.
 
     Parameters
     ----------
@@ -150,23 +262,53 @@ class LabelReader:
 
     def __init__(self, values: pd.Index, labels: pd.Index, hierarchy: Any = None) -> None:
         self.values, self.labels = values, labels
-        self.numbers: FloatArray = pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(np.float64)
         self._texts = [text_of(value) for value in values]
+        single = values.dtype in (np.float16, np.float32)  # compared as written: 0.3 is not 0.30000001192
+        numbers = pd.Series(self._texts if single else values)
+        self.numbers: FloatArray = pd.to_numeric(numbers, errors="coerce").to_numpy(np.float64)
         self._missing = np.asarray(values.isna())
         self._ancestors = ancestors(hierarchy)
-        intervals = [interval_of(label) for label in labels]
+        intervals = self._intervals()
         self._others = [place for place, interval in enumerate(intervals) if interval is None]
         self._low, self._high, self._with_low, self._with_high = (
             np.array([interval[part] if interval else filler for interval in intervals])
             for part, filler in ((0, np.nan), (1, np.nan), (2, False), (3, False))
         )
 
+    def _intervals(self) -> list[Interval | None]:
+        """Return the interval of each label; of two readings of points and commas the one that holds more values."""
+        plain = [interval_of(label) for label in self.labels]
+        if not any(isinstance(label, str) and _GROUPED_RANGE.match(label) for label in self.labels):
+            return plain
+
+        def held(intervals: list[Interval | None]) -> int:
+            ends = [interval[:2] for interval in intervals if interval]
+            return sum(any(low <= number <= high for low, high in ends) for number in self.numbers)
+
+        grouped = [interval_of(label, grouped=True) for label in self.labels]
+        return grouped if held(grouped) > held(plain) else plain
+
     def cover(self) -> BoolArray:
-        """Return whether each label covers each value, shape (n_values, n_labels)."""
-        numbers = self.numbers[:, None]
-        above = np.where(self._with_low, numbers >= self._low, numbers > self._low)
-        below = np.where(self._with_high, numbers <= self._high, numbers < self._high)
-        covered: BoolArray = above & below
+        """Return whether each label covers each value, shape (n_values, n_labels).
+
+        Raises
+        ------
+        ParameterError
+            If the table of values by labels does not fit into memory.
+        """
+        shape = len(self.values), len(self.labels)
+        made = f"a table of {shape[0]:,} values by {shape[1]:,} labels"
+        afford(2 * shape[0] * shape[1], "release", made, "take a sample of the records, or fewer distinct labels")
+        covered: BoolArray = np.zeros(shape, dtype=bool)
+        intervals = np.flatnonzero(~np.isnan(self._low))
+        low, high = self._low[intervals], self._high[intervals]
+        with_low, with_high = self._with_low[intervals], self._with_high[intervals]
+        step = max(1, _AT_ONCE // max(1, intervals.size))
+        for start in range(0, shape[0] if intervals.size else 0, step):
+            numbers = self.numbers[start : start + step, None]
+            above = np.where(with_low, numbers >= low, numbers > low)
+            below = np.where(with_high, numbers <= high, numbers < high)
+            covered[start : start + step, intervals] = above & below
         self._mark_equal_or_above(covered)
         for place in self._others:
             test = _test(self.labels[place])
@@ -176,16 +318,19 @@ class LabelReader:
         return covered
 
     def _mark_equal_or_above(self, covered: BoolArray) -> None:
+        text_of_both = _common_text(pd.Series(self.values), pd.Series(self.labels, dtype=object))
         places: dict[str, list[int]] = {}
         for place, label in enumerate(self.labels):
-            places.setdefault(text_of(label), []).append(place)
-        for row, own in enumerate(self._texts):
-            for text in (own, *self._ancestors.get(own, ())):
-                if text in places:
-                    covered[row, places[text]] = True
+            places.setdefault(look_of(text_of_both(label)), []).append(place)
+        for row, (value, own) in enumerate(zip(self.values, self._texts, strict=True)):
+            for text in (text_of_both(value), *map(text_of_both, self._ancestors.get(own, ()))):
+                if look_of(text) in places:
+                    covered[row, places[look_of(text)]] = True
 
     def distance(self, covered: BoolArray) -> FloatArray:
         """Return how far each value is from each label: 0 where covered, the gap in units of the range, else 1."""
+        made = f"distances of {covered.shape[0]:,} values to {covered.shape[1]:,} labels"
+        afford(40 * covered.size, "release", made, "take a sample of the records, or fewer distinct labels")
         finite = self.numbers[np.isfinite(self.numbers)]
         scale = float(np.ptp(finite)) if finite.size else 0.0
         exact = pd.to_numeric(pd.Series([text_of(label) for label in self.labels]), errors="coerce").to_numpy(float)
@@ -218,6 +363,11 @@ def _beginnings(label: str) -> tuple[str, ...] | None:
     return None
 
 
+def _parts(text: str) -> str:
+    """Return a list's text with a comma around each entry, so that entries that hold commas are found in it."""
+    return "," + ",".join(part.strip() for part in text.split(",")) + ","
+
+
 def _test(label: Any) -> Callable[[str], bool] | None:
     """Return the test that a set, a mask or a suppressed label puts to a value's text; None for any other label."""
     if isinstance(label, set | frozenset | tuple | list):
@@ -231,12 +381,15 @@ def _test(label: Any) -> Callable[[str], bool] | None:
         return lambda text: text.startswith(begun) and _DAY.match(text) is not None
     if label.strip() == "*":
         return lambda text: True  # noqa: ARG005
+    if match := _DAYS.match(label):
+        start, end = match.groups()
+        return lambda text: start <= text and text[: len(end)] <= end
     if match := _SHORTENED.match(label):
         first, last = match.groups()
         return lambda text: first <= text <= last
     if label.startswith("{") and label.endswith("}"):
-        named = {part.strip() for part in label[1:-1].split(",")} | {label[1:-1].strip()}
-        return lambda text: text in named
+        listed_text = _parts(label[1:-1])
+        return lambda text: _parts(text) in listed_text
     if (masked := _DIGITS_GONE.fullmatch(label)) is not None:
         shown, n = masked.group(1), len(label)
         return lambda text: text.startswith(shown) and len(text) == n

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, Flag, ParameterError, Real, RNGLike, check_rng, checked
-from reident.kernels.tables.swapping import swap_partners
+from reident.base import (
+    Choice,
+    Flag,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PrivacyWarning,
+    Real,
+    RNGLike,
+    check_rng,
+    checked,
+)
 from reident.tables._masked import MaskedTable, masked_table, numeric_columns, per_column
 
 __all__ = ["add_noise", "round_values", "swap_ranks"]
@@ -102,6 +115,11 @@ def swap_ranks(
     ParameterError, DataError
         If a column is absent, not numeric or incomplete, or `percent` lies outside [0, 100].
 
+    Warns
+    -----
+    PrivacyWarning
+        If `percent` is above 0 and less than one record, so that no value moves.
+
     Notes
     -----
     Moore (1996). Equal values are ranked in the table's order. Time O(n^2 percent / 100) a column.
@@ -114,15 +132,39 @@ def swap_ranks(
     [1.0, 2.0, 3.0, 4.0]
     """
     listed, original = numeric_columns(table, columns)
-    share = percent / 100.0
-    generator = check_rng(rng)
     n = len(original)
+    window = math.floor(Fraction(str(percent)) * n / 100)
+    if percent > 0 and window < 1 < n:
+        warnings.warn(
+            f"no value moves: {percent:g} % of {n} records is less than one rank; give at least "
+            f"{math.ceil(10_000 / n) / 100:g}",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+    generator = check_rng(rng)
     masked = np.empty_like(original)
     for place in range(len(listed)):
         order = np.argsort(original[:, place], kind="stable")
-        partners = swap_partners(n, int(share * n), generator.random(n))
+        partners = _swap_partners(n, window, generator.random(n))
         masked[order, place] = original[order[partners], place]
     return masked_table(table, listed, masked)
+
+
+def _swap_partners(n: int, window: int, uniforms: FloatArray) -> IntArray:
+    """Pair ranks at most `window` apart at random; return the rank whose value each rank receives.
+
+    Going up the ranks, each one that is still free is swapped with a partner drawn evenly from the free ranks at most
+    `window` above it; a rank without one keeps its value.
+    """
+    partner, free = np.arange(n), np.ones(n, dtype=np.bool_)
+    for rank in range(n):
+        if free[rank]:
+            candidates = rank + 1 + np.flatnonzero(free[rank + 1 : rank + window + 1])
+            if candidates.size:
+                other = candidates[int(uniforms[rank] * candidates.size)]
+                partner[rank], partner[other] = other, rank
+                free[other] = False
+    return partner
 
 
 @checked

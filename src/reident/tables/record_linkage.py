@@ -24,7 +24,7 @@ from reident.base import (
 )
 from reident.kernels._numba import in_parts
 from reident.kernels.tables.nearest import build_tree, nearest_records
-from reident.tables._match_weights import check_splink, estimate_weights, heaviest_records
+from reident.tables._match_weights import estimate_weights, heaviest_records
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 
 __all__ = ["DISTANCES", "RecordLinkage", "common_columns", "link_records", "true_pairs"]
@@ -100,10 +100,9 @@ def link_records(
         "dbrl2": Euclidean on differences divided by their standard deviation over all pairs of records;
         "mahalanobis": with the covariance matrix of these differences, that is the sum of both files' covariance
         matrices; "weighted_mean" and "choquet": the squared differences of "dbrl1" aggregated by `weights` or
-        by `measure`; "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs; needs the
-        extra `reident[linkage]`. A learned linkage (whose columns are scaled as it was told to), a fuzzy
-        measure or a positive semidefinite matrix of columns by columns (of d' M d for the differences d of "dbrl1")
-        may be given directly.
+        by `measure`; "probabilistic": most match weight (Fellegi and Sunter), estimated without true pairs. A learned
+        linkage (whose columns are scaled as it was told to), a fuzzy measure or a positive semidefinite matrix of
+        columns by columns (of d' M d for the differences d of "dbrl1") may be given directly.
     weights : mapping of str to float or sequence of float, optional
         Non-negative weights for "weighted_mean", scaled to sum 1.
     measure : FuzzyMeasure, optional
@@ -120,7 +119,7 @@ def link_records(
     Raises
     ------
     ParameterError
-        If a column is absent, the distance unknown, weights or measure do not fit the columns, or a package is lacking.
+        If a column is absent, the distance unknown, or weights or measure do not fit the columns.
     DataError
         If a column is not numeric or incomplete, labels repeat, no label of the release occurs in `known`, or
         every column is constant in a file.
@@ -132,11 +131,13 @@ def link_records(
     over all pairs, so that the intruder needs no true pair to compute them. A tree of
     bounding boxes finds the nearest: time about O(n log m) for few columns, O(n m p) at worst; memory O((n + m) p).
 
-    "probabilistic": Fellegi and Sunter (1969), with the package splink. The absolute difference of each "dbrl1" column
+    "probabilistic": Fellegi and Sunter (1969). The absolute difference of each "dbrl1" column
     falls into one of about log2(m) levels, set by shares of all pairs: the farthest holds half of them, the next a
     quarter, down to one known record a released one. u is counted over all pairs, m estimated by expectation
     maximisation with the chance of a match fixed at 1 / m, as where every released record has one partner among the m
-    known. Columns are taken as independent. Weights come from at most 4 million pairs; time O(n m p).
+    known, and under the condition that m / u falls from level to level: a larger difference is never evidence for a
+    match. Of known records of one weight the nearest by "dbrl1" is taken. Columns are taken as independent. Weights
+    come from at most 4 million pairs; time O(n m p).
 
     Examples
     --------
@@ -216,8 +217,6 @@ def _resolve(distance: Any, weights: Any, measure: Any, columns: Any) -> tuple[s
             if (value is None) == (kind == needs):
                 rule = "must be given for" if kind == needs else "must be left out for"
                 raise ParameterError(f"`{name}` {rule} `distance` = {kind!r}")
-        if kind == "probabilistic":
-            check_splink()
         if kind == "choquet" and not isinstance(measure, FuzzyMeasure):
             raise ParameterError(f"`measure` must be a FuzzyMeasure, got {type(measure).__name__}")
         return kind, weights, measure, columns if measure is None or columns is not None else list(measure.variables)

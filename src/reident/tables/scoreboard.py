@@ -55,14 +55,17 @@ class Ratings:
         Raises
         ------
         DataError
-            If a column is missing, a user or item is negative, or a user rated an item twice.
+            If a column is missing, a user or item is negative or 2**31 and more, or a user rated an item twice.
         """
         names = check_columns(check_table(table, "table"), ["user", "item", "stars", "day"], "ratings")
         user, item, stars, day = (table[name].to_numpy() for name in names)
         if len(table) and (min(user.min(), item.min()) < 0 or table.duplicated(["user", "item"]).any()):
             raise DataError("`table` must hold users and items from 0 on, and each pair of them once")
-        order = np.argsort(item, kind="stable")
         size = int(item.max(initial=-1)) + 1
+        if max(size, int(user.max(initial=-1)) + 1) > 2**31:
+            raise DataError("`table` must number users and items below 2**31: factorise them first")
+        afford(16 * size, "table", f"{size:,} items, the largest number and one", "number the items without gaps")
+        order = np.argsort(item, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(item, minlength=size))]).astype(np.int64)
         count = int(user.max(initial=-1)) + 1 if n_users is None else n_users
         return cls(indptr, user[order].astype(np.int32), stars[order], day[order], count)

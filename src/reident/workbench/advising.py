@@ -91,13 +91,18 @@ def verdict(found: Search | None, limit: float, tolerate: float, *, left_out: st
     """Return what was found in a sentence; `left_out` says why nothing was searched."""
     if found is None:
         return f"no release was judged, and nothing is advised{left_out}"
-    n, rule = len(found.before.persons), f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
+    n, n_records = len(found.before.persons), len(found.original)
+    rule = f"at most {tolerate:.0%} of persons above a risk of {limit:.0%}"
     before = round(found.before.share_above_limit * n)
-    drawn = f"; judged on a sample of {n} of the {round(n * found.scale)} records" if found.scale > 1 else ""
+    drawn = (
+        f"; judged on a sample of {n_records} of the {round(n_records * found.scale)} records"
+        if found.scale > 1
+        else ""
+    )
     if found.passed:
         last = found.advised
         share = float(last["share_above_limit"])
-        left = n - len(found.released)
+        left = n_records - len(found.released)
         held = f"; it leaves out {left} of the records" if left else ""
         held += (f"; it withholds {last['withheld']}" if last["withheld"] else "") + drawn
         return (

@@ -6,12 +6,22 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, check_choice, check_columns, check_listed, check_real
+from reident.base import (
+    DataError,
+    check_choice,
+    check_columns,
+    check_listed,
+    check_real,
+    check_replaceable,
+    keep_private,
+    move_files,
+)
 from reident.data.simulate import drawn_together
 from reident.rumap import ORIGINAL
 from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
@@ -23,7 +33,13 @@ from reident.workbench.profiling import DataProfile, alone_persons
 from reident.workbench.recipe import Recipe
 from reident.workbench.searching import DRAWS, MOST_JUDGED, PLACE, Search, search_release
 
-__all__ = ["REPETITIONS", "Assessment", "assess"]
+__all__ = ["REPETITIONS", "WRITTEN", "Assessment", "assess"]
+
+#: Files and folders that an assessment writes.
+WRITTEN = (
+    "report.html", "report-external.html", "advice.csv", "figures", "recipe.yaml", "recipe-earlier.yaml",
+    "points-table.csv", "points-places.csv", "points-network.csv",
+)  # fmt: skip
 
 #: Repetitions of every release: quick for a first look, full for a decision.
 REPETITIONS = {"smoke": 2, "quick": 5, "full": 30}
@@ -138,7 +154,18 @@ class Assessment:
         """
         from reident.workbench.report import write_report
 
-        return write_report(self, Path(out), command=command, recipe=recipe, receipts=receipts)
+        out = Path(out)
+        check_replaceable(out, WRITTEN)
+        try:
+            out.mkdir(0o700, parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=".report-", dir=out) as folder:
+                made = Path(folder) / "report"
+                write_report(self, made, command=command, recipe=recipe, receipts=receipts)
+                keep_private(made)
+                move_files(made, out, last="report.html")
+        except OSError as error:
+            raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
+        return out / "report.html"
 
 
 def assess(

@@ -65,16 +65,16 @@ def check(
     from reident.workbench.checking import check as run
 
     found = run(
-        common.relations_file(release, release_ends) if network and release_ends else release,
-        common.relations_file(against, ends) if network else against,
+        common.relations_file(release, release_ends, release_names) if network and release.is_file() else release,
+        common.relations_file(against, ends, names) if network else against,
         quasi=common.listed(quasi),
         sensitive=common.listed(sensitive),
         lat=lat,
         lon=lon,
         crs=crs,
         release_crs=release_crs,
-        names=common.listed(names),
-        release_names=common.listed(release_names),
+        names=[] if network else common.listed(names),
+        release_names=[] if network else common.listed(release_names),
         table=table,
         release_table=release_table,
         aside=common.listed(aside),

@@ -32,7 +32,7 @@ from reident.places.points import check_crs
 from reident.tables.labels import texts_of
 from reident.workbench.audit import audit_bytes
 from reident.workbench.cell_audit import Finding
-from reident.workbench.files import part_of, read_like, without_apostrophes
+from reident.workbench.files import part_of, read_like, without_apostrophes, without_impossible_places
 from reident.workbench.hierarchies import hierarchies_of
 from reident.workbench.identifiers_kept import identifiers_kept, identifiers_of
 from reident.workbench.knowledge import priced
@@ -211,11 +211,13 @@ def check(
         findings = _names_kept(said, network)
         told = bool(findings)
     else:
-        judged = data = check_table(read_records(original, _reading(recipe, original, crs, names, table)), "original")
+        data = check_table(read_records(original, _reading(recipe, original, crs, names, table)), "original")
         if crs is not None and lat is None and not hasattr(data, "to_crs") and recipe.places is None:
             raise ParameterError(
                 f"`crs` must come with `lat` and `lon`, the columns of north and east, got {crs!r} alone"
             )
+        impossible = (recipe.places or {}).get("impossible", "leave out")
+        judged = data = without_impossible_places(data, named["lat"], named["lon"], named["crs"], impossible)
         if not unsaid and recipe.shapes(data) and data.geometry.name not in recipe.named("place"):
             judged = pd.DataFrame(data.drop(columns=data.geometry.name))
         calls = Calls(judged, roles | {"person": person, "household": household}, called, new)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reident.tables.classes import look_of
 from reident.tables.labels import interval_of
 from reident.workbench.vocabulary import MEANING, words
 
@@ -170,6 +171,7 @@ def type_text(column: pd.Series, decimal: str, *, missing: Sequence[str] | None 
         stripped = {cell for cell, whole in zip(wide, cells, strict=True) if cell != whole} & set(cells)
         if stripped:
             notes.append(f"{len(stripped)} value(s) occur with and without blanks around them, and are told apart")
+        notes += _written_twice(wide)
         doubtful = sorted((_AMONG_NUMBERS - absent) & set(wide) & {"NA", "na", "None", "none", ".", "-", "--"})
         notes += [f"{cell!r} is kept as a value ({_count(wide, counts, {cell})} records)" for cell in doubtful]
         notes += _without_century(known)
@@ -284,6 +286,18 @@ def _as_whole_days(cells: list[str], absent: set[str]) -> tuple[Any, str, set[st
     return _as_dates(cells, absent)
 
 
+def _written_twice(cells: Sequence[Any]) -> list[str]:
+    """Tell of values that look the same and are not: other Unicode forms, other kinds of blanks, signs not shown."""
+    spellings: dict[str, set[str]] = {}
+    for cell in map(str, cells):
+        spellings.setdefault(look_of(cell), set()).add(cell)
+    twice = [look for look, found in spellings.items() if len(found) > 1]
+    if not twice:
+        return []
+    shown = ", ".join(map(repr, twice[:3])) + (", ..." if len(twice) > 3 else "")
+    return [f"{shown} is written in several ways that look the same (Unicode forms, kinds of blanks): make them one"]
+
+
 def _without_century(cells: Sequence[Any]) -> list[str]:
     """Tell of days that nobody can read: 08.05.45."""
     if not len(cells) or not all(_NO_CENTURY.fullmatch(str(cell).strip()) for cell in cells[:200]):
@@ -373,7 +387,9 @@ def type_values(column: pd.Series, *, text: bool = False, missing: Sequence[str]
         return days if days and days.type == "date" else plain
     if pd.api.types.is_numeric_dtype(column):
         return Typed(column, "number", receipts, _codes_among(column))
-    return Typed(column, "text", receipts) if text else _texts_or_dates(column, receipts)
+    if text:
+        return Typed(column, "text", receipts, _written_twice(column.dropna().unique()))
+    return _texts_or_dates(column, receipts)
 
 
 def _as_texts(column: pd.Series) -> pd.Series:
@@ -397,7 +413,12 @@ def _texts_or_dates(column: pd.Series, receipts: list[str], *, whole: bool = Fal
     codes, cells = pd.factorize(column)
     found = (_as_whole_days if whole else _as_dates)([str(cell).strip() for cell in cells], set(_NO_DAY))
     if found is None:
-        return Typed(column, "text", receipts, [*_without_century(cells), *_digits_among(column.name, cells)])
+        return Typed(
+            column,
+            "text",
+            receipts,
+            [*_without_century(cells), *_digits_among(column.name, cells), *_written_twice(cells)],
+        )
     values, _, absent, told, notes = found
     told = told or ["texts that are dates become dates"]
     gone = [f"{cell!r} read as missing ({int((column == cell).sum())} records)" for cell in sorted(absent & set(cells))]

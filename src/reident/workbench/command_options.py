@@ -31,6 +31,9 @@ Crs = Annotated[str | None, typer.Option(help="What coordinates mean where the f
 Ends = Annotated[
     str, typer.Option(help="The two columns of an edge list, separated by a comma; default: found by their names.")
 ]
+Names = Annotated[
+    str, typer.Option(help="The names of the columns of a file without a line of names, separated by commas.")
+]
 
 Limit = Annotated[float | None, typer.Option(help="The tolerable risk of a person; default: the recipe's, else 0.25.")]
 Tolerate = Annotated[float | None, typer.Option(help="The share who may lie above it; default: the recipe's, else 0.")]
@@ -55,20 +58,23 @@ def listed(names: str) -> list[str]:
     return [name.strip() for row in csv.reader([names], skipinitialspace=True) for name in row if name.strip()]
 
 
-def network_file(path: Path, ends: str) -> Any:
+def network_file(path: Path, ends: str, names: str = "") -> Any:
     """Read an edge list or another file of a network."""
-    return relations_file(path, ends).network
+    return relations_file(path, ends, names).network
 
 
-def relations_file(path: Path, ends: str) -> Any:
-    """Read an edge list with all that it says of the relations, or another file of a network."""
+def relations_file(path: Path, ends: str, names: str = "") -> Any:
+    """Read an edge list with the attributes of its nodes, or another file of a network."""
     from reident.networks.marks import read_relations
 
-    return read_relations(path, listed(ends) or None)
+    return read_relations(path, listed(ends) or None, listed(names))
 
 
-def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
-    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given."""
+def open_or_recipe(file: Path | None, recipe: Path | None, **reading: Any) -> tuple[Any, Any]:
+    """Open a file, or that of a recipe; return it with the recipe, the proposed one where none is given.
+
+    What `reading` says goes before what the recipe says of the same.
+    """
     from reident.base import ParameterError
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import read_recipe, recipe_of
@@ -77,8 +83,11 @@ def open_or_recipe(file: Path | None, recipe: Path | None) -> tuple[Any, Any]:
     if file is None and (told is None or not told.file):
         raise ParameterError("`file` or a `recipe` that names one must be given")
     path = file or Path(recipe or "").parent / str(told and told.file)
-    opened = open_file(path, **({} if told is None else dict(told.reading)))
-    return opened, told or recipe_of(opened, str(path))
+    chosen = {name: value for name, value in reading.items() if value}
+    opened = open_file(path, **({} if told is None else dict(told.reading)) | chosen)
+    if told is not None:
+        told.check_columns(opened)
+    return opened, told or recipe_of(opened, str(path), chosen)
 
 
 def public_inputs(

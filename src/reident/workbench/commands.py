@@ -89,20 +89,25 @@ def open_(
     limit: Annotated[float, typer.Option(help="The tolerable risk of a person, between 0 and 1.")] = 0.25,
     tolerate: Annotated[float, typer.Option(help="The share of persons who may lie above it.")] = 0.0,
     population: common.Population = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a recipe that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a recipe and its picture that are there.")] = False,
 ) -> None:
     """Open a file: find dialect, types and gaps, propose the role of each column, write a recipe to be confirmed.
 
     Nothing of the file is changed, and no record is written anywhere.
     """
-    from reident.base import ParameterError
+    from reident.base import ParameterError, private_file
     from reident.workbench.opening import open_file
     from reident.workbench.recipe import recipe_of
 
-    if out.exists() and not force:
-        raise ParameterError(
-            f"`out` must not exist yet, got {str(out)!r}: it may hold your changes; --force writes over it"
-        )
+    picture = out.with_suffix(".png")
+    if picture == out:
+        raise ParameterError(f"`out` must name a recipe, such as recipe.yaml, got {str(out)!r}, the name of a picture")
+    for written in (out, picture):
+        if written.exists() and (not force or (file.exists() and written.samefile(file))):
+            raise ParameterError(
+                f"`out` must not exist yet, nor its picture, got {str(written)!r}: it may hold your changes; --force "
+                "writes over both, never over the file"
+            )
     reading = {
         "separator": sep, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer, "crs": crs,
         "missing": None if missing is None else common.listed(missing), "text": common.listed(text),
@@ -113,10 +118,10 @@ def open_(
     if lat or lon:
         told = told.with_places(lat or "", lon or "", crs)
     print(told.shown(found))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    picture = out.with_suffix(".png")
+    out.parent.mkdir(0o700, parents=True, exist_ok=True)
     told = replace(told, methods=[_tried(one) for one in tried or []], limit=limit, tolerate=tolerate)
-    recipe = common.with_population(told, population).write(out)
+    recipe = common.with_population(told, population).write(private_file(out))
+    private_file(picture)
     told.shown(found).draw().savefig(picture, dpi=130)
     print(f"\nrecipe: {recipe} (confirm the roles in it)\npicture: {picture}")
 
@@ -134,6 +139,7 @@ def assess(
         Path | None, typer.Option(help="Edge list of relations: of the persons in the file, else of all it names.")
     ] = None,
     ends: common.Ends = "",
+    names: common.Names = "",
     limit: common.Limit = None,
     tolerate: common.Tolerate = None,
     population: common.Population = None,
@@ -157,14 +163,19 @@ def assess(
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
     from reident._old_sweep._machine import processors
+    from reident.base import keep_private, move_files
     from reident.workbench.assessing import assess as run
     from reident.workbench.microdata import persons_of
     from reident.workbench.preparing import arguments_of
     from reident.workbench.recipe import Recipe
+    from reident.workbench.report import write_report
 
     began = time.monotonic()
-    relations: Any = None if network is None else common.network_file(network, ends)
-    opened, told = (None, Recipe("")) if file is recipe is None and relations else common.open_or_recipe(file, recipe)
+    alone = file is recipe is None
+    relations: Any = None if network is None else common.network_file(network, ends, names if alone else "")
+    opened, told = (
+        (None, Recipe("")) if alone and relations else common.open_or_recipe(file, recipe, names=common.listed(names))
+    )
     limit = told.limit if limit is None else limit
     tolerate = told.tolerate if tolerate is None else tolerate
     with _workplace(out) as work:
@@ -194,13 +205,19 @@ def assess(
             folder=work,
             progress=not quiet,
         )
-        shutil.rmtree(work / "report", ignore_errors=True)
-        made = found.save(
-            work / "report", command=shlex.join(["reident", *sys.argv[1:]]),
+        made, passed = work / "report", found.search is not None and found.search.passed
+        shutil.rmtree(made, ignore_errors=True)
+        write_report(
+            found, made, command=shlex.join(["reident", *sys.argv[1:]]),
             recipe="" if opened is None else str(out / "recipe.yaml"),
             receipts=[] if opened is None else opened.receipts,
         )  # fmt: skip
-        report = _published(made.parent, out)
+        _earlier_recipe(out, recipe, made)
+        source = os.path.normpath(file or Path(recipe or "").parent / told.file)
+        if opened is not None and passed:
+            replace(found.advised(told), file=os.path.relpath(source, out)).write(made / "recipe.yaml")
+        keep_private(made)
+        move_files(made, out, last="report.html")
         print(found.sentence)
         for line in [] if found.search is None else found.search.groups:
             print(f"note: {line}")
@@ -208,22 +225,25 @@ def assess(
             _say_unmade(one)
         if found.search is not None:
             _say_given_up(found.search, must_keep)
-        print(f"report: {report.resolve()} ({time.monotonic() - began:.0f} s)")
-        _set_aside(out / "recipe.yaml", recipe)
-        if opened is not None and found.search is not None and found.search.passed:
-            source = os.path.normpath(file or Path(recipe or "").parent / told.file)
-            advised = replace(found.advised(told), file=os.path.relpath(source, out)).write(out / "recipe.yaml")
-            named, original = shlex.quote(str(advised)), shlex.quote(source)
+        print(f"report: {(out / 'report.html').resolve()} ({time.monotonic() - began:.0f} s)")
+        if opened is not None and passed:
+            named, original = shlex.quote(str(out / "recipe.yaml")), shlex.quote(source)
             print(f"the advised release: reident protect --recipe {named} --out release")
             print(f"its check: reident check release --against {original} --recipe {named}")
         if network is not None and found.network is not None and found.network.passed:
-            _say_network(found.network.chain[0], network, ends, f"--limit {limit:g} --tolerate {tolerate:g}")
+            rule = f"--limit {limit:g} --tolerate {tolerate:g}"
+            _say_network(found.network.chain[0], network, ends, names if alone else "", rule)
 
 
-def _set_aside(earlier: Path, given: Path | None) -> None:
-    """Rename what an earlier assessment advised: it is not of this one."""
-    if earlier.is_file() and not (given is not None and given.exists() and earlier.samefile(given)):
-        earlier.replace(earlier.with_name("recipe-earlier.yaml"))
+def _earlier_recipe(out: Path, given: Path | None, made: Path) -> None:
+    """Keep the recipe of an earlier assessment: under its name if it is the one in use, else as an earlier one."""
+    for name in ("recipe.yaml", "recipe-earlier.yaml"):
+        earlier = out / name
+        if earlier.is_file():
+            used = given is not None and given.exists() and earlier.samefile(given)
+            shutil.copyfile(earlier, made / (name if used else "recipe-earlier.yaml"))
+            if not used:
+                return
 
 
 def _say_unmade(found: Any) -> None:
@@ -244,9 +264,10 @@ def _say_given_up(found: Any, must_keep: str) -> None:
         )
 
 
-def _say_network(step: Mapping[str, Any], file: Path, ends: str, rule: str) -> None:
+def _say_network(step: Mapping[str, Any], file: Path, ends: str, names: str, rule: str) -> None:
     """Print the commands that make and check the advised release of a network."""
-    source, named = shlex.quote(str(file)), f" --ends {shlex.quote(ends)}" if ends else ""
+    source = shlex.quote(str(file))
+    named = "".join(f" {option} {shlex.quote(said)}" for option, said in (("--ends", ends), ("--names", names)) if said)
     given = "".join(f" --set {name}={value}" for name, value in step["parameters"].items())
     print(f"the advised network: reident protect {source}{named} --method {step['method']}{given} --out network")
     print(f"its check: reident check network --against {source} --network{named} {rule}")
@@ -278,32 +299,13 @@ def _tried(text: str) -> dict[str, Any]:
 
 @contextmanager
 def _workplace(out: Path) -> Iterator[Path]:
-    """Give a folder for what is under way, before any work is done that a bad one would lose, to one process only."""
-    from reident.base import DataError, occupied
+    """Prepare the output folder before any work, for one process: its files describe confidential data."""
+    from reident.base import check_replaceable, working
+    from reident.workbench.assessing import WRITTEN
 
-    work = out / ".work"
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        work.chmod(0o700)
-        with (work / "probe").open("wb") as probe:
-            probe.write(b"\0" * 4096)
-        (work / "probe").unlink()
-    except OSError as error:
-        raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    with occupied(work, "out"), common.resumable(out):
+    check_replaceable(out, WRITTEN)
+    with working(out, private=True) as (work, _), common.resumable(out):
         yield work
-
-
-def _published(made: Path, out: Path) -> Path:
-    """Move a finished report into place, a file at a time and the page last; return it. No earlier map stays."""
-    for earlier in out.glob("points-*.csv"):
-        earlier.unlink()
-    for entry in sorted(made.iterdir(), key=lambda path: path.name == "report.html"):
-        if (out / entry.name).is_dir():
-            shutil.rmtree(out / entry.name)
-        entry.replace(out / entry.name)
-    made.rmdir()
-    return out / "report.html"
 
 
 def methods(

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import atexit
 import html
-import os
 import shlex
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -22,7 +20,8 @@ import ipywidgets as widgets
 import pandas as pd
 import traitlets
 
-from reident.base import ParameterError
+from reident.base import ParameterError, check_replaceable, record_files, start_module
+from reident.base.outputs import RECORD
 from reident.methods import entries
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
@@ -255,17 +254,18 @@ class Desk:
         out = self.out
         tried = [] if self.methods.usual else [self._tried(name) for name in self.methods.names.value]
         part = self.part.value if self.part.value != self._first else None
-        options = [*([] if part is None else [(f"--{self.part.description}", part)]), *self.columns.options()]
-        options += [("--try", text) for text in tried]
+        options = [] if part is None else [f"--{self.part.description}={part}"]
+        options += [f"{name}={value}" for name, value in self.columns.options()]
+        options += [f"--try={text}" for text in tried]
         if self.limit.value != 0.25:
-            options.append(("--limit", f"{self.limit.value:g}"))
+            options.append(f"--limit={self.limit.value:g}")
         if self.tolerate.value:
-            options.append(("--tolerate", f"{self.tolerate.value:g}"))
+            options.append(f"--tolerate={self.tolerate.value:g}")
         running = ["--profile", self.profile.value, "--seed", str(self.seed), "--jobs", str(self.jobs), "--quiet"]
         release, advised = self.released or self._free(), f"{out}/report/recipe.yaml"
         file = f"./{self.file.value}" if self.file.value.startswith("-") else self.file.value
         return {
-            "open": ["open", file, "--out", f"{out}/recipe.yaml", "--force", *sum(options, ())],
+            "open": ["open", file, "--out", f"{out}/recipe.yaml", "--force", *options],
             "assess": ["assess", "--recipe", f"{out}/recipe.yaml", "--out", f"{out}/report", *running],
             "protect": ["protect", "--recipe", advised, "--out", release],
             "check": ["check", release, "--against", file, "--recipe", advised, "--out", f"{out}/check"],
@@ -286,7 +286,7 @@ class Desk:
         """The commands as a script."""
         lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
         for arguments in self.commands().values():
-            words = [f" \\\n  {one}" if one.startswith("--") else f" {shlex.quote(one)}" for one in arguments]
+            words = [(" \\\n  " if one.startswith("--") else " ") + shlex.quote(one) for one in arguments]
             lines.append("reident" + "".join(words))
         return "\n".join([*lines, ""])
 
@@ -318,13 +318,16 @@ class Desk:
     def _work(self, steps: Sequence[str], commands: dict[str, list[str]]) -> None:
         said: dict[str, str] = {}
         try:
-            if "assess" in steps:
-                self._advised.unlink(missing_ok=True)
+            place, recipe = self.folder / self.out, ("recipe.yaml", "recipe.png")
+            if "open" in steps:
+                check_replaceable(place, recipe)
             for name in steps:
                 code, said[name], error = self._call(name, commands[name])
                 if self._stopped:
                     self.state.value = "Stopped. What had finished is kept for the next time."
                     return
+                if name == "open" and code == 0:
+                    record_files(place, recipe)
                 if code not in (0, 3):
                     self.state.value = bold((error.strip().splitlines() or [f"reident {name} failed"])[-1])
                     return
@@ -347,20 +350,18 @@ class Desk:
         with self._lock:
             if self._stopped:
                 return 130, "", ""
-            self._process = process = subprocess.Popen(
-                [sys.executable, "-m", "reident.cli", *arguments],
-                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
-                env={**os.environ, "PYTHONUTF8": "1"},
-            )  # fmt: skip
-        plans = self._plans() if name == "assess" else {}
-        while True:
-            try:
-                out, error = process.communicate(timeout=_POLL_SECONDS)
-                self._fill(plans)
-                return process.returncode, out, error
-            except subprocess.TimeoutExpired:
-                if not self._fill(plans):
-                    self._say(f"reident {name} is running")
+            process, tether = start_module("reident.cli", arguments, self.folder)
+            self._process = process
+        with tether:
+            plans = self._plans() if name == "assess" else {}
+            while True:
+                try:
+                    out, error = process.communicate(timeout=_POLL_SECONDS)
+                    self._fill(plans)
+                    return process.returncode, out, error
+                except subprocess.TimeoutExpired:
+                    if not self._fill(plans):
+                        self._say(f"reident {name} is running")
 
     def _say(self, text: str) -> None:
         """Say what is under way, and for how long."""
@@ -382,7 +383,7 @@ class Desk:
         work, repetitions = self._advised.parent / ".work", REPETITIONS[self.profile.value]
         frames: dict[str, pd.DataFrame] = {}
         n_done = n_all = 0
-        for kind, made in plans.items():
+        for kind, made in plans.items() if (work / RECORD).exists() else ():
             trials = made.finished(work, repetitions=repetitions, seed=self.seed)
             n_done, n_all = n_done + len(trials), n_all + repetitions * len(made.settings)
             with self._lock:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_table
-from reident.places.points import degrees_of
+from reident.base import DataError, ParameterError, check_choice, check_table
+from reident.places.points import check_crs, degrees_of, find_places, longitudes_within
 from reident.workbench.microdata import LAT, LON
 from reident.workbench.opening import open_file
 from reident.workbench.readers import GEOGRAPHIC, file_kind
 
-__all__ = ["plain_table", "read_file", "read_like", "with_places", "without_apostrophes", "write_file"]
+__all__ = [
+    "plain_table",
+    "read_file",
+    "read_like",
+    "with_places",
+    "without_apostrophes",
+    "without_impossible_places",
+    "write_file",
+]
 
 #: The kinds of file that a release is written as.
 WRITTEN = (".csv", ".parquet", ".pq", ".xlsx", *GEOGRAPHIC)
@@ -47,23 +57,46 @@ def _is_text(column: pd.Series) -> bool:
     return pd.api.types.is_string_dtype(column) or column.dtype == object
 
 
-def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = None) -> Any:
-    """Return data with the named coordinate columns as ``lat_deg`` and ``lon_deg``; a GeoDataFrame as it is.
+def with_places(
+    data: Any, lat: str | None, lon: str | None, crs: str | None = None, impossible: str = "leave out"
+) -> Any:
+    """Return data with their places, missing where they are impossible: every file enters here.
 
-    Where `crs` is not that of degrees, `lat` and `lon` name the columns of north and east.
+    Coordinate columns become ``lat_deg`` and ``lon_deg``, longitudes in [-180, 180]; a GeoDataFrame keeps its geometry.
+
+    Parameters
+    ----------
+    data : DataFrame or GeoDataFrame
+        The records; not modified.
+    lat, lon : str or None
+        Columns of degrees or, in another `crs`, of north and east.
+    crs : str, optional
+        The CRS of the columns, or of a geometry without one.
+    impossible : {"leave out", "refuse"}
+        Whether a record whose place is not on the earth counts as one without a place, with a warning, or is refused.
 
     Raises
     ------
     ParameterError, DataError
-        If only one is named, a column is absent or no number, or a GeoDataFrame is given columns besides.
+        If only one column is named, a column is absent or holds no numbers, a GeoDataFrame is given columns besides,
+        `crs` is none of the earth's surface, or most places are impossible.
     """
     if (lat is None) != (lon is None):
         raise ParameterError("`lat` and `lon` must be given together, got only one of them")
+    check_choice(impossible, "impossible", ("leave out", "refuse"))
     check_table(data, "data")
-    if lat is None:
-        return data
+    check_crs(crs, "crs")
     if hasattr(data, "to_crs"):
-        raise ParameterError("`lat` and `lon` must be left out for a file with a geometry of its own")
+        if lat is not None:
+            raise ParameterError("`lat` and `lon` must be left out for a file with a geometry of its own")
+        if crs is not None and data.crs is not None and data.crs != crs:
+            raise ParameterError(f"`crs` must be that of the file, {data.crs.to_string()}, or be left out, got {crs!r}")
+        placed = data.set_crs(crs) if data.crs is None and crs is not None else data
+        return _possible(placed, impossible, placed.geometry.name)
+    if lat is None or lon is None:
+        if crs is not None:
+            raise ParameterError(f"`crs` must come with `lat` and `lon`, the columns of coordinates in it, got {crs!r}")
+        return _possible(data, impossible, f"{LAT}, {LON}") if {LAT, LON} <= set(data.columns) else data
     for name, column in (("lat", lat), ("lon", lon)):
         if column not in data.columns:
             raise ParameterError(
@@ -78,13 +111,10 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
     east, north = (placed.loc[known, name].to_numpy(float) for name in (LON, LAT))
     if crs in (None, "EPSG:4326"):
         _refuse_elsewhere(east, north, (-180, -90, 360, 90), "no degrees: for metres a CRS must be named", (lat, lon))
-        return placed
-    import geopandas as gpd
+        return _possible(placed, impossible, f"{lat}, {lon}")
+    import pyproj
 
-    try:
-        degrees, area = degrees_of(east, north, crs), gpd.GeoSeries([], crs=crs).crs.area_of_use
-    except RuntimeError:  # that of pyproj
-        raise ParameterError(f"`crs` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
+    degrees, area = degrees_of(east, north, str(crs)), pyproj.CRS(crs).area_of_use
     if area is not None and area.west < area.east:
         around = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
         why = f"no places in {crs}: is it that, and are north and east not interchanged?"
@@ -92,14 +122,49 @@ def with_places(data: Any, lat: str | None, lon: str | None, crs: str | None = N
     for name, values in zip((LAT, LON), degrees, strict=True):
         placed[name] = placed[name].astype("float64")
         placed.loc[known, name] = values
-    return placed
+    return _possible(placed, impossible, f"{lat}, {lon}")
 
 
 def _refuse_elsewhere(x: Any, y: Any, box: tuple[float, ...], why: str, names: tuple[str, str | None]) -> None:
-    """Refuse coordinates of which most lie outside a box: they are not what they are taken for."""
+    """Refuse coordinates of which most lie outside a box."""
     within = (x >= box[0]) & (y >= box[1]) & (x <= box[2]) & (y <= box[3])
     if len(within) and within.mean() < 0.5:
         raise DataError(f"`lat` and `lon`, {names[0]!r} and {names[1]!r}, hold {why}")
+
+
+def without_impossible_places(
+    data: Any, lat: str | None, lon: str | None, crs: str | None = None, impossible: str = "leave out"
+) -> Any:
+    """Return data with their own columns, the coordinates of impossible places missing; see `with_places`."""
+    placed = with_places(data, lat, lon, crs, impossible)
+    if lat is None or lon is None or hasattr(data, "to_crs"):
+        return placed
+    odd = placed[LAT].isna() & data[lat].notna() & data[lon].notna()
+    return data.assign(**{name: data[name].mask(odd) for name in (lat, lon)}) if odd.any() else data
+
+
+def _possible(placed: Any, impossible: str, columns: str) -> Any:
+    """Return records whose impossible places are missing, with a warning; refuse them where this was chosen."""
+    is_table = not hasattr(placed, "to_crs")
+    if not is_table and (placed.crs is None or set(placed.geometry.geom_type.dropna()) - {"Point"}):
+        return placed  # the role of such a geometry is decided elsewhere
+    lat, lon, odd = find_places(placed, "data")
+    rows = np.flatnonzero(odd)
+    if rows.size:
+        named = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
+        problem = f"{columns}: {rows.size} record(s) with an impossible place (record {named})"
+        if impossible == "refuse":
+            raise DataError(f"{problem}: correct them, or leave them out")
+        warnings.warn(f"{problem} count as records without a place", stacklevel=3)
+    if is_table:
+        lon = longitudes_within(lon)
+        same = all(
+            np.array_equal(placed[name].to_numpy(float, na_value=np.nan), values, equal_nan=True)
+            for name, values in ((LAT, lat), (LON, lon))
+        )
+        return placed if same else placed.assign(**{LAT: lat, LON: lon})
+    geometry = placed.geometry.name
+    return placed.assign(**{geometry: placed.geometry.where(~odd, None)}) if rows.size else placed
 
 
 def plain_table(data: Any) -> Any:
@@ -147,7 +212,7 @@ def write_file(data: Any, path: Path, dialect: Mapping[str, Any] | None = None) 
         table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
         pq.write_table(table, path, store_schema=False)
         return []
-    if kind in (".xlsx", ".xls"):
+    if kind == ".xlsx":
         _write_excel(plain, path)
         return []
     return _write_text(plain, path, dialect or {})

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reident.base import FloatArray, is_numeric
+from reident.places.points import longitudes_like
 from reident.workbench.cell_audit import exact_ends
 from reident.workbench.columns import decimals_of, round_up
 from reident.workbench.microdata import LAT, LON
@@ -71,8 +72,12 @@ def _outwards(after: pd.Series, step: float) -> pd.Series:
 
     def outwards(match: re.Match[str]) -> str:
         low, high = (float(match.group(i)) for i in (1, 2))
-        ends = (np.floor(low / step + 1e-9) * step, np.ceil(high / step - 1e-9) * step)
-        return "[" + ", ".join(f"{end:.{decimals}f}" for end in ends) + "]"
+        ends = [f"{np.rint(end / step) * step:.{decimals}f}" for end in (low, high)]
+        if float(ends[0]) > low:  # the printed end decides, not a quotient in floating point
+            ends[0] = f"{(np.rint(low / step) - 1) * step:.{decimals}f}"
+        if float(ends[1]) < high:
+            ends[1] = f"{(np.rint(high / step) + 1) * step:.{decimals}f}"
+        return "[" + ", ".join(ends) + "]"
 
     labels = {label: _CLOSED.sub(outwards, label) for label in pd.unique(after.dropna()) if isinstance(label, str)}
     return after.map(lambda label: labels.get(label, label)) if labels else after
@@ -122,6 +127,8 @@ def with_coordinates(after: pd.DataFrame, before: pd.DataFrame, places: dict[str
 
         there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(places["crs"])
         lat, lon = there.y.to_numpy(), there.x.to_numpy()
+    else:
+        lon = longitudes_like(lon, before[places["lon"]].to_numpy(np.float64, na_value=np.nan))
     true = before.loc[after.index, [places["lat"], places["lon"]]].to_numpy(np.float64)
     moved = np.column_stack([lat, lon])
     rounded = _rounded(true, moved, [decimals_of(before[places[name]]) for name in ("lat", "lon")])

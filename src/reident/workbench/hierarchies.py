@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.base import DataError, ParameterError, check_columns, check_listed
+from reident.base import DataError, ParameterError, check_columns, check_listed, check_real
 from reident.tables.hierarchy import Hierarchy
 
 __all__ = ["hierarchies_of", "hierarchy_of", "read_form"]
@@ -66,7 +66,8 @@ def hierarchy_of(form: Any, column: pd.Series) -> Hierarchy:
         return Hierarchy.from_prefixes(values.tolist())
     if "date" in form:
         return Hierarchy.from_dates(column.dropna().astype(str))
-    widths = [float(width) if width % 1 else int(width) for width in check_listed(form["intervals"], "intervals")]
+    widths = [check_real(width, "intervals", low=0) for width in check_listed(form["intervals"], "intervals")]
+    widths = [int(width) if float(width).is_integer() else width for width in widths]
     return Hierarchy.from_intervals(sorted(values.tolist()), widths, origin=form.get("origin", 0))
 
 

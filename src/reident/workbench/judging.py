@@ -16,6 +16,7 @@ from reident._old_sweep import _code
 from reident._old_sweep._parts import PartStore
 from reident.base import DataError, ParameterError
 from reident.methods.forms import FORMS
+from reident.methods.given import read_public
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
 from reident.workbench.finishing import column_loss
@@ -107,9 +108,12 @@ class Bench:
             self.others, self.limit, self.tolerate, self.missing,
             self.draws, self.seed, sorted(self.always),
             {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
-            {name: str(given) for name, given in self.roles.public.items()},
+            sorted(self.roles.public),
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
+        for _, table in sorted(read_public(self.roles.public).items()):
+            digest.update(json.dumps(list(map(str, table.columns))).encode())
+            digest.update(pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy().tobytes())
         digest.update(pd.util.hash_pandas_object(self.plain().astype(str), index=False).to_numpy().tobytes())
         return digest.hexdigest()
 

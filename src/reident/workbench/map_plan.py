@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 
 from reident._old_sweep import grid
-from reident.base import Parameters, scratch
+from reident.base import Parameters
 from reident.methods import Entry, find
 from reident.methods.forms import NONE
-from reident.methods.registering import save_registered
+from reident.methods.given import check_public_used
+from reident.methods.registering import registered
 from reident.rumap import COLUMNS, NOTHING, ORIGINAL, anchor, ru_frame
 from reident.workbench.drawing import Intruder
 from reident.workbench.microdata import Microdata, forget, hold
-from reident.workbench.release_trial import release_trial
+from reident.workbench.release_trial import begin_trials, release_trial
 
 __all__ = ["Plan", "worst_attack"]
 
@@ -57,6 +58,11 @@ class Plan:
     left_out: Mapping[str, str] = field(default_factory=dict)
     limit: float = 0.25
 
+    def check_public(self, public: Mapping[str, Any]) -> None:
+        """Refuse public inputs that none of the methods, attacks and utilities takes."""
+        names = [one["method"] for one in self.settings[1:]] + [name for name, _ in (*self.attacks, *self.utilities)]
+        check_public_used(public, [find(name) for name in dict.fromkeys(names)])
+
     def run(
         self,
         *,
@@ -69,33 +75,26 @@ class Plan:
         progress: bool = True,
     ) -> pd.DataFrame:
         """Run the trials of all settings, or of some, and return them, one row each."""
-        with scratch() as temporary:
-            place = Path(folder or temporary).resolve()
-            save_registered(place)
-            name = hold(self.data)
-            try:
-                return grid.run(
-                    **self._sweep(settings or self.settings, repetitions, seed, place, name),
-                    folder=None if folder is None else place / "parts",
-                    jobs=jobs,
-                    scheduler=scheduler,
-                    progress=progress,
-                    prepare=(partial(hold, self.data), partial(forget, name)),
-                )
-            finally:
-                forget(name)
+        name = hold(self.data)
+        try:
+            return grid.run(
+                **self._sweep(settings or self.settings, repetitions, seed, name),
+                folder=None if folder is None else Path(folder).resolve() / "parts",
+                jobs=jobs,
+                scheduler=scheduler,
+                progress=progress,
+                prepare=(partial(begin_trials, name, self.data, registered()), partial(forget, name)),
+            )
+        finally:
+            forget(name)
 
     def finished(self, folder: str | Path, *, repetitions: int = 10, seed: int = 0) -> pd.DataFrame:
         """Return the trials that a run in a folder has finished so far, be it in another process."""
-        place = Path(folder).resolve()
-        planned = self._sweep(self.settings, repetitions, seed, place, self.data.digest())
-        return grid.finished(**planned, folder=place / "parts")
+        planned = self._sweep(self.settings, repetitions, seed, self.data.digest())
+        return grid.finished(**planned, folder=Path(folder).resolve() / "parts")
 
-    def _sweep(
-        self, settings: Sequence[Mapping[str, Any]], repetitions: int, seed: int, place: Path, name: str
-    ) -> dict[str, Any]:
+    def _sweep(self, settings: Sequence[Mapping[str, Any]], repetitions: int, seed: int, name: str) -> dict[str, Any]:
         common = {
-            "folder": str(place),
             "data": name,
             "attacks": self.attacks,
             "utilities": self.utilities,
@@ -109,7 +108,7 @@ class Plan:
             "seed": seed,
             "stem": "risk-utility",
             # The same persons, files and draws for every method: what differs is the method.
-            "shared": ("folder", "method", "options", "attacks", "utilities", "limit"),
+            "shared": ("method", "options", "attacks", "utilities", "limit"),
         }
 
     def frame(self, trials: pd.DataFrame, *, level: float = 0.9) -> pd.DataFrame:

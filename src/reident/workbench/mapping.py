@@ -127,6 +127,7 @@ def risk_utility(
     made = plan(
         described, methods, attacks, utilities, n_known=n_known, overlap=overlap, n_released=n_released, limit=limit
     )
+    made.check_public({**({} if area is None else {"area": area}), **(public or {})})
     trials = made.run(
         repetitions=repetitions, seed=seed, jobs=jobs, scheduler=scheduler, folder=folder, progress=progress
     )

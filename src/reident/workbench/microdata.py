@@ -26,7 +26,7 @@ from reident.base import (
 from reident.methods.given import read_public
 from reident.methods.release import LAT, LON
 from reident.networks.graph import DirectedNetwork, Network, as_network
-from reident.places.points import read_places
+from reident.places.points import find_places
 from reident.tables.hierarchy import Hierarchy
 from reident.workbench.columns import round_up
 
@@ -125,8 +125,13 @@ _HELD: dict[str, Microdata] = {}
 def hold(data: Microdata) -> str:
     """Keep data for the trials of this process until `forget` is called with the name that is returned."""
     name = data.digest()
-    _HELD[name] = data
+    keep(name, data)
     return name
+
+
+def keep(name: str, data: Microdata) -> None:
+    """Keep data under the name that `hold` gives them."""
+    _HELD[name] = data
 
 
 def forget(name: str) -> None:
@@ -239,17 +244,15 @@ def has_places(data: Any) -> bool:
 
 
 def located(data: Any) -> pd.Series:
-    """Tell which records that have places are somewhere on the earth."""
-    if hasattr(data, "to_crs"):
-        return data.geometry.notna() & ~data.geometry.is_empty
-    return data[LAT].between(-90, 90) & data[LON].between(-180, 360)
+    """Return which records have a place on the earth."""
+    return pd.Series(np.isfinite(find_places(data, "data")[0]), index=data.index)
 
 
 def in_columns(data: Any, name: str) -> pd.DataFrame:
-    """Return a plain table, the places of a geometry in ``lat_deg`` and ``lon_deg``."""
+    """Return a plain table, the places of a geometry in ``lat_deg`` and ``lon_deg``, missing ones as NaN."""
     if not hasattr(data, "to_crs"):
         return pd.DataFrame(data)
-    lat, lon = read_places(data, name)
+    lat, lon, _ = find_places(data, name)
     return pd.DataFrame(data.drop(columns=data.geometry.name)).assign(**{LAT: lat, LON: lon})
 
 
@@ -289,7 +292,7 @@ def _plain(data: Any, name: str) -> pd.DataFrame:
     """Return a plain table, places in ``lat_deg`` and ``lon_deg``, with a unique index."""
     check_table(data, name, min_records=8)
     table = in_columns(data, name)
-    if not hasattr(data, "to_crs") and has_places(table):
+    if has_places(table):
         check_coordinates(table[LAT], table[LON])
     if not table.index.is_unique:
         raise DataError(

@@ -14,8 +14,8 @@ from reident.methods import find
 from reident.methods.forms import release
 from reident.methods.release import Release
 from reident.networks.graph import Network, reordered
-from reident.networks.kept import edge_overlap
 from reident.networks.perturbation import naive_anonymise
+from reident.networks.utility import edge_overlap
 from reident.workbench.judging import ROW, in_all_draws, step_text, told_of
 from reident.workbench.making import Step
 from reident.workbench.map_plan import Plan

@@ -79,7 +79,8 @@ def _draw_values(ax: Axes, known: pd.Series, row: Any) -> None:
         ax.set_yticks([])
         return
     if row.type in ("integer", "number"):
-        ax.hist(known.to_numpy(float), bins=30, color=colour)
+        values = known.to_numpy(float)
+        ax.hist(values[np.isfinite(values)], bins=30, color=colour)
     elif row.type == "date":
         ax.hist(known.dt.year + known.dt.day_of_year / 366, bins=30, color=colour)
     else:
@@ -92,4 +93,6 @@ def _draw_values(ax: Axes, known: pd.Series, row: Any) -> None:
 
 
 def _short(text: Any, most: int = 22) -> str:
-    return str(text) if len(str(text)) <= most else f"{str(text)[: most - 1]}…"
+    """Shorten a text of the data, as one in which matplotlib sees no formula."""
+    short = str(text) if len(str(text)) <= most else f"{str(text)[: most - 1]}…"
+    return short.replace("$", r"\$")

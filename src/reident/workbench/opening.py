@@ -16,7 +16,7 @@ from reident.places.points import check_crs
 from reident.tables.classes import class_ids
 from reident.tables.labels import texts_of
 from reident.workbench.columns import Typed, file_decimal, type_text, type_values
-from reident.workbench.readers import DELIMITED, EXCEL, KINDS, READERS, file_kind, is_blank
+from reident.workbench.readers import DELIMITED, EXCEL, GEOGRAPHIC, KINDS, READERS, check_content, file_kind, is_blank
 from reident.workbench.roles import PlaceColumns, doubtful_places, place_columns, propose
 
 if TYPE_CHECKING:
@@ -159,8 +159,12 @@ def open_file(
     for name in named:
         check_text(name, "names", optional=False)
     if kind not in READERS:
-        graph = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
-        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{graph}")
+        advice = "; a network is given as --network (`network=`)" if is_graph_file(path) else ""
+        advice = "; save it as .xlsx" if kind == ".xls" else advice
+        raise DataError(f"`file` must be one of {KINDS}, got {path.name!r}{advice}")
+    check_content(path, kind)
+    told = {"separator": separator, "decimal": decimal, "encoding": encoding, "sheet": sheet, "layer": layer}
+    _refuse_unused(kind, {**told, "names": named or None}, path.name)
     options: dict[str, Any] = {"sheet": sheet, "layer": layer, "crs": crs, "names": named}
     try:
         cells, found, receipts, notes = READERS[kind](path, separator=separator, encoding=encoding, **options)
@@ -181,6 +185,23 @@ def open_file(
     forced = set(check_columns(cells, text, "text", table_name="file", min_columns=0))
     parts = source.pop("parts", [])
     return replace(describe(cells, source, decimal, missing, forced, receipts, notes, crs), parts=parts)
+
+
+#: The kinds of file that an option is about.
+_KINDS_OF_OPTION = {
+    **dict.fromkeys(("separator", "decimal", "encoding"), DELIMITED),
+    "sheet": tuple(f".{kind}" for kind in EXCEL),
+    "layer": GEOGRAPHIC,
+    "names": (*DELIMITED, *(f".{kind}" for kind in EXCEL)),
+}
+
+
+def _refuse_unused(kind: str, options: Mapping[str, Any], name: str) -> None:
+    """Refuse options that are about another kind of file."""
+    for option, value in options.items():
+        if value is not None and kind not in _KINDS_OF_OPTION[option]:
+            kinds = ", ".join(_KINDS_OF_OPTION[option])
+            raise ParameterError(f"`{option}` must be left out for {name!r}, it is for {kinds}, got {value!r}")
 
 
 def describe(
@@ -269,7 +290,7 @@ def _twins(table: pd.DataFrame) -> list[str]:
 def _below(cells: pd.DataFrame) -> list[str]:
     """Tell of the last records that look like a sum or a remark below a table, and like no person."""
     found: list[str] = []
-    for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False):
+    for row in cells.iloc[: -_BELOW - 1 : -1].itertuples(index=False, name=None):
         filled = [text for text in (str(cell).strip() for cell in row if not is_blank(cell)) if text]
         total = bool(filled) and filled[0].rstrip(" :").lower() in _TOTALS
         if not total and not (len(filled) == 1 < len(row) - 1):

@@ -323,7 +323,7 @@ def placed_table(table: Any, lat: str | None, lon: str | None, crs: str | None =
 def _places(table: Any, lat: str | None, lon: str | None, crs: str | None = None, *, must: bool) -> pd.DataFrame:
     """Return a plain table, its places, if it has any, in ``lat_deg`` and ``lon_deg``."""
     if hasattr(table, "to_crs"):
-        return in_columns(table, "data")
+        return in_columns(with_places(table, None, None, crs if table.crs is None else None), "data")
     if lat is not None and lon is not None and (must or {lat, lon} <= set(table.columns)):
         try:
             return pd.DataFrame(with_places(table, lat, lon, crs))

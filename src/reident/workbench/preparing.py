@@ -12,6 +12,7 @@ import pandas as pd
 
 from reident.base import DataError, ParameterError, check_choice, check_columns, check_mapping, check_real, check_seed
 from reident.data.simulate import drawn_together
+from reident.methods.given import check_public_used
 from reident.networks.files import network_of_table, read_graph
 from reident.networks.graph import as_network, by_name
 from reident.workbench.files import with_places
@@ -122,6 +123,9 @@ def prepare(
             microdata(complete, quasi=listed, kind="places", public=public, person=person), chosen.get("places"),
             n_released=MOST_PLACES if n_known is None and len(complete) > 2 * MOST_PLACES else None, **sizes,
         )  # fmt: skip
+        plans["places"].check_public(public or {})
+    else:
+        check_public_used(public or {}, [])
     if listed:
         kept = complete if first is None else complete[complete[first].notna()]
         described = microdata(
@@ -171,7 +175,8 @@ def arguments_of(opened: OpenedFile, recipe: Recipe) -> tuple[Any, dict[str, Any
             f"`{name}` must hold points to be where records are, got {', '.join(shapes)}: the role other leaves it out"
         )
     if recipe.places is not None:
-        data = with_places(data, recipe.places["lat"], recipe.places["lon"], recipe.places.get("crs"))
+        places = {"crs": None, "impossible": "leave out", **recipe.places}
+        data = with_places(data, places["lat"], places["lon"], places["crs"], places["impossible"])
     return data, {
         "quasi": recipe.named("quasi-identifier"),
         "sensitive": secret,

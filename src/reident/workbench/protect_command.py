@@ -43,6 +43,7 @@ def protect(
     person: common.Person = None,
     crs: common.Crs = None,
     ends: common.Ends = "",
+    names: common.Names = "",
     keep_identifiers: Annotated[
         bool, typer.Option("--keep-identifiers", help="Release even columns that tell who a record is.")
     ] = False,
@@ -60,37 +61,29 @@ def protect(
 
     entry = find(method, "anonymiser") if method else None
     options = None if entry is None else dict(_option(entry, text) for text in option or [])
+    of_records: dict[str, Any] = {
+        "hierarchies": dict(map(read_form, hierarchy or [])), "missing": missing_values, "household": household,
+        "person": person, "crs": crs, "quasi": common.listed(quasi), "lat": lat, "lon": lon,
+        "sensitive": common.listed(sensitive), "epsilon_quasi": common.listed(epsilon_quasi),
+        "keep": common.listed(keep), "public": common.public_inputs(area, candidates, public, lat, lon),
+    }  # fmt: skip
     if entry is not None and entry.data == "network":
         if file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        _tell_network(run(common.network_file(file, ends), out, method=method, options=options))
+        network = common.network_file(file, ends, names)
+        _tell_network(run(network, out, method=method, options=options, **of_records))
         return
-    opened, told = common.open_or_recipe(file, recipe)
+    if ends:
+        raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
+    opened, told = common.open_or_recipe(file, recipe, names=common.listed(names))
     if recipe is not None and told.ends:
-        _tell_network(run(opened, out, recipe=told))
+        _tell_network(run(opened, out, recipe=told, **of_records))
         return
     suffix = f".{opened.source['kind']}" if f".{opened.source['kind']}" in WRITTEN else ".csv"
     made = run(
-        opened,
-        out,
-        method=method,
-        recipe=None if recipe is None else told,
-        options=options,
-        hierarchies=dict(map(read_form, hierarchy or [])),
-        missing=missing_values,
-        household=household,
-        person=person,
-        crs=crs,
-        keep_identifiers=keep_identifiers,
-        quasi=common.listed(quasi),
-        lat=lat,
-        lon=lon,
-        sensitive=common.listed(sensitive),
-        epsilon_quasi=common.listed(epsilon_quasi),
-        keep=common.listed(keep),
-        public=common.public_inputs(area, candidates, public, lat, lon),
-        suffix=suffix,
-    )
+        opened, out, method=method, recipe=None if recipe is None else told, options=options,
+        keep_identifiers=keep_identifiers, suffix=suffix, **of_records,
+    )  # fmt: skip
     _tell(made, opened)
     _say_where(made)
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +12,19 @@ import numpy as np
 import pandas as pd
 
 import reident
-from reident.base import DataError, ParameterError, check_choice, check_columns, check_flag, check_several, system_rng
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_columns,
+    check_flag,
+    check_several,
+    publish_folder,
+    system_rng,
+)
 from reident.methods import find
 from reident.methods.forms import guarantee, release
+from reident.methods.given import check_public_used
 from reident.networks.files import network_of_table, write_graph
 from reident.networks.graph import Network
 from reident.networks.perturbation import naive_anonymise
@@ -125,11 +132,18 @@ def protect(
     DataError
         If the method cannot be applied to the data, `out` cannot be written, or the audit finds something.
     """
+    of_records = {
+        "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
+        "keep": keep, "area": area, "candidates": candidates, "public": public, "hierarchies": hierarchies,
+        "missing": missing, "household": household, "person": person,
+    }  # fmt: skip
     if is_graph(data):
+        _refuse_unused(of_records)
         return _protect_network(data, Path(out), str(method), options)
     opened = data if isinstance(data, OpenedFile) else None
     data = data if opened is None else opened.data
     if recipe is not None and recipe.ends:
+        _refuse_unused(of_records)
         network = network_of_table(data, recipe.ends, recipe.file or "data")
         return _protect_network(network, Path(out), *_network_step(recipe))
     if (method is None) == (recipe is None):
@@ -143,6 +157,7 @@ def protect(
     roles, others = _roles(frame, recipe, quasi, epsilon_quasi, sensitive, household, keep, places)
     trees = {**(recipe.hierarchies() if recipe else {}), **(hierarchies or {})}
     roles = replace(roles, hierarchies=hierarchies_of(trees, frame), public={**inputs, **(public or {})})
+    check_public_used(roles.public, [step.entry for step in steps])
     _refuse_identifiers(frame, others, recipe, allowed=check_flag(keep_identifiers, "keep_identifiers"))
     whose = _whose(frame, person or (recipe.first("person") if recipe else None))
     made = make(frame, steps, roles, missing=missing)
@@ -166,8 +181,15 @@ def protect(
         _write_manifest(manifest, folder)
         _refuse_leaks(folder, original, shuffled, manifest["columns_released_unchanged"], places)
 
-    _publish(target, fill)
+    publish_folder(target, fill)
     return target
+
+
+def _refuse_unused(options: Mapping[str, Any]) -> None:
+    """Refuse options that say something of records where relations are released."""
+    for name, value in options.items():
+        if value is not None and not (hasattr(value, "__len__") and len(value) == 0):
+            raise ParameterError(f"`{name}` must be left out for a network: it says something of records")
 
 
 def _absent(target: Path) -> Path:
@@ -209,7 +231,7 @@ def _protect_network(graph: Any, out: Path, method: str, options: Mapping[str, A
         write_graph(renamed, folder / "release.csv")
         _write_manifest(manifest, folder)
 
-    _publish(target, fill)
+    publish_folder(target, fill)
     return target
 
 
@@ -236,7 +258,7 @@ def _placed(
         lat, lon, crs = told["lat"], told["lon"], told.get("crs")
     if lat is None and lon is None and not hasattr(data, "to_crs") and {LAT, LON} <= set(getattr(data, "columns", ())):
         lat, lon = LAT, LON
-    frame = plain_table(with_places(data, lat, lon, crs))
+    frame = plain_table(with_places(data, lat, lon, crs, (told or {}).get("impossible", "leave out")))
     frame = frame.set_axis(np.arange(len(frame)), axis=0)
     if lat is None or lon is None:
         return frame, None
@@ -355,13 +377,19 @@ def _true_columns(frame: pd.DataFrame, places: Mapping[str, Any]) -> pd.DataFram
     return rest.assign(**{name: places["true"][name] for name in places["true"].columns})[places["order"]]
 
 
+def _same(before: Any, after: Any) -> bool:
+    """Tell whether a method left every released value of a column as it was, such as swaps of less than one rank."""
+    return bool(before.loc[after.index].reset_index(drop=True).equals(after.reset_index(drop=True)))
+
+
 def _manifest(
     frame: Any, original: Any, made: Made, released: Any, places: dict[str, Any] | None, opened: OpenedFile | None
 ) -> dict[str, Any]:
     """Return what may be published about the release."""
     geometry = [released.geometry.name] if hasattr(released, "to_crs") else []
     own = geometry + ([] if places is None else [places["lat"], places["lon"]])
-    unchanged = [name for name in released.columns if name not in made.changed and name not in own]
+    values = [name for name in released.columns if name not in own]
+    unchanged = [name for name in values if name not in made.changed or _same(original[name], released[name])]
     if made.places == "true":
         unchanged += [name for name in own if name in released.columns]
     losses = {
@@ -415,23 +443,6 @@ def _distance_loss(frame: Any, made: Made) -> dict[str, float]:
         "distances_kept": round(distances, 3),
         **({"records_sampled": _SAMPLE} if len(rows) < len(made.table) else {}),
     }
-
-
-def _publish(target: Path, fill: Callable[[Path], None]) -> None:
-    """Fill a folder beside the target, then rename it: it is complete or not there."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise DataError(f"`out` must be in a folder that can be written, got {str(target)!r}: {error}") from None
-    try:
-        fill(temporary)
-        temporary.chmod(0o755)
-        os.rename(temporary, target)  # noqa: PTH104 (fails where the target has appeared and is not empty)
-    except OSError as error:
-        raise DataError(f"the release could not be written to {str(target)!r}: {error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _refuse_leaks(

@@ -11,25 +11,65 @@ from typing import Any
 import pandas as pd
 
 from reident.base import DataError, ParameterError
+from reident.base.cost import afford
 from reident.data.delimited import read_delimited, table_of_rows
 from reident.workbench.columns import is_gap
 
-__all__ = ["DELIMITED", "EXCEL", "GEOGRAPHIC", "KINDS", "READERS", "file_kind", "is_blank"]
+__all__ = ["DELIMITED", "EXCEL", "GEOGRAPHIC", "KINDS", "READERS", "check_content", "file_kind", "is_blank"]
 
 #: The kinds of file that can be read, by the end of the name.
-KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .xlsx, .xls, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
+KINDS = ".csv, .csv.gz, .tsv, .txt, .parquet, .pq, .xlsx, .xlsm, .dta, .sav, .zsav, .por, .gpkg, .geojson, .shp, .fgb"
 GEOGRAPHIC = (".gpkg", ".geojson", ".shp", ".fgb")
 #: What a reader gives: the table, what was found about the file, receipts and notes.
 _Read = tuple[Any, dict[str, Any], list[str], list[str]]
 DELIMITED = (".csv", ".tsv", ".txt")
-EXCEL = ("xlsx", "xls", "xlsm")
+EXCEL = ("xlsx", "xlsm")
+#: What a file of each kind begins with: its name alone decides nothing, or a name would choose what reads the content.
+_BEGINNINGS: dict[str, tuple[bytes, ...]] = {
+    **dict.fromkeys((".xlsx", ".xlsm"), (b"PK\x03\x04",)),
+    **dict.fromkeys((".parquet", ".pq"), (b"PAR1",)),
+    **dict.fromkeys((".sav", ".zsav"), (b"$FL2", b"$FL3")),
+    ".dta": (b"<stata_dta>", *(bytes([version]) for version in (105, 108, 110, 111, 112, 113, 114, 115))),
+    ".gpkg": (b"SQLite format 3\0",),
+    ".geojson": (b"{",),
+    ".shp": (b"\0\0\x27\x0a",),
+    ".fgb": (b"fgb",),
+}
+#: Drivers of GDAL that may read a file.
+_DRIVERS = {"GPKG", "GeoJSON", "ESRI Shapefile", "FlatGeobuf"}
+#: Bytes of memory for a byte of a sheet's XML, for a cell of a sheet, and for a cell of another table.
+_XML, _CELL, _PLAIN = 3, 100, 16
 #: The format of numbers that are shown with so many digits, such as 00000 of postcodes.
 _ZEROS = re.compile(r"(?:\[\$[^\]]*\])?(0{2,})")
 
 
 def file_kind(path: Path) -> str:
-    """Return the end of a file's name that tells its kind, in small letters, ``.gz`` aside."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+    """Return the end of a file's name that tells its kind, in small letters; of a packed text without ``.gz``."""
+    kind = Path(path.name.lower().removesuffix(".gz")).suffix
+    return kind if kind in DELIMITED else path.suffix.lower()
+
+
+def check_content(path: Path, kind: str) -> None:
+    """Refuse a file that does not begin as its kind does.
+
+    Raises
+    ------
+    DataError
+        If it begins otherwise: renamed, damaged, or made to be read by another driver.
+    """
+    with path.open("rb") as file:
+        begun = file.read(100)
+    if kind == ".geojson":
+        begun = begun.removeprefix(b"\xef\xbb\xbf").lstrip()
+    wanted = _BEGINNINGS.get(kind)
+    if wanted is not None and not begun.startswith(wanted) and begun:
+        raise DataError(f"{path.name!r} must hold what its name says, {kind[1:].upper()}, but it begins otherwise")
+    if kind == ".gpkg" and begun[68:72] not in (b"GPKG", b"GP10", b"GP11"):
+        raise DataError(f"{path.name!r} must be a GeoPackage, it is another database of SQLite")
+
+
+def _fits(path: Path, needed: float, what: str) -> None:
+    afford(needed, "file", f"{path.name!r} with {what}", "take fewer records or columns")
 
 
 def _chosen(wanted: str | None, sizes: Mapping[str, int], what: str, name: str) -> tuple[str, list[str]]:
@@ -52,40 +92,51 @@ def _read_text(path: Path, *, separator: str | None, encoding: str | None, names
 
 
 def _read_excel(path: Path, *, sheet: str | None, names: list[str], **_: Any) -> _Read:
-    sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, keep_default_na=False, na_filter=False)
-    sizes = {str(name): int((one.astype(str) != "").to_numpy().sum()) for name, one in sheets.items()}
+    import openpyxl
+
+    with zipfile.ZipFile(path) as parts:
+        size = sum(part.file_size for part in parts.infolist())
+    _fits(path, _XML * size, f"{size:,} bytes of XML")
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    try:
+        sheets, n_coded = {}, {}
+        for one in book.worksheets:
+            sheets[one.title], n_coded[one.title] = _cells_of(one, path)
+    finally:
+        book.close()
+    sizes = {name: sum(len(row) for row in rows) for name, rows in sheets.items()}
     chosen, notes = _chosen(sheet, sizes, "sheet", path.name)
-    cells, shown = _with_zeros(path, chosen, sheets[chosen])
-    rows = [[None if is_blank(cell) else cell for cell in row] for row in cells.itertuples(index=False)]
-    rows = [row for row in rows if any(cell is not None for cell in row)]
-    empty = [j for j in range(cells.shape[1]) if all(row[j] is None for row in rows)]
-    rows = [[cell for j, cell in enumerate(row) if j not in empty] for row in rows]
+    cells = sheets[chosen]
+    columns = sorted(set().union(*cells))
+    _fits(path, _PLAIN * len(cells) * len(columns), f"{len(cells):,} rows and {len(columns):,} columns")
+    rows = [[row.get(j) for j in columns] for row in cells]
     table, told = table_of_rows(rows, path.name, None, names)
+    n = n_coded[chosen]
+    shown = [f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"] if n else []
     return table, {"sheet": chosen, "parts": list(sizes)}, [*told, *shown], notes
 
 
-def _with_zeros(path: Path, sheet: str, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return cells as a sheet shows them where a format gives numbers leading zeros: they are codes."""
-    if not zipfile.is_zipfile(path):
-        return cells, []
-    with zipfile.ZipFile(path) as parts:
-        styles = parts.read("xl/styles.xml").decode("utf-8", "replace") if "xl/styles.xml" in parts.namelist() else ""
-    if not re.search(rf'formatCode="{_ZEROS.pattern}"', styles):
-        return cells, []
-    import openpyxl
-
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    book[sheet].reset_dimensions()
-    made, n = cells.to_numpy(object).copy(), 0
-    for i, row in enumerate(book[sheet].rows):
+def _cells_of(sheet: Any, path: Path) -> tuple[list[dict[int, Any]], int]:
+    """Return the cells of each row of a sheet that has some, by column, and how many are numbers shown as codes."""
+    sheet.reset_dimensions()  # a file may say too few, or a million
+    rows: list[dict[int, Any]] = []
+    n_cells = n_coded = 0
+    for row in sheet.rows:
+        found: dict[int, Any] = {}
         for j, cell in enumerate(row):
-            form = isinstance(cell.value, int | float) and _ZEROS.fullmatch(str(cell.number_format))
-            if form and cell.value == int(cell.value) >= 0:
-                made[i, j] = f"{int(cell.value):0{len(form.group(1))}d}"
-                n += 1
-    book.close()
-    told = f"{n} numbers of a format such as 00000 are read as they are shown: codes with their zeros"
-    return pd.DataFrame(made, columns=cells.columns), [told] if n else []
+            value = cell.value
+            if is_blank(value) or cell.data_type == "e":
+                continue
+            if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+                form = _ZEROS.fullmatch(str(cell.number_format))
+                value = f"{int(value):0{len(form.group(1))}d}" if form and value >= 0 else int(value)
+                n_coded += isinstance(value, str)
+            found[j] = value
+        if found:
+            rows.append(found)
+            n_cells += len(found)
+            _fits(path, _CELL * n_cells, f"more than {n_cells:,} cells")
+    return rows, n_coded
 
 
 def is_blank(cell: Any) -> bool:
@@ -96,7 +147,9 @@ def is_blank(cell: Any) -> bool:
 def _read_parquet(path: Path, *, crs: str | None, **_: Any) -> _Read:
     import pyarrow.parquet as pq
 
-    schema = pq.read_schema(path)
+    schema, told_size = pq.read_schema(path), pq.read_metadata(path)
+    n_rows, n_columns = told_size.num_rows, told_size.num_columns
+    _fits(path, _PLAIN * n_rows * n_columns, f"{n_rows:,} rows and {n_columns:,} columns")
     twice = [name for name in schema.names if schema.names.count(name) > 1]
     if twice:
         raise DataError(f"{path.name!r} must have unique column names, got {twice[0]!r} more than once")
@@ -121,6 +174,9 @@ def _read_labelled(path: Path, **_: Any) -> _Read:
 
     kind = file_kind(path)
     read: Any = {".dta": pyreadstat.read_dta, ".por": pyreadstat.read_por}.get(kind, pyreadstat.read_sav)
+    meta = read(str(path), metadataonly=True)[1]
+    n_rows = meta.number_rows or 0
+    _fits(path, _PLAIN * n_rows * meta.number_columns, f"{n_rows:,} rows and {meta.number_columns:,} columns")
     table, meta = read(str(path), apply_value_formats=True, formats_as_category=False)
     labelled = [name for name in table.columns if meta.variable_value_labels.get(name)]
     told = [f"{name}: codes were replaced by their labels" for name in labelled]
@@ -139,6 +195,9 @@ def _read_geographic(path: Path, *, layer: str | None, crs: str | None, **_: Any
     import pyogrio
 
     listed = {str(name): kind for name, kind in pyogrio.list_layers(path)}
+    driver = pyogrio.read_info(path, layer=next(iter(listed)))["driver"] if listed else None
+    if driver is not None and driver not in _DRIVERS:
+        raise DataError(f"{path.name!r} must be one of {', '.join(GEOGRAPHIC)}, it holds {driver}")
     shaped = [name for name, kind in listed.items() if kind is not None] or list(listed)
     sizes = {name: pyogrio.read_info(path, layer=name)["features"] for name in (list(listed) if layer else shaped)}
     chosen, notes = _chosen(layer, sizes, "layer", path.name)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from reident.base import DataError, ParameterError, check_choice, check_listed, check_mapping, check_real
-from reident.data._yaml import read_yaml
+from reident.base import DataError, ParameterError, check_choice, check_listed, check_mapping, check_real, check_text
+from reident.data._yaml import read_yaml, text_hint, write_yaml
 from reident.methods import find
 from reident.workbench.making import MISSING, settings_of
 from reident.workbench.opening import OpenedFile, open_file
@@ -37,7 +37,8 @@ class Recipe:
     columns : mapping of str to mapping
         Column -> ``role`` (a key of `reident.workbench.roles.ROLES`), ``type``, and where wanted ``hierarchy``.
     places : mapping or None
-        ``lat``, ``lon``, ``crs`` of the columns with places; None for none or a geometry.
+        ``lat``, ``lon``, ``crs`` of the columns with places, and where wanted ``impossible``, "leave out" or "refuse";
+        None for none or a geometry.
     public : mapping
         Files that are public: ``area`` (polygons), ``candidates`` (places to swap with).
     missing_values : str
@@ -115,7 +116,9 @@ class Recipe:
         if not (known or sensitive):
             return self
         secret = [name for name in self.named("sensitive") if name not in (*known, *sensitive)]
-        protected = [*self.named("quasi-identifier"), *self.named("place"), *self.named("node")] if known else []
+        # The geometry of a geographic file stays what an intruder knows: no option could name it.
+        placed = [name for name in self.named("place") if self.columns[name].get("type") != "geometry"]
+        protected = [*self.named("quasi-identifier"), *placed, *self.named("node")] if known else []
         roles = dict.fromkeys([*protected, *secret], "other")
         roles |= {name: "place" for name in (lat, lon) if name} | dict.fromkeys(quasi, "quasi-identifier")
         found = self.with_roles(roles | dict.fromkeys(sensitive, "sensitive"))
@@ -162,7 +165,25 @@ class Recipe:
 
     def open(self, folder: str | Path = ".") -> OpenedFile:
         """Open the file of the recipe, from the folder in which the recipe lies."""
-        return open_file(Path(folder) / self.file, **dict(self.reading))
+        opened = open_file(Path(folder) / self.file, **dict(self.reading))
+        self.check_columns(opened)
+        return opened
+
+    def check_columns(self, opened: OpenedFile) -> None:
+        """Refuse what the recipe says of columns that the file does not have.
+
+        Raises
+        ------
+        ParameterError
+            If there is such a column; it is named.
+        """
+        there = opened.columns["column"].tolist()
+        for said, names in (("columns", self.columns), ("keep", self.keep), ("withhold", self.withhold)):
+            for name in names:
+                if name not in there:
+                    raise ParameterError(
+                        f"`{said}` of the recipe must be columns of the file, got {name!r}: it has {there}"
+                    )
 
     @staticmethod
     def shapes(data: Any) -> list[str]:
@@ -204,9 +225,7 @@ class Recipe:
         head = f"# How a release is made. Confirm the role of each column:\n{roles}\n"
         head += "# missing_values: " + "; ".join(f"{name} ({meaning})" for name, meaning in MISSING.items()) + "\n"
         try:
-            path.write_text(
-                head + yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=110), encoding="utf-8"
-            )
+            path.write_text(head + write_yaml(plain), encoding="utf-8")
         except OSError as error:
             raise DataError(f"`out` must be a file that can be written, got {str(path)!r}: {error}") from None
         return path
@@ -224,7 +243,11 @@ def recipe_of(opened: OpenedFile, file: str = "", reading: Mapping[str, Any] | N
         row.column: {"role": row.role, "type": row.type, "reason": row.reason} for row in opened.columns.itertuples()
     }
     found = {name: value for name, value in opened.source.items() if name in _READING and value is not None}
-    chosen = {name: value for name, value in (reading or {}).items() if value not in (None, (), [], "")}
+    chosen = {
+        name: value
+        for name, value in (reading or {}).items()
+        if value is not None and (value or name == "missing")  # no cell but the empty one is missing
+    }
     return Recipe(
         file=file,
         reading=found | chosen,
@@ -268,12 +291,23 @@ def read_recipe(path: str | Path) -> Recipe:
     check_mapping(told, "recipe")
     for name in told:
         check_choice(name, "recipe", tuple(Recipe.__dataclass_fields__))
-    recipe = Recipe(**told)
+    recipe = Recipe(**{name: value for name, value in told.items() if value is not None})
     for column, roles in check_mapping(recipe.columns, "columns").items():
+        check_text(column, "columns", optional=False)
         check_choice(check_mapping(roles, f"columns: {column}").get("role", "other"), f"role of {column}", tuple(ROLES))
     recipe = replace(recipe, columns={name: _beside(told, Path(path).parent) for name, told in recipe.columns.items()})
     for name in check_mapping(recipe.reading, "reading"):
         check_choice(name, "reading", _READING)
+    check_text(recipe.file, "file", optional=False)
+    for name in ("keep", "withhold"):
+        _check_names(getattr(recipe, name), name)
+    if recipe.places is not None:
+        for name in check_mapping(recipe.places, "places"):
+            check_choice(name, "places", ("lat", "lon", "crs"))
+        for name in ("lat", "lon"):
+            check_text(recipe.places.get(name), f"places: {name}", optional=False)
+    for name, file in check_mapping(recipe.public, "public").items():
+        check_text(file, f"public: {name}", optional=False)
     check_choice(recipe.missing_values, "missing_values", tuple(MISSING))
     if recipe.population is not None:
         check_real(recipe.population, "population", low=1)
@@ -283,6 +317,15 @@ def read_recipe(path: str | Path) -> Recipe:
         for step in check_listed(getattr(recipe, name), name):
             _check_step(step, name)
     return recipe
+
+
+def _check_names(names: Any, of: str) -> None:
+    """Require a list of texts."""
+    if not isinstance(names, list | tuple):
+        raise ParameterError(f"`{of}` must be a list of names, got {names!r}")
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterError(f"`{of}` must hold names, got {name!r}: in quotes it is text{text_hint(name)}")
 
 
 def _beside(column: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
@@ -299,6 +342,8 @@ def _check_step(step: Any, of: str) -> None:
     if set(check_mapping(step, of)) - allowed or "method" not in step:
         raise ParameterError(f"`{of}` must hold steps of {', '.join(sorted(allowed))}, got {dict(step)!r}")
     entry = find(step["method"], "anonymiser")
+    if step.get("columns") is not None:
+        _check_names(step["columns"], "columns")
     given = dict(check_mapping(step.get("parameters") or {}, "parameters"))
     for name, value in given.items():
         if value == []:

@@ -8,7 +8,7 @@ of what each label covers.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,13 +20,13 @@ from reident.methods.attacks import run_attack
 from reident.methods.forms import release as make_release
 from reident.methods.forms import tolerance
 from reident.methods.outcome import Knowledge, NotApplicable, judge_persons, shares_above
-from reident.methods.registering import load_registered
+from reident.methods.registering import register
 from reident.methods.release import Release
 from reident.methods.utilities import measure_utility
 from reident.workbench.drawing import Drawn, Intruder, draw_files
-from reident.workbench.microdata import Microdata, held
+from reident.workbench.microdata import Microdata, held, keep
 
-__all__ = ["MEASURES", "attack", "release_trial"]
+__all__ = ["MEASURES", "attack", "begin_trials", "release_trial"]
 
 
 def knowledge_in_trial(drawn: Drawn, release: Release) -> Knowledge:
@@ -101,13 +101,19 @@ def attack(
     return {"risk": float(risk), **told}, links
 
 
+def begin_trials(name: str, data: Microdata, methods: Sequence[Entry]) -> None:
+    """Prepare a worker for trials: keep their data under a name, and register the methods of the user's session."""
+    keep(name, data)
+    for entry in methods:
+        register(entry)
+
+
 def release_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """Run one trial with the parameters that `reident.workbench.map_plan.Plan.run` gives.
 
     Attacks and utilities are lists of ``[name, settings]``. Where an attack says nothing about the releases of a method
     its measures are None.
     """
-    load_registered(params["folder"])
     data = held(params["data"])
     measures, _ = run_release(data, params, rng)
     return measures

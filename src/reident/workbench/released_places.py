@@ -164,7 +164,7 @@ def _readings(first: FloatArray, second: FloatArray, box: Box) -> Iterator[tuple
             yield f"degrees times 10^{power}, east first", _turned(partial(_scaled, 10.0**power))
     if min(largest) < 100:
         return
-    zone = int(((box[2] + box[3]) / 2 + 180) // 6) + 1
+    zone = int(((box[2] + box[3]) / 2 + 180) % 360 // 6) + 1
     half = 700 if box[0] + box[1] < 0 else 600
     near = [f"EPSG:{32000 + half + one}" for one in (zone, zone - 1, zone + 1) if 1 <= one <= 60]
     for system in [*near, *_SYSTEMS]:

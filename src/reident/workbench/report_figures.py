@@ -32,11 +32,11 @@ def judged_figure(assessment: Any) -> dict[str, Any] | None:
             those = releases["passed"].to_numpy(bool) == passed
             face = colour if passed else "none"
             ax.plot(points[0][those], points[1][those], mark, markersize=5, markerfacecolor=face, color=colour)
-        labels.append(Label(list(zip(*points, strict=True)), str(kind), colour, optional=True))
+        labels.append(Label(list(zip(*points, strict=True)), _plain(kind), colour, optional=True))
     if found.passed:
         at = float(found.advised["kept"]), 100 * float(found.advised["share_above_limit"])
         ax.plot(*at, "o", markersize=12, markerfacecolor="none", color="black", zorder=6)
-        labels.append(Label([at], f"advised: {found.advised['chain']}", "black", bold=True))
+        labels.append(Label([at], _plain(f"advised: {found.advised['chain']}"), "black", bold=True))
     ax.axhline(100 * assessment.tolerate, color="black", linewidth=1)
     ax.set_yscale("symlog", linthresh=0.1, linscale=0.5)
     ax.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
@@ -118,3 +118,8 @@ def knowledge_figures(assessment: Any) -> Iterator[dict[str, Any]]:
             f"The worst intruder of each size joins by what was left. Worst knowledge, {curves[0][0]}: {named}."
         ),
     }  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    """Return a text with names of columns as one in which matplotlib sees no formula."""
+    return str(text).replace("$", r"\$")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, check_real
+from reident.base import DataError, FloatArray, check_real
 from reident.networks._reading import end_columns
 from reident.tables.labels import text_of
 from reident.workbench.vocabulary import MEANING, meant, words
@@ -89,7 +89,7 @@ _PLACE_TEXTS = {
 
 
 def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: PlaceColumns | None) -> list[str]:
-    """Return what a custodian should look at: texts that are places, and places at 0, 0, where hardly anybody is."""
+    """Return hints for a custodian: texts that are places, impossible places, places at 0, 0 or exchanged."""
     told = []
     for name in table.columns:
         if types[name] != "text" or pd.api.types.is_bool_dtype(table[name]):
@@ -102,10 +102,56 @@ def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: Place
                     "be taken as places"
                 )
     if places is not None:
-        nowhere = int(((table[places["lat"]] == 0) & (table[places["lon"]] == 0)).sum())
-        if nowhere:
-            told.append(f"{places['lat']}, {places['lon']}: {nowhere} record(s) at 0, 0: perhaps without a place")
+        return told + [f"{places['lat']}, {places['lon']}: {hint}" for hint in _place_hints(table, places)]
+    numeric = [name for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
+    for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
+        if _within(table[lat], -180, 360) and _within(table[lon], -90, 90):
+            told.append(f"{lat}, {lon}: latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so")
     return told
+
+
+#: Nobody but the staff of stations lives beyond these latitudes, degrees.
+_INHABITED = (-57.0, 79.0)
+
+
+def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
+    """Return hints on places that are impossible, at 0, 0, or whose two coordinates seem exchanged."""
+    columns = [table[places[name]].to_numpy(np.float64, na_value=np.nan) for name in ("lat", "lon")]
+    known = ~(np.isnan(columns[0]) | np.isnan(columns[1]))
+    north, east = (column[known] for column in columns)
+    if not north.size:
+        return []
+    hints = []
+    if n_zero := int(((north == 0) & (east == 0)).sum()):
+        hints.append(f"{n_zero} record(s) at 0, 0: perhaps without a place")
+    if places["crs"] not in (None, "EPSG:4326"):
+        exchanged = _exchanged(north, east)
+    else:
+        possible = (np.abs(north) <= 90) & (east >= -180) & (east <= 360)
+        if n_impossible := int((~possible).sum()):
+            record = int(np.flatnonzero(known)[~possible][0]) + 1
+            hints.append(
+                f"{n_impossible} record(s) with an impossible place, such as record {record}: left out as a place"
+            )
+        exchanged = _exchanged(north, east)
+        low, high = _INHABITED
+        here, there = ((low <= values) & (values <= high) for values in (north, east))
+        if (~here & there).mean() > 0.5:
+            return [*hints, "most places lie where nobody lives: latitude and longitude may be exchanged"]
+    if exchanged:
+        hints.append(f"{exchanged} record(s) lie among the others with their two coordinates exchanged")
+    return hints
+
+
+def _exchanged(north: FloatArray, east: FloatArray) -> int:
+    """Count places far from the bulk of the others that lie within it with their coordinates exchanged."""
+    boxes = []
+    for values in (north, east):
+        low, high = np.quantile(values, [0.1, 0.9])
+        boxes.append((low - (high - low) / 2, high + (high - low) / 2))
+    inside = [(low <= values) & (values <= high) for values, (low, high) in zip((north, east), boxes, strict=True)]
+    swapped = [(low <= values) & (values <= high) for values, (low, high) in zip((east, north), boxes, strict=True)]
+    return int((~inside[0] & ~inside[1] & swapped[0] & swapped[1]).sum())
 
 
 def _pairs(names: list[Any], first: frozenset[str], second: frozenset[str]) -> list[tuple[Any, Any]]:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import secrets
 import socket
 import sys
+import threading
+import webbrowser
 from pathlib import Path
 
 import nbformat
 
-from reident.base import DataError, ParameterError, check_choice, check_integer, scratch
+from reident.base import (
+    DataError,
+    ParameterError,
+    check_choice,
+    check_integer,
+    isolated_environment,
+    private_file,
+    scratch,
+)
 from reident.data._paths import notebooks_folder
 from reident.workbench.assessing import REPETITIONS
 
@@ -18,6 +30,10 @@ __all__ = ["NOTEBOOK", "page", "serve"]
 #: The notebook of which the page shows the cells with the tag "page".
 NOTEBOOK = "11-assess-your-release"
 _HOST = "127.0.0.1"
+#: A page that was closed keeps its kernel, and the data in it, for so long.
+_CULL_SECONDS = 300
+#: A socket's path has at most 103 signs on macOS, and Voila adds 65 to that of the folder.
+_LONGEST = 38
 #: The page takes everything from its own server; what a template would fetch from elsewhere is refused.
 _POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws: wss:; frame-ancestors 'self'"
@@ -57,18 +73,37 @@ def serve(
         raise ParameterError("`reident app` needs Voila: install the extra, pip install 'reident[app]'") from None
     port = _free(check_integer(port, "port", low=0, high=65_535))
     token = secrets.token_urlsafe(24)
-    shown = {"file": "" if file is None else str(file), "folder": str(Path.cwd()), "profile": profile, "jobs": jobs}
-    with scratch() as place:  # it holds names of files, no data
+    address = f"http://{_HOST}:{port}/?token={token}"
+
+    class Page(Voila):  # type: ignore[misc]
+        def launch_browser(self) -> None:
+            _open_browser(address, Path.cwd())
+
+    folder = Path.cwd()
+    shown = {"file": "" if file is None else str(file), "folder": str(folder), "profile": profile, "jobs": jobs}
+    with scratch(longest=_LONGEST) as place:  # it holds names of files, no data
         nbformat.write(page(shown), place / "reident.ipynb")
         arguments = [
             str(place / "reident.ipynb"), f"--port={port}", f"--Voila.ip={_HOST}", "--Voila.port_retries=0",
-            f"--Voila.open_browser={browser}", "--Voila.log_level=WARN",
+            f"--Voila.open_browser={browser}", "--Voila.log_level=WARN", f"--Voila.root_dir={place}",
+            f"--Voila.connection_dir_root={place}", "--VoilaConfiguration.file_allowlist=[]",
+            f"--MappingKernelManager.cull_idle_timeout={_CULL_SECONDS}",
+            f"--MappingKernelManager.cull_interval={max(1, _CULL_SECONDS // 10)}",
         ]  # fmt: skip
-        if sys.platform != "win32":
+        if sys.platform != "win32" and len(str(place)) <= _LONGEST:
             arguments.append("--KernelManager.transport=ipc")  # what is said to the kernel passes no network at all
-        print(f"http://{_HOST}:{port}/?token={token}\nCtrl-C ends it.", flush=True)
+        print(f"{address}\nCtrl-C ends it.", flush=True)
         headers = {"headers": {"Content-Security-Policy": _POLICY}}
-        Voila.launch_instance(argv=arguments, token=token, tornado_settings=headers)
+        os.environ.update(isolated_environment())
+        with contextlib.chdir(place):  # Voila reads its configuration, and Python modules, where it starts
+            Page.launch_instance(argv=arguments, token=token, tornado_settings=headers)
+
+
+def _open_browser(address: str, folder: Path) -> None:
+    """Open an address by a file that only this user can read: the list of processes would show the token."""
+    leading = private_file(folder / "open.html")
+    leading.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    threading.Thread(target=webbrowser.open, args=(leading.as_uri(),), daemon=True).start()
 
 
 def _free(port: int) -> int:

@@ -48,7 +48,7 @@ def _finite(points: FloatArray) -> BoolArray:
 
 
 def _zone(lat: FloatArray, lon: FloatArray) -> str:
-    return f"EPSG:{(32700 if np.median(lat) < 0 else 32600) + int((np.median(lon) + 180) // 6) + 1}"
+    return f"EPSG:{(32700 if np.median(lat) < 0 else 32600) + int((np.median(lon) + 180) % 360 // 6) + 1}"
 
 
 def _metres(lat: FloatArray, lon: FloatArray, system: str) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 import reident
-from reident.base import DataError, check_path
+from reident.base import DataError, check_path, check_replaceable, private_file, record_files
 from reident.workbench.knowledge import KnowledgePrice
 from reident.workbench.population import Population
 
@@ -122,11 +122,15 @@ class Verdict:
         }
 
     def save(self, out: str | Path) -> Path:
-        """Write ``verdict.json`` into a folder and return its path."""
+        """Write ``verdict.json`` into a folder and return its path; only this user can read it."""
         path = check_path(out, "out") / "verdict.json"
+        check_replaceable(path.parent, [path.name])
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
+            private_file(path).write_text(
+                json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n", "utf-8"
+            )
+            record_files(path.parent, [path.name])
         except OSError as error:
             raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from error
         return path

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 
-__all__ = ["mdav_clusters", "pair_clusters"]
+__all__ = ["mdav_clusters"]
 
 #: Records in a leaf of the tree, at most.
 _LEAF = 16
@@ -98,7 +98,9 @@ def _tree(points):
     while n > (_LEAF << levels):
         levels += 1
     n_nodes = (2 << levels) - 1
-    members = numbers(n)
+    members = np.empty(n, np.int64)
+    for i in range(n):
+        members[i] = i
     starts, counts = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
     low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
     counts[0] = n
@@ -118,7 +120,9 @@ def _tree(points):
             values = np.empty(count)
             for i in range(count):
                 values[i] = points[part[i], widest]
-            put(members[start : start + count], part[ranked(values)])
+            order = ranked(values)
+            for i in range(count):
+                members[start + i] = part[order[i]]
             half = count // 2
             starts[2 * node + 1], counts[2 * node + 1] = start, half
             starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half
@@ -240,51 +244,3 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, neares
             near, far = far, near
         stack[depth], stack[depth + 1] = far, near  # the nearer one is looked at first
         depth += 2
-
-
-@jit
-def pair_clusters(points, k):
-    """Partition points into clusters of k to 2k - 1 about pairs of the two most distant records.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, p)
-        One record a row, n >= k >= 1. Not modified.
-    k : int
-        Smallest size of a cluster.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Cluster of each record, 0, 1, ... in the order in which they are formed.
-
-    Notes
-    -----
-    While 3k records are left: of the two that are farthest apart, the first with its k - 1 nearest, then the second
-    with the k - 1 nearest of what is left. The rest is divided in the order of the table, k at a time, the last cluster
-    taking what remains. Of equally distant pairs and records the first is taken. Time O(n^3 p / k).
-    """
-    n = points.shape[0]
-    clusters = np.full(n, -1, np.int64)
-    left = numbers(n)
-    label = 0
-    while left.size >= 3 * k:
-        one, other, widest = 0, 0, -1.0
-        for i in left:
-            for j in left:
-                if i < j:
-                    distance = _distance(points, j, points[i])
-                    if distance > widest:
-                        one, other, widest = i, j, distance
-        for centre in (one, other):
-            gaps = np.empty(left.size)
-            for place in range(left.size):
-                gaps[place] = _distance(points, left[place], points[centre])
-            order = ranked(gaps)  # ties keep the table's order
-            clusters[left[order[:k]]] = label
-            left = left[clusters[left] < 0]
-            label += 1
-    n_left = max(left.size // k, 1)
-    for place in range(left.size):
-        clusters[left[place]] = label + min(place // k, n_left - 1)
-    return clusters

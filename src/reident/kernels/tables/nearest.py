@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import choquet_one
 
@@ -43,7 +43,9 @@ def build_tree(points, split_weights):
     """
     m, p = points.shape
     most = 4 * (m // _LEAF + 1)
-    order = numbers(m)
+    order = np.empty(m, np.int64)
+    for i in range(m):
+        order[i] = i
     spans = np.zeros((most, 3), np.int64)
     low = np.empty((most, p))
     high = np.empty((most, p))
@@ -68,10 +70,13 @@ def build_tree(points, split_weights):
                 widest = extent
                 axis = c
         if last - first > _LEAF and axis >= 0:
+            part = order[first:last].copy()
             values = np.empty(last - first)
-            for i in range(first, last):
-                values[i - first] = points[order[i], axis]
-            put(order[first:last], order[first:last][ranked(values)])
+            for i in range(last - first):
+                values[i] = points[part[i], axis]
+            by_value = ranked(values)
+            for i in range(last - first):
+                order[first + i] = part[by_value[i]]
             middle = (first + last) // 2
             spans[node, 2] = nodes
             spans[nodes, 0], spans[nodes, 1] = first, middle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from typing import Any
 
@@ -100,15 +99,14 @@ def sweeps(plan: Profile, _seed: int) -> dict[str, Sweep]:
         "repetitions": plan.draws,
         "shared": ["file", "model", "drawn", "time_limit_s"],
     }
-    if importlib.util.find_spec("splink") is not None:
-        # The stem and what is not shared are those of the trials, hence the streams and so the records drawn.
-        chosen["probabilistic"] = {
-            "grid": [{**file, **common, "distance": "probabilistic"} for file in files],
-            "trial": probabilistic_trial,
-            "repetitions": plan.probabilistic_draws,
-            "shared": ["file", "distance", *(name for name in _given(files) if name != "models")],
-            "stem": "abril2012",
-        }
+    # The stem and what is not shared are those of the trials, hence the streams and so the records drawn.
+    chosen["probabilistic"] = {
+        "grid": [{**file, **common, "distance": "probabilistic"} for file in files],
+        "trial": probabilistic_trial,
+        "repetitions": plan.probabilistic_draws,
+        "shared": ["file", "distance", *(name for name in _given(files) if name != "models")],
+        "stem": "abril2012",
+    }
     return chosen
 
 
@@ -157,7 +155,7 @@ def claims(plan: Profile, _seed: int, frames: dict[str, pd.DataFrame]) -> pd.Dat
 
 
 def _with_probabilistic(trials: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Add probabilistic linkage of the first draws, missing for the others and where splink is not installed."""
+    """Add probabilistic linkage of the first draws, missing for the others."""
     linked = trials["trials"].drop(columns=list(CONDITIONS), errors="ignore")
     if "probabilistic" not in trials:
         return linked.assign(ratio_probabilistic=np.nan, tied_probabilistic=np.nan)

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from reident.base import FloatArray
-from reident.kernels.tables.choquet import zeta_transform
-from reident.kernels.tables.linkage_rows import mean_rows
 from reident.tables.choquet._benders import Solution
 from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._linkage_rows import mean_rows
 from reident.tables.choquet._margin_oracle import quiet_solver
+from reident.tables.choquet.fuzzy_measure import zeta_transform
 
 __all__ = ["solve_milp"]
 
@@ -22,7 +22,8 @@ __all__ = ["solve_milp"]
 def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem, deadline: float) -> Solution:
     """Solve (13) to (17) of Abril et al. (2012): a binary variable a block, a row for every rival, Moebius variables.
 
-    (14) prints one sum over all pairs where each pair needs its own row (erratum 4); C is no distance (erratum 2).
+    (14) prints one sum over all pairs where each pair needs its own row (erratum 4); C is no distance (erratum 2); the
+    printed bounds of Moebius values, -(p-1) and p-1, exclude measures of five columns and more (erratum 9).
 
     Rows are divided by their range, which makes the constant C = 1 + eps large enough for all of them; nothing else is
     done to help the solver. Blocks are all records here, impossible ones included.
@@ -40,9 +41,8 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     high = np.concatenate(
         [np.full(blocks.size, highspy.kHighsInf), [1.0], np.full(shape.shape[0] - 1, highspy.kHighsInf)]
     )
-    bound = 1.0 if model == "weighted_mean" else max(1.0, p - 1.0)
-    least = 0.0 if model == "weighted_mean" else -bound
-    solver = _load(matrix, low, high, size, n, least, bound)
+    bounds = (np.zeros(p), np.ones(p)) if model == "weighted_mean" else moebius_bounds(p)
+    solver = _load(matrix, low, high, n, bounds)
     solver.setOptionValue("time_limit", max(deadline - time.perf_counter(), 1e-3))
     solver.run()
     info = solver.getInfo()
@@ -52,8 +52,21 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     values = np.array(solver.getSolution().col_value)
     x, given_up = values[:size], int(np.rint(values[size:]).sum())
     if model == "choquet":
-        x = np.asarray(zeta_transform(np.concatenate([[0.0], x]), 1.0))
+        x = zeta_transform(np.concatenate([[0.0], x]), 1.0)
     return Solution(x, given_up, lower, [])
+
+
+def moebius_bounds(p: int) -> tuple[FloatArray, FloatArray]:
+    """Return the least and greatest Moebius value of each non-empty set over all fuzzy measures on p columns.
+
+    The extremes of a set of s columns are attained by the measures that are 1 on its subsets of at least t columns,
+    whose Moebius value is (-1)^(s-t) C(s-1, t-1) (Grabisch and Miranda, 2015).
+    """
+    attained = [[(-1) ** (s - t) * math.comb(s - 1, t - 1) for t in range(1, s + 1)] for s in range(1, p + 1)]
+    sizes = np.array([mask.bit_count() for mask in range(1, 2**p)])
+    least = np.array([min(0, *values) for values in attained], dtype=float)
+    greatest = np.array([max(values) for values in attained], dtype=float)
+    return least[sizes - 1], greatest[sizes - 1]
 
 
 def _all_rows(release: FloatArray, known: FloatArray, model: str) -> sparse.csr_array:
@@ -100,13 +113,14 @@ def _structure(p: int, model: str) -> sparse.csr_array:
 
 
 def _load(
-    matrix: sparse.csr_array, low: FloatArray, high: FloatArray, size: int, n: int, least: float, bound: float
+    matrix: sparse.csr_array, low: FloatArray, high: FloatArray, n: int, bounds: tuple[FloatArray, FloatArray]
 ) -> highspy.Highs:
+    size = bounds[0].size
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = size + n, matrix.shape[0]
     model.col_cost_ = np.concatenate([np.zeros(size), np.ones(n)])
-    model.col_lower_ = np.concatenate([np.full(size, least), np.zeros(n)])
-    model.col_upper_ = np.concatenate([np.full(size, bound), np.ones(n)])
+    model.col_lower_ = np.concatenate([bounds[0], np.zeros(n)])
+    model.col_upper_ = np.concatenate([bounds[1], np.ones(n)])
     model.row_lower_, model.row_upper_ = low, high
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     model.a_matrix_.start_ = matrix.indptr

@@ -183,7 +183,7 @@ def learn_linkage(
     model : {"weighted_mean", "choquet", "bilinear"}
         Weights of single columns, of all sets of columns, or of all products of two columns' differences.
     method : {"benders", "milp", "climb"}
-        Conflicts and covering (fast, with a certificate), the paper's mixed integer programme as printed, or a search
+        Conflicts and covering (fast, with a certificate), the paper's mixed integer programme, or a search
         of 1,000 lines: a good result in a moment, with no proof, and the same one on every machine.
     time_limit_s : float
         Seconds after which the best result so far is returned with its bounds; "climb" needs no limit.

@@ -1,7 +1,6 @@
-"""Metric. What analyses of networks find in a release of what they find in the original, from 0 to 1.
+"""Metric. Utility of a released network: agreement of an analysis of the release with one of the original.
 
-All grow with utility, are 1 for the original, and take two networks on the same nodes under the same names. Each stands
-for one kind of analysis; none of them is a verdict.
+Each lies in [0, 1], is 1 for the original, and takes two networks on the same nodes under the same names.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> 
 
 def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
     """Return both networks and how many edges they have in common."""
-    from reident.kernels.networks.network import count_shared
+    from reident.networks._rows import count_shared
 
     first, second = _both(original, release)
-    return first, second, int(count_shared(first.indptr, first.indices, second.indptr, second.indices))
+    return first, second, count_shared(first.indptr, first.indices, second.indptr, second.indices)
 
 
 def edge_overlap(original: Any, release: Any) -> float:
@@ -230,7 +229,7 @@ def _among_largest(values: FloatArray, count: int) -> FloatArray:
 
 def component_kept(original: Any, release: Any) -> float:
     """Return the ratio of the sizes of the largest components, the smaller over the larger; as `edges_kept`."""
-    from reident.kernels.networks.network import components
+    from reident.networks._rows import components
 
     def largest(network: Network) -> float:
         return float(np.bincount(components(network.indptr, network.indices)).max())

@@ -1,6 +1,6 @@
-"""Metric. What analyses of places and distances find in a release of what they find in the original, from 0 to 1.
+"""Metric. Utility of released places and distances: agreement of an analysis of the release with one of the original.
 
-All grow with utility and are 1 for the original. Each stands for one kind of analysis; none of them is a verdict.
+Each lies in [0, 1] and is 1 for the original.
 """
 
 from __future__ import annotations

@@ -1,0 +1,153 @@
+"""All of a file is read, or a sentence says what is not; what a file holds decides, not what it is called."""
+
+import contextlib
+import csv
+import gzip
+import io
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reident as rd
+from reident.base import DataError, ParameterError
+from reident.data.delimited import read_delimited
+
+
+def lines_of(n=2000):
+    return ["i;name;age", *(f"{i};n{i};{i % 90}" for i in range(n))]
+
+
+def written(path, lines):
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_quote_that_nothing_closes_loses_no_record(tmp_path):
+    lines = lines_of()
+    lines[801] = '800;"n800;80'
+    lines[1501] = '1500;"n" 1500;60'
+    found = rd.open_file(written(tmp_path / "a.csv", lines))
+    assert found.data["i"].tolist() == list(range(2000))
+    assert found.data["name"][800] == '"n800'
+    assert found.data["name"][1500] == '"n" 1500'
+    assert any("2 line(s) have a quote without a partner" in line and "802, 1502" in line for line in found.receipts)
+
+
+def test_quotes_that_join_two_records_are_refused_by_their_lines(tmp_path):
+    lines = lines_of()
+    lines[801], lines[1501] = '800;"n800;80', '1500;n1500";60'
+    with pytest.raises(DataError, match="line 802 that closes in line 1502"):
+        rd.open_file(written(tmp_path / "a.csv", lines))
+    lines = lines_of()
+    lines[801] = '800;"n;800;80'
+    with pytest.raises(DataError, match="line 802"):
+        rd.open_file(written(tmp_path / "a.csv", lines))
+
+
+def test_line_breaks_in_cells_are_counted(tmp_path):
+    lines = lines_of(300)
+    lines[100] = '99;"first\nsecond\nthird";9'
+    lines[200] = '199;"n" Ltd;19'
+    found = rd.open_file(written(tmp_path / "a.csv", lines))
+    assert len(found.data) == 300
+    assert found.data["name"][99] == "first\nsecond\nthird"
+    assert any("1 record(s) have line breaks in their cells and fill 3 lines" in line for line in found.receipts)
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)
+
+
+@given(
+    st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=8), st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+)
+def test_what_a_writer_of_csv_quotes_comes_back_or_is_refused(tmp_path_factory, rows, quoting):
+    rows = [(f"k{i}", *row[1:]) for i, row in enumerate(rows)]
+    text = io.StringIO()
+    csv.writer(text, delimiter=";", quoting=quoting, lineterminator="\n").writerows([("key", "b", "c"), *rows])
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    path.write_text(text.getvalue(), encoding="utf-8", newline="")
+    broken = any("\n" in cell for row in rows for cell in row)
+    with contextlib.suppress(DataError) if broken else contextlib.nullcontext():  # two lines may be records each
+        table = read_delimited(path, separator=";", names=())[0]
+        assert list(table.itertuples(index=False, name=None)) == rows
+
+
+def test_cells_of_any_length_are_read(tmp_path):
+    lines = ["nr;outline;t", *(f"{i};{'1.5 2.5,' * 30_000};x" for i in range(4))]
+    assert rd.open_file(written(tmp_path / "a.csv", lines)).data["outline"].str.len().tolist() == [240_000] * 4
+
+
+def test_zero_bytes_behind_the_beginning_are_no_text(tmp_path):
+    (tmp_path / "a.csv").write_bytes("\n".join(lines_of()).encode() + b"\n1;\0;2\n")
+    with pytest.raises(DataError, match="zero bytes"):
+        rd.open_file(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("kind", ["geojson", "gpkg", "shp", "fgb", "xlsx", "parquet", "sav", "dta"])
+def test_a_name_does_not_choose_what_reads_a_file(tmp_path, kind):
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    vrt = f'<OGRVRTDataSource><OGRVRTLayer name="secret"><SrcDataSource>{tmp_path}/secret.csv</SrcDataSource>'
+    (tmp_path / f"a.{kind}").write_text(f"{vrt}</OGRVRTLayer></OGRVRTDataSource>")
+    with pytest.raises(DataError, match="must hold what its name says"):
+        rd.open_file(tmp_path / f"a.{kind}")
+
+
+def test_a_database_that_is_no_geopackage_and_old_workbooks_are_refused(tmp_path):
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "a.gpkg") as base:
+        base.execute("create table t (a)")
+    base.close()
+    with pytest.raises(DataError, match="must be a GeoPackage"):
+        rd.open_file(tmp_path / "a.gpkg")
+    (tmp_path / "a.xls").write_bytes(b"\xd0\xcf\x11\xe0")
+    with pytest.raises(DataError, match=r"save it as \.xlsx"):
+        rd.open_file(tmp_path / "a.xls")
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "csv", "xlsx", "parquet"])
+def test_reading_keeps_to_the_memory_that_is_named(tmp_path, monkeypatch, kind):
+    path = tmp_path / f"a.{kind}"
+    if kind == "csv.gz":
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            for _ in range(20):
+                file.write(b"1,2\n" * 250_000)
+    elif kind == "csv":
+        path.write_bytes(b"a,b\n" + b"1,2\n" * 4_000_000)
+    elif kind == "xlsx":  # a cell in each row and column: 5 KB, and 67 million cells as a table
+        book = openpyxl.Workbook()
+        for i in range(1, 8193):
+            book.active.cell(i, i, i)
+        book.save(path)
+    else:
+        column = pa.chunked_array([pa.DictionaryArray.from_arrays(np.zeros(10_000_000, np.int8), ["a"])])
+        pq.write_table(pa.table({"a": column}), path)
+    monkeypatch.setenv("REIDENT_MEMORY", "140M")
+    with pytest.raises(ParameterError, match="`file` must lead to what fits into memory"):
+        rd.open_file(path)
+
+
+def test_a_lone_cell_far_out_in_a_sheet_is_no_million_rows(tmp_path):
+    book = openpyxl.Workbook()
+    for i, row in enumerate([("nr", "age"), (1, 30), (2, 40.5), (3, 50)], 1):
+        for j, cell in enumerate(row, 1):
+            book.active.cell(i, j, cell)
+    book.active.cell(1, 16_000, "far")
+    book.active.cell(4, 16_000, "x")
+    book.save(tmp_path / "a.xlsx")
+    found = rd.open_file(tmp_path / "a.xlsx").data
+    assert found.columns.tolist() == ["nr", "age", "far"]
+    assert found["nr"].tolist() == [1, 2, 3]
+    assert found["far"].tolist()[-1] == "x"
+
+
+def test_names_that_are_one_name_for_python_are_two_columns(tmp_path):
+    table = pd.DataFrame({"sex": ["f", "m", "f"], "ｓｅｘ": ["1", "2", "3"], "b": ["x", "y", "z"]})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    assert rd.open_file(tmp_path / "a.csv").data.columns.tolist() == list(table)

@@ -1,0 +1,88 @@
+"""YAML is read by the core schema of version 1.2, and what is written is read back, also by readers of version 1.1."""
+
+import time
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reident as rd
+from reident.base import DataError, ParameterError
+from reident.data._yaml import read_yaml, write_yaml
+from reident.workbench.recipe import Recipe, read_recipe, recipe_of
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
+ODD = st.sampled_from(
+    ["NO", "on", "01067", "12:30", "1e5", "0o17", "0x1F", "1_000", "2024-02-29", "~", "", ".5", "=", "<<"]
+)
+VALUES = st.recursive(
+    PLAIN | ODD, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(max_size=4) | ODD, v, max_size=4)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[DE, NO, yes, off, y]", ["DE", "NO", "yes", "off", "y"]),
+        ("[01067, 010, -012, 0]", ["01067", "010", "-012", 0]),
+        ("[12:30, 1:2:3, 190:20:30.15]", ["12:30", "1:2:3", "190:20:30.15"]),
+        ("[2024-02-29, 2024-02-29 10:00:00]", ["2024-02-29", "2024-02-29 10:00:00"]),
+        ("[1e-3, 1E5, .5, 5., -0.25, +7]", [0.001, 1e5, 0.5, 5.0, -0.25, 7]),
+        ("[0o17, 0x1F, 1_000, 0b1]", [15, 31, "1_000", "0b1"]),
+        ("[~, null, true, False, .inf]", [None, None, True, False, float("inf")]),
+        ("{NO: 1, 010: 2}", {"NO": 1, "010": 2}),
+    ],
+)
+def test_plain_words_have_the_meaning_of_the_core_schema(text, value):
+    found = read_yaml(text)
+    assert found == value
+    assert str(found) == str(value)  # 1 is not True
+
+
+@given(VALUES)
+def test_what_is_written_is_read_back(value):
+    assert read_yaml(write_yaml(value)) == value
+    assert yaml.safe_load(write_yaml(value)) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["a: &x [1, 2]\nb: *x", "&x [*x]", "[" * 5000, "a: 1\na: 2", "!!python/object:os.abort {}"]
+)
+def test_aliases_rings_and_towers_are_refused_at_once(text):
+    began = time.process_time()
+    with pytest.raises(yaml.YAMLError) as error:
+        read_yaml(text)
+    assert len(str(error.value)) < 1000
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "keep: 7", "keep: age", "keep: [yes, 3]", "withhold: {age: true}", "places: 7", "places: {lat: age}",
+        "columns: {age: 7}", "columns: [age]", "columns: {1: {role: other}}", "public: [a]", "public: {area: 3}",
+        "limit: yes", "file: 3",
+        "chain: [{method: mondrian, columns: age}]", "chain: [{method: mondrian, columns: [1]}]", "population: many",
+    ],
+)  # fmt: skip
+def test_a_recipe_with_a_value_of_the_wrong_kind_is_refused(tmp_path, text):
+    (tmp_path / "recipe.yaml").write_text(text)
+    with pytest.raises((ParameterError, DataError)):
+        read_recipe(tmp_path / "recipe.yaml")
+
+
+def test_a_recipe_reads_its_file_as_it_was_opened(tmp_path):
+    (tmp_path / "a.csv").write_text("age,sex,01\nNA,f,x\n30,m,y\n31,f,z\n")
+    reading = {"missing": [], "text": ["sex"]}
+    opened = rd.open_file(tmp_path / "a.csv", **reading)
+    again = read_recipe(recipe_of(opened, "a.csv", reading).write(tmp_path / "recipe.yaml")).open(tmp_path)
+    assert again.data.equals(opened.data)
+    assert again.data["age"].tolist() == ["NA", "30", "31"]
+
+
+def test_a_recipe_of_other_columns_than_the_file_has_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("age,sex\n30,m\n31,f\n")
+    for said in ({"columns": {"town": {"role": "quasi-identifier"}}}, {"keep": ["town"]}, {"withhold": ["town"]}):
+        with pytest.raises(ParameterError, match="must be columns of the file, got 'town'"):
+            Recipe(file="a.csv", **said).open(tmp_path)
