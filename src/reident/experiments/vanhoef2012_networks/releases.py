@@ -13,7 +13,6 @@ from reident.experiments.vanhoef2012_networks.graphs import network
 from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_degrees, degree_anonymise
 from reident.networks.edge_disclosure import edge_disclosure
 from reident.networks.graph import Network
-from reident.networks.kept import edge_overlap
 from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
 from reident.networks.mapping_quality import mapping_quality
 from reident.networks.passive import passive_attack
@@ -22,6 +21,7 @@ from reident.networks.propagation import propagate
 from reident.networks.properties import clustering_coefficient, network_properties
 from reident.networks.ranking import auc
 from reident.networks.spectral import spectral_match
+from reident.networks.utility import edge_overlap
 
 __all__ = ["METHODS", "anonymise", "attacked", "cost", "links", "probing", "release", "spectral"]
 
