@@ -27,7 +27,8 @@ ONE_VALUE = {
     },
     "vanhoef2012_networks": {
         "graphs": ["les_miserables"], "ks": [7], "methods": ["supergraph"], "cost_graphs": ["les_miserables"],
-        "cost_ks": [3], "probing_graphs": ["les_miserables"], "probing_ks": [4], "schemes": ["1"], "repetitions": 1, "probing_repetitions": 1,
+        "cost_ks": [3], "probing_graphs": ["les_miserables"], "probing_ks": [4], "schemes": ["1"], "repetitions": 1,
+        "probing_repetitions": 1,
     },
     "vanhoef2012_attacked_releases": {
         "graphs": ["les_miserables"], "attack_ks": [7], "attack_methods": ["direct"], "copy_shares": [0.8],
@@ -41,6 +42,12 @@ ONE_VALUE = {
         "repetitions": 1,
     },
 }  # fmt: skip
+
+#: Verdicts of exact claims besides "agrees", of documents with errata or with data that are not at hand.
+NOT_EXACT = {
+    "vanhoef2012_networks": {"differs", "document in error", "not comparable"},
+    "vanhoef2012_network_attacks": {"differs", "not comparable"},
+}
 
 
 def run(notebook, target, parameters):
@@ -73,7 +80,7 @@ def test_reproduce_runs_the_smoke_profile_and_figures_draws_it_again(name, tmp_p
     claims = pd.read_csv(folder / "claims.csv")
     assert {*claims["verdict"]} <= VERDICTS
     assert claims["item"].tolist() == [claim.item for claim in rd.claims(name)]
-    assert not claims.query("kind == 'exact'")["verdict"].isin(["open", "undecidable"]).any()
+    assert {*claims.query("kind == 'exact'")["verdict"]} <= {"agrees"} | NOT_EXACT.get(name, set())
     page = (tmp_path / "index.html").read_text()
     assert claims["item"].iloc[-1] in page
     stored = {file: file.read_bytes() for file in (tmp_path / "trials" / name).iterdir()}

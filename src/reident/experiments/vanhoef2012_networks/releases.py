@@ -157,7 +157,7 @@ def _passively(
     nodes = list(truth)
     chosen = rng.choice(len(nodes), min(n_seeds, len(nodes) // 10), replace=False)
     given = {nodes[i]: truth[nodes[i]] for i in chosen}
-    measured = {}
+    measured: dict[str, float] = {}
     for suffix, seeds in (("", given), ("_seedless", None)):
         with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             mapping = passive_attack(renamed.network, known, seeds).mapping
