@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-from reident import great_circle_km, locate_by_population
 from reident.studies.released_maps import overlap
 from reident.studies.released_maps.trials import SCATTER_KM, errors_km
+
+from reident import great_circle_km, locate_by_population
 
 RECORDS = 500
 

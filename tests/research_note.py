@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pandas as pd
+from reident.studies.released_maps import reference_sets as example
 
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import reference_sets as example
 
 NOTE = Path(__file__).parents[1] / "paper" / "distances-are-a-map.md"
 

@@ -11,7 +11,6 @@ from . import (
     plotting as plotting,
     queries as queries,
     runner as runner,
-    studies as studies,
     tables as tables,
     workbench as workbench,
 )

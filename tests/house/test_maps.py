@@ -21,7 +21,6 @@ from reident.plotting._scales import Scale, choose_scale, evenness
 from reident.plotting._sentence import sentence
 from reident.plotting._style import for_print
 from reident.rumap import NOTHING, ORIGINAL, anchor
-from reident.studies.catalogue import STUDIES
 
 FAULTS = ("on_text", "on_point", "on_line", "on_shape", "off_axes", "outside")
 
@@ -186,19 +185,6 @@ def test_releases_without_an_order_are_not_joined():
     assert [line for line in plot_ru_map(parted).get_lines() if line.get_zorder() == 3] == []
     for values in (["1 km, 3 km", "5 km, 15 km"], ["1e-05", "0.1", "2"], ["5", "4"]):
         assert looks_of(crowded(1, values), None)["method a"].joined
-
-
-MAPS = ["holohan2017", "kroll2016", "vanhoef2012_tables"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("study", MAPS)
-def test_no_map_of_the_house_has_a_text_on_a_mark(study, smoke):
-    results, _ = smoke(study)
-    drawings = STUDIES[study].drawings()
-    for name in [name for name in drawings if "ru-map" in name]:
-        found = overlaps(drawings[name](results))
-        assert not {what: found[what] for what in FAULTS if found[what]}, name
 
 
 @given(st.floats(0.002, 0.998), st.sampled_from(["linear", "log", "loss", "logit"]))

@@ -9,9 +9,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks import _hidden_coordinates, _noise_size, _reference_level, _reference_sets, _towns
+from reident.studies.released_maps import isgp, overlap, protection, trials
 
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import isgp, overlap, protection, trials
 
 #: Not a result of the seed.
 CLOCKS = {"seconds", "cpu_seconds", "commit"}

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-
-from reident import great_circle_km, locate_by_reference_sets, recover_coordinates
-from reident.data.datasets import embedded_file
-from reident.plotting import overlaps
 from reident.studies.released_maps import figures, isgp, overlap
 from reident.studies.released_maps import reference_sets as example
 from reident.studies.released_maps.protection import CANDIDATES, Candidate, protect
 from reident.studies.released_maps.trials import FAILING, FITTING, LEVELS, WRONG_KM, country, people
+
+from reident import great_circle_km, locate_by_reference_sets, recover_coordinates
+from reident.data.datasets import embedded_file
+from reident.plotting import overlaps
 from research_note import NOTE, exact_now, measured, note
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from reident.studies.released_maps import reference_sets as example
+from reident.studies.released_maps.trials import FITTING, country, people
 
 from reident import great_circle_km, locate_by_population
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import reference_sets as example
-from reident.studies.released_maps.trials import FITTING, country, people
 from research_note import NOTE, exact_now, measured, note
 
 

@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-
-from real_data import needs
-from reident import Hierarchy, k_anonymise
-from reident.data import papers
-from reident.data.datasets import load_adult, remote_file
 from reident.studies.comparison import ledger
 from reident.studies.holohan2017.cases import anonymous, case, hierarchies_of
 from reident.studies.holohan2017.figures import FIGURES
 from reident.studies.holohan2017.lists import POPULATIONS, lists_trial, plausible
 from reident.studies.holohan2017.readings import _figure_1, _suppression
-from reident.tables.k_epsilon import class_noise_scales
 from rows_of_figures import assert_rows_aligned
+
+from real_data import needs
+from reident import Hierarchy, k_anonymise
+from reident.data import papers
+from reident.data.datasets import load_adult, remote_file
+from reident.tables.k_epsilon import class_noise_scales
 
 SEED = 2017
 

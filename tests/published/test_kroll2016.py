@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
+from reident.studies.kroll2016 import frames as study_frames
+from reident.studies.kroll2016 import scenarios, trials, uses
+from reident.studies.kroll2016.figures import FIGURES
+from rows_of_figures import assert_rows_aligned
 
 from reident import great_circle_km
 from reident.data import datasets
 from reident.data.papers import published
 from reident.places.common_subgraph import common_subgraph_attack
-from reident.studies.kroll2016 import frames as study_frames
-from reident.studies.kroll2016 import scenarios, trials, uses
-from reident.studies.kroll2016.figures import FIGURES
-from rows_of_figures import assert_rows_aligned
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-
-from reident import TreeCounter, k_anonymity, l_diversity, multiplicative_weights, published, simulate_ratings
-from reident.data.datasets import load_vanhoef2012_table
-from reident.data.papers import claims
-from reident.queries.pan_private import density_error_bound
 from reident.studies.comparison import PUBLIC, compare
 from reident.studies.study import Results
 from reident.studies.vanhoef2012_tables import argument, histories, mechanisms, tables
@@ -19,6 +14,11 @@ from reident.studies.vanhoef2012_tables import frames as study_frames
 from reident.studies.vanhoef2012_tables.figures import FIGURES
 from reident.studies.vanhoef2012_tables.statements import compare_with_print, composition_adds, entropy_statement
 from rows_of_figures import assert_rows_aligned
+
+from reident import TreeCounter, k_anonymity, l_diversity, multiplicative_weights, published, simulate_ratings
+from reident.data.datasets import load_vanhoef2012_table
+from reident.data.papers import claims
+from reident.queries.pan_private import density_error_bound
 
 QUASI = ["zip", "age", "nationality"]
 
