@@ -225,9 +225,11 @@ def _head(
 
 def _raise_panels(figure: Figure, axes: Sequence[Axes], rows: int) -> None:
     """Make a figure higher until each panel is at least half as high as wide."""
-    boxes = [ax.get_window_extent() for ax in axes]
-    lacking = 0.5 * boxes[0].width - min(box.height for box in boxes)
-    if lacking > 0:
+    for _ in range(3):  # the key below grows with the figure
+        boxes = [ax.get_window_extent() for ax in axes]
+        lacking = 0.5 * boxes[0].width - min(box.height for box in boxes)
+        if lacking <= 0:
+            return
         figure.set_figheight(figure.get_figheight() + rows * lacking / figure.dpi)
         figure.draw_without_rendering()
 
