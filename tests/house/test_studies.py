@@ -74,7 +74,7 @@ def test_a_package_names_its_studies_by_an_entry_point(tmp_path):
     ("source", "reason"),
     [
         ("STUDY = None", "must name a Study, got NoneType"),
-        ("from reident.studies.abril2012 import STUDY", "got 'abril2012', which another study has"),
+        ("from reident.studies.holohan2017 import STUDY", "got 'holohan2017', which another study has"),
         ("import nowhere", "No module named 'nowhere'"),
     ],
 )
@@ -89,4 +89,4 @@ def test_a_package_with_a_broken_study_is_told_and_left_out(tmp_path, source, re
     assert "the package the-awry is left out" in done.stderr
     assert reason in done.stderr
     assert len(done.stderr.splitlines()) == 1
-    assert STUDIES["abril2012"].title in done.stdout
+    assert STUDIES["holohan2017"].title in done.stdout

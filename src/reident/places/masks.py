@@ -28,6 +28,7 @@ from reident.places.areas import areas_of, drawn_within, nearest_within, warn_le
 from reident.places.points import (
     degrees_of,
     longitudes_within,
+    projected,
     read_places,
     same_kind,
     sphere_vectors,
@@ -291,11 +292,13 @@ def _at_centres(
 
 def _is_true_to_scale(crs: Any, lat: FloatArray, lon: FloatArray) -> bool:
     """Decide whether lengths in a projected CRS are those of the ground, within 5 %, at all places."""
-    import pyproj
-
-    scales = pyproj.Proj(crs).get_factors(longitudes_within(lon), lat)
-    both = np.concatenate([np.atleast_1d(scales.meridional_scale), np.atleast_1d(scales.parallel_scale)])
-    return bool((np.abs(both - 1) < 0.05).all())
+    unit, length_m = crs.axis_info[0].unit_conversion_factor, 1000.0
+    here = np.stack(projected(lat, lon, crs))
+    for bearing in (0.0, np.pi / 2):
+        there = np.stack(projected(*destination(lat, lon, length_m / RADIUS_M, bearing), crs))
+        if (np.abs(unit * np.hypot(*(there - here)) / length_m - 1) >= 0.05).any():
+            return False
+    return True
 
 
 def _grid_of_crs(points: Any, cell_m: float) -> tuple[FloatArray, FloatArray, FloatArray]:

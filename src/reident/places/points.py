@@ -127,13 +127,13 @@ def check_crs(crs: Any, name: str) -> Any:
     """
     if crs is None:
         return None
-    import pyproj
-
-    if not isinstance(crs, pyproj.CRS):
+    if not hasattr(crs, "to_wkt"):
         check_text(crs, name)
+    import geopandas as gpd
+
     try:
-        system = pyproj.CRS(crs)
-    except pyproj.exceptions.CRSError:
+        system = gpd.GeoSeries([], crs=crs).crs
+    except RuntimeError:  # that of pyproj
         raise ParameterError(f"`{name}` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
     is_earth = system.ellipsoid is not None and abs(system.ellipsoid.semi_major_metre / 6_378_137 - 1) < 0.01
     if not (system.is_geographic or system.is_projected) or system.is_geocentric or not is_earth:
@@ -150,6 +150,14 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
 
     there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
     return there.y.to_numpy(float), there.x.to_numpy(float)
+
+
+def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> tuple[FloatArray, FloatArray]:
+    """Return east and north in a reference system of latitudes and longitudes, degrees."""
+    import geopandas as gpd
+
+    there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
+    return there.x.to_numpy(float), there.y.to_numpy(float)
 
 
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:

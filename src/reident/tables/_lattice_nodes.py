@@ -57,8 +57,7 @@ class Coded:
                 self.value_of[j].append(np.unique(labels, return_index=True)[1])
         self.tuple_of, n_tuples = class_ids(columns)
         first = first_rows(self.tuple_of, n_tuples)
-        small = np.int16 if max(n_values) < 2**15 else np.int32
-        self.columns = np.stack([codes[first].astype(small) for codes in columns])
+        self.columns = np.stack([codes[first].astype(np.intp) for codes in columns])
         self.weights = np.bincount(self.tuple_of, minlength=n_tuples)
         self.counts = [np.bincount(codes) for codes in columns]
         self.values = values

@@ -127,7 +127,9 @@ def sensitive_runs(ids: IntArray, codes: IntArray, weights: IntArray | None = No
     An entry stands for one record, or for as many as `weights` says.
     """
     n_classes, n_codes = int(ids.max()) + 1, int(codes.max()) + 1
-    order = np.lexsort((codes, ids))
+    # By class and, inside a class, by code; small numbers are sorted in linear time.
+    order = np.argsort(codes.astype(np.min_scalar_type(n_codes)), kind="stable")
+    order = order[np.argsort(ids[order].astype(np.min_scalar_type(n_classes)), kind="stable")]
     ids, codes = ids[order], codes[order]
     first = np.flatnonzero(np.r_[True, (ids[1:] != ids[:-1]) | (codes[1:] != codes[:-1])])
     if weights is None:

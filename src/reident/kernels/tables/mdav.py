@@ -50,14 +50,14 @@ def mdav_clusters(points, k):
         _add(total, rest, points[i], 1.0)
     nearest = np.empty(k, np.int64)
     distances = np.empty(k)
-    stack = np.empty(2 * counts.size, np.int64)
+    stack, bounds = np.empty(2 * counts.size, np.int64), np.empty(2 * counts.size)
     size, label = n, 0
     while size >= 2 * k:
-        r = _farthest(points, (total + rest) / size, members, starts, counts, low, high, stack)
+        r = _farthest(points, (total + rest) / size, members, starts, counts, low, high, stack, bounds)
         several = size >= 3 * k
         centre = points[r]
         for _ in range(2):
-            _k_nearest(points, centre, members, starts, counts, low, high, stack, nearest, distances)
+            _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances)
             for record in nearest:
                 clusters[record] = label
                 _add(total, rest, points[record], -1.0)
@@ -66,7 +66,7 @@ def mdav_clusters(points, k):
             size -= k
             if not several:
                 break
-            centre = points[_farthest(points, points[r], members, starts, counts, low, high, stack)]
+            centre = points[_farthest(points, points[r], members, starts, counts, low, high, stack, bounds)]
         if not several:
             break
     for i in range(n):
@@ -154,78 +154,64 @@ def _remove(points, record, leaf, members, starts, counts, low, high):
 
 
 @jit
-def _distance(points, record, centre):
-    total = 0.0
-    for c in range(centre.size):
-        step = points[record, c] - centre[c]
-        total += step * step
-    return total
-
-
-@jit
-def _greatest(low, high, node, centre):
-    """Return a bound above: no distance to a record of the node is greater, rounding included."""
-    total = 0.0
-    for c in range(centre.size):
-        step = max(high[node, c] - centre[c], centre[c] - low[node, c])
-        total += step * step
-    return total
-
-
-@jit
-def _least(low, high, node, centre):
-    """Return a bound below, rounding included."""
-    total = 0.0
-    for c in range(centre.size):
-        step = max(low[node, c] - centre[c], centre[c] - high[node, c], 0.0)
-        total += step * step
-    return total
-
-
-@jit
-def _farthest(points, centre, members, starts, counts, low, high, stack):
+def _farthest(points, centre, members, starts, counts, low, high, stack, bounds):
     """Return the record farthest from a point; of equally far ones the first."""
+    p = points.shape[1]
     best, best_distance = -1, -1.0
     first_leaf = counts.size // 2
-    stack[0] = 0
+    stack[0], bounds[0] = 0, np.inf
     depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if counts[node] == 0 or _greatest(low, high, node, centre) < best_distance:
+        if counts[node] == 0 or bounds[depth] < best_distance:
             continue
         if node >= first_leaf:
             for place in range(starts[node], starts[node] + counts[node]):
                 record = members[place]
-                distance = _distance(points, record, centre)
+                distance = 0.0
+                for c in range(p):
+                    step = points[record, c] - centre[c]
+                    distance += step * step
                 if distance > best_distance or (distance == best_distance and record < best):
                     best, best_distance = record, distance
             continue
-        near, far = 2 * node + 1, 2 * node + 2
-        if counts[near] and counts[far] and _greatest(low, high, near, centre) > _greatest(low, high, far, centre):
-            near, far = far, near
-        stack[depth], stack[depth + 1] = near, far  # the farther one is looked at first
-        depth += 2
+        for child in range(2 * node + 1, 2 * node + 3):
+            if counts[child] > 0:
+                # No distance to a record of the box is greater, rounding included.
+                bound = 0.0
+                for c in range(p):
+                    step = max(high[child, c] - centre[c], centre[c] - low[child, c])
+                    bound += step * step
+                stack[depth], bounds[depth] = child, bound
+                depth += 1
+        # The farther one is looked at first.
+        if depth > 1 and stack[depth - 2] == 2 * node + 1 and bounds[depth - 2] > bounds[depth - 1]:
+            stack[depth - 2], stack[depth - 1] = stack[depth - 1], stack[depth - 2]
+            bounds[depth - 2], bounds[depth - 1] = bounds[depth - 1], bounds[depth - 2]
     return best
 
 
 @jit
-def _k_nearest(points, centre, members, starts, counts, low, high, stack, nearest, distances):
+def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances):
     """Write the k records nearest to a point into `nearest`, by distance, then by place in the table."""
-    k = nearest.size
+    k, p = nearest.size, points.shape[1]
     found = 0
     first_leaf = counts.size // 2
-    stack[0] = 0
+    stack[0], bounds[0] = 0, 0.0
     depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if counts[node] == 0 or (found == k and _least(low, high, node, centre) > distances[k - 1]):
+        if counts[node] == 0 or (found == k and bounds[depth] > distances[k - 1]):
             continue
         if node >= first_leaf:
             for at in range(starts[node], starts[node] + counts[node]):
                 record = members[at]
-                distance = _distance(points, record, centre)
+                distance = 0.0
+                for c in range(p):
+                    step = points[record, c] - centre[c]
+                    distance += step * step
                 place = found
                 while place > 0 and (
                     distance < distances[place - 1]
@@ -239,8 +225,16 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, neares
                 distances[place], nearest[place] = distance, record
                 found = min(found + 1, k)
             continue
-        near, far = 2 * node + 1, 2 * node + 2
-        if counts[near] and counts[far] and _least(low, high, near, centre) > _least(low, high, far, centre):
-            near, far = far, near
-        stack[depth], stack[depth + 1] = far, near  # the nearer one is looked at first
-        depth += 2
+        for child in range(2 * node + 2, 2 * node, -1):
+            if counts[child] > 0:
+                # No distance to a record of the box is smaller, rounding included.
+                bound = 0.0
+                for c in range(p):
+                    step = max(low[child, c] - centre[c], centre[c] - high[child, c], 0.0)
+                    bound += step * step
+                stack[depth], bounds[depth] = child, bound
+                depth += 1
+        # The nearer one is looked at first.
+        if depth > 1 and stack[depth - 2] == 2 * node + 2 and bounds[depth - 1] > bounds[depth - 2]:
+            stack[depth - 2], stack[depth - 1] = stack[depth - 1], stack[depth - 2]
+            bounds[depth - 2], bounds[depth - 1] = bounds[depth - 1], bounds[depth - 2]
