@@ -68,6 +68,13 @@ def test_what_is_named_is_there(page):
         pkgutil.resolve_name(named)
 
 
+def test_the_example_of_the_readme_runs(capsys):
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)[1]
+    assert len(example.splitlines()) <= 12
+    exec(compile(example, "README.md", "exec"), {})
+    assert "precision=" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_the_site_is_built_offline(pages):
     pytest.importorskip("myst_nb")
