@@ -59,37 +59,6 @@ def test_every_profile_keeps_the_rules_of_its_study(study):
         assert set(study.conditions) <= set(own)
 
 
-def test_a_k_that_is_given_may_be_as_large_as_the_network(monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
-    study = STUDIES["vanhoef2012_networks"]
-
-    def ks(sweep, **given):
-        return {one["k"] for one in study.sweeps(study.plan("smoke", **given), 1)[sweep]["grid"]}
-
-    assert ks("release", ks=[5, 40, 77, 78]) == {1, 5, 40, 77}  # Les Misérables has 77 people
-    assert ks("attack", ks=[77]) == {1, 5}
-    assert ks("attack", attack_ks=[77]) == {1, 77}
-    # What a profile sets stays within half of the people.
-    assert ks("release", graphs=["les_miserables"]) == {1, 5}
-    quick = study.sweeps(study.plan("quick", graphs=["les_miserables"]), 1)
-    assert {one["k"] for one in quick["release"]["grid"]} == {1, 2, 10}
-    with pytest.raises(ParameterError, match=r"`ks` must be at most the people of some network \(77\), got \[78\]"):
-        ks("release", ks=[78])
-
-
-def test_methods_that_are_given_are_attacked_too(monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
-    study = STUDIES["vanhoef2012_networks"]
-
-    def methods(sweep, **given):
-        return {one["method"] for one in study.sweeps(study.plan("smoke", **given), 1)[sweep]["grid"]} - {"original"}
-
-    pair = ["relaxed", "relaxed, links bounded"]
-    assert methods("attack", methods=pair) == methods("release", methods=pair) == set(pair)
-    assert methods("attack", methods=pair, attack_methods=["direct"]) == {"direct"}
-    assert study.plan("quick").attack_methods == study.profiles["quick"].attack_methods
-
-
 @pytest.mark.parametrize(
     ("study", "given", "message"),
     [
@@ -134,9 +103,7 @@ def test_garbage_in_any_parameter_of_a_notebook_is_refused_by_name(study):
 
 @pytest.mark.parametrize(
     ("study", "name"),
-    [
-        ("vanhoef2012_networks", "n_seeds"),
-    ],
+    [],
 )
 def test_more_trials_than_any_machine_runs_are_refused_before_the_first(study, name):
     with pytest.raises(ParameterError, match=r"`(n_datasets|repetitions|n_seeds)` must "):
