@@ -18,7 +18,7 @@ from reident import (
 from reident._old_sweep import grid
 from reident.base import FloatArray
 from reident.data.simulate import OverlappingFiles, overlapping_files
-from reident.studies.kroll2016.scenarios import hospitals
+from reident.experiments.kroll2016_files import hospitals
 from reident.studies.released_maps.trials import SCATTER_KM, WRONG_KM, country, errors_km, invented_country, people
 
 __all__ = ["OVERLAPS", "PATTERNS", "RELEASES", "overlap", "overlap_trial"]
@@ -70,10 +70,7 @@ def _drawn(pattern: str, n: int, n_common: int, rng: np.random.Generator) -> tup
     """Return a release and a file, the public list of towns around them, and the outline."""
     name = {"population of Germany": "germany", "hospitals of England": "england"}.get(pattern)
     towns, area = country(name) if name else invented_country(int(rng.integers(1_000_000)))
-    if name == "england":
-        persons, _ = hospitals(int(rng.integers(1_000_000)))
-    else:
-        persons = people(towns, area, 2 * n, rng)
+    persons = hospitals(int(rng.integers(1_000_000))) if name == "england" else people(towns, area, 2 * n, rng)
     return overlapping_files(persons, n_original=n, n_known=n, n_common=n_common, rng=rng), towns, area
 
 
