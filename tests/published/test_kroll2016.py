@@ -201,15 +201,15 @@ def test_stored_searches_come_from_their_seeds():
     from pathlib import Path
 
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from benchmarks._kroll2016_searches import CELLS, COLUMNS, DATASETS, STEPS, measure
+    from benchmarks._kroll2016_searches import CELLS, COLUMNS, STEPS, measure
 
     stored = pd.read_csv(datasets.embedded_file("measured/kroll2016_searches.csv"))
     assert list(stored) == COLUMNS
     assert (stored["steps"] == STEPS).all()
-    cells = stored[COLUMNS[:3]].drop_duplicates().itertuples(index=False, name=None)
-    assert {*cells} == {*CELLS}
-    row = measure(DATASETS[1], *CELLS[0], steps=10_000)
-    ref = stored[(stored["dataset"] == DATASETS[1])].iloc[0]
+    graphs = [*stored[[*COLUMNS[:3], "dataset"]].itertuples(index=False, name=None)]
+    assert graphs == [(*cell, dataset) for cell, datasets in CELLS.items() for dataset in datasets]
+    row = measure(2017, "england", 20, 10, steps=10_000)
+    ref = stored[stored["dataset"] == 2017].iloc[0]
     for name in ("n_candidates", "density", "strong_n_links"):
         assert row[name] == pytest.approx(ref[name], abs=1e-6)
 
