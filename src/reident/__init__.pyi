@@ -68,6 +68,12 @@ from .places.spatial import (
     distance_utilities as distance_utilities,
     nearest_neighbour_agreement as nearest_neighbour_agreement,
 )
+from .places.uses import (
+    impute_from_neighbours as impute_from_neighbours,
+    local_slopes as local_slopes,
+    scan_cluster as scan_cluster,
+    spatial_eigenvectors as spatial_eigenvectors,
+)
 from .data.simulate import points_in_area as points_in_area, sample_network as sample_network
 from .networks.graph import DirectedNetwork as DirectedNetwork, Network as Network, as_network as as_network
 from .networks.files import read_graph as read_graph, write_graph as write_graph

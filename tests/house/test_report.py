@@ -3,11 +3,9 @@
 import re
 from urllib.parse import unquote
 
-import pandas as pd
 import pytest
 
 from reident import DataError, ParameterError, errata
-from reident.data._paths import data_folder
 from reident.data.papers import PAPERS
 from reident.runner.report import write_report
 from small_notebooks import finished_run

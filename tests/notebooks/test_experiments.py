@@ -25,6 +25,12 @@ ONE_VALUE = {
         "sigmas_deg": [0.02], "alphas": [0.4], "sigmas_km": [2.0], "jitters_km": [8.0], "n_original": 120,
         "n_known": 120, "n_common": 30, "n_datasets": 1, "repetitions": 2,
     },
+    "kroll2016": {
+        "scenarios": ["germany"], "n_reference_sets": [50], "reference_set_sizes": [4], "alphas": [0.4],
+        "more_reference_sets": [30], "larger_sets": [12], "second_alphas": [0.4], "steps": 1000, "n_simulations": 20,
+        "n_records": 150, "n_common": 20, "other_areas": ["disc"], "utility_sets": [10], "utility_sizes": [10],
+        "n_embeddings": 2, "n_datasets": 1, "repetitions": 2,
+    },
     "abril2012": {
         "files": ["2/3 2/4"], "n_records": 40, "n_simple": 1, "n_draws": 1, "time_limit_s": 0.3, "n_leakage": 1,
         "n_steps": 2, "race_records": [12], "race_limit_s": 0.3, "whole_limit_s": 0.2,

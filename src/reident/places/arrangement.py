@@ -109,7 +109,7 @@ def simulate_pairs(
 
     An attempt to break the setting that the paper recommends, in which `registration_attack` finds too few sure
     distances: what is expected of a released distance here depends on both places, not on their distance alone, and
-    neither matches nor labels are used. An attempt: the study kroll2016 measures how far it gets.
+    neither matches nor labels are used. An attempt: it fails on the setting that the paper recommends.
 
     Parameters
     ----------
