@@ -217,7 +217,6 @@ def texts_of(figure):
         ("vanhoef2012_networks", "passive-attack-on-releases"),
         ("vanhoef2012_networks", "probes"),
         ("vanhoef2012_networks", "ru-map-networks"),
-        ("vanhoef2012_tables", "section-3-3-class-attacks"),
         ("abril2012", "figure-1-lattice-m4-28"),
         ("abril2012", "figure-2-lattice-m6-385"),
         ("abril2012", "ru-map-maskings"),

@@ -124,7 +124,6 @@ def test_an_own_protection_is_told_in_full():
     [
         ("abril2012", {"n_records": 20, "k": 270}, r"`k` must be at most half of `n_records` \(20\), got 270"),
         ("abril2012", {"n_records": 30, "k": 20}, r"`k` must be at most half of `n_records` \(30\), got 20"),
-        ("vanhoef2012_tables", {"ks": [100_000]}, r"`ks` must be at most the people of a release \(300\), got 100000"),
     ],
 )
 def test_what_no_trial_could_do_is_refused_before_the_first(study, given, message):

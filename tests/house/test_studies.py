@@ -34,7 +34,7 @@ def test_declared_figures_are_drawn_and_every_profile_says_what_it_sweeps(study,
 
 
 def test_studies_are_selected_by_name_and_by_document():
-    assert [study.name for study in select_studies(["vanhoef2012"])] == ["vanhoef2012_tables", "vanhoef2012_networks"]
+    assert [study.name for study in select_studies(["vanhoef2012"])] == ["vanhoef2012_networks"]
     assert select_studies([]) == available_studies()
     with pytest.raises(ParameterError, match="`stem` must be one of"):
         select_studies(["nonsense"])

@@ -18,11 +18,8 @@ from reident.studies.comparison import (
     SIMULATION,
     VERDICTS,
     Beside,
-    held,
-    held_in_all,
     judge,
     judge_again,
-    ledger,
 )
 from reident.studies.together import STATISTICS, confidence, prediction, together
 
@@ -173,25 +170,6 @@ def test_rules_say_what_they_mean(rule):
         assert found == naive(rule, print_, {**row, "tolerance": tolerance})
         seen.add(found)
     assert {"agrees", "differs"} <= seen
-
-
-def test_a_statement_in_words_notices_a_reversal_and_no_more():
-    said = ledger(claims("vanhoef2012_tables"), [held("3.2: who is sampled is exposed", True, "")]).set_index("item")
-    assert said.loc["3.2: who is sampled is exposed", ["verdict", "power"]].tolist() == ["agrees", "reversal"]
-    for study in LISTED:
-        for row in stored(study).to_dict("records"):
-            assert row["published"] not in ("holds", "yes") or row["power"] != "any change", row["item"]
-
-
-@pytest.mark.parametrize(
-    ("effects", "verdict"),
-    [([1, 2, 3], "agrees"), ([1, 0, 3], "cannot tell"), ([0, 0, 0], "cannot tell"), ([1, -1, 0], "differs")],
-)
-def test_a_statement_about_several_settings_must_hold_in_each_and_cannot_be_told_where_all_are_alike(effects, verdict):
-    item = "severity rises with the number of releases"
-    row = ledger(claims("vanhoef2012_tables"), [held_in_all(item, effects, "")]).set_index("item").loc[item]
-    assert row["verdict"] == verdict
-    assert row["power"] == ("" if verdict == "differs" else "one setting")
 
 
 def test_statistics_of_a_table_are_recomputed_by_hand():

@@ -1,4 +1,7 @@
-"""Sections 3.1.1 and 3.1.3: how many known searches or ratings name a person, and what defends against it."""
+"""Vanhoef (2012), sections 3.1.1 and 3.1.3: the number of known searches or ratings that name a person.
+
+The files of AOL and Netflix cannot be had: ratings and searches are simulated, so that directions alone are judged.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from reident import Ratings, scoreboard_attack, simulate_ratings
-from reident.base import IntArray, Parameters
+from reident.base import IntArray
 
-__all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "search_trial"]
+__all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "renumbered", "search_trial"]
 
-#: What is done to the ratings before they are released. The first two shares are those that two subscribers found.
+#: Protections of ratings. The shares altered are those that two subscribers of Netflix reported.
 DEFENCES = (
     "as they are",
     "1 of 306 altered",
@@ -28,13 +31,13 @@ DEFENCES = (
 #: A title is of few if fewer than this share of all users rated it.
 _FEW = 0.02
 
-#: What is done to search histories beside taking the names out: days for which a number stays.
+#: Days for which a person keeps a number.
 _NEW_NUMBER = {"another number each year": 365, "another number each month": 30, "another number each day": 1}
 SEARCH_DEFENCES = ("one number a person", *_NEW_NUMBER, "terms of few left out")
 #: A term is of few if fewer than this share of all people searched for it.
 _RARE = 0.005
 
-_Told = tuple[int, float | None, float | None]
+_Known = tuple[int, float | None, float | None]
 _Histories = tuple[Ratings, IntArray, IntArray]
 
 
@@ -47,60 +50,68 @@ def _simulated(n_users: int, n_items: int, n_ratings: int) -> _Histories:
     return ratings, by_user, pointers
 
 
-def netflix_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
-    """Release ratings under a defence and attack people of whom some ratings are roughly known.
+def netflix_trial(
+    rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
+) -> dict[str, Any]:
+    """Release ratings under a defence of `DEFENCES` and attack users of whom `n_known` ratings are roughly known.
 
-    Stars are known up to one, days up to 14, and one rating in eight is not theirs at all. Parameters: ``n_users``,
-    ``n_items``, ``n_ratings``, ``defence``, ``n_known``, ``attacks``.
+    Stars are known up to one, days up to 14, and one rating in eight is false. `attacks` users are attacked.
+
+    Returns
+    -------
+    dict
+        Shares of attacked users that are named, and rightly; share of the ratings that the release keeps.
     """
-    histories = _simulated(params["n_users"], params["n_items"], params["n_ratings"])
+    histories = _simulated(n_users, n_items, n_ratings)
     ratings = histories[0]
-    released = _defended(ratings, params["defence"], rng)
-    dates = not params["defence"].startswith("no dates")
+    released = _defended(ratings, defence, rng)
+    has_dates = not defence.startswith("no dates")
 
-    def tell(items: IntArray, chosen: IntArray) -> list[_Told]:
+    def known(items: IntArray, chosen: IntArray) -> list[_Known]:
         stars = np.clip(ratings.stars[chosen] + rng.integers(-1, 2, len(chosen)), 1, 5)
         days = ratings.days[chosen] + rng.integers(-14, 15, len(chosen))
         return [
-            (int(item), float(value), float(day) if dates else None)
+            (int(item), float(value), float(day) if has_dates else None)
             for item, value, day in zip(items, stars, days, strict=True)
         ]
 
-    shares = _attacked(released, np.arange(ratings.n_users), histories, tell, params, rng)
-    return {**shares, "kept": _kept(released, ratings)}
+    shares = _attacked(released, np.arange(ratings.n_users), histories, known, n_known, attacks, rng)
+    return {**shares, "kept": len(released.users) / len(ratings.users)}
 
 
-def search_trial(params: Parameters, rng: np.random.Generator) -> dict[str, Any]:
-    """Release what people searched for under a defence and attack people of whom some searches are known.
+def search_trial(
+    rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
+) -> dict[str, Any]:
+    """Release search histories under a defence of `SEARCH_DEFENCES` and attack persons of whom some terms are known.
 
-    Which terms is known, not when, and one term in eight is not theirs. Parameters: as of `netflix_trial`.
+    Days are unknown, and one term in eight is false. Parameters and result as of `netflix_trial`.
     """
-    histories = _simulated(params["n_users"], params["n_items"], params["n_ratings"])
-    searches, defence = histories[0], params["defence"]
+    histories = _simulated(n_users, n_items, n_ratings)
+    searches = histories[0]
     released, owners = searches, np.arange(searches.n_users)
     if defence in _NEW_NUMBER:
-        released, owners = _renumbered(searches, _NEW_NUMBER[defence])
+        released, owners = renumbered(searches, _NEW_NUMBER[defence])
     elif defence.startswith("terms"):
         released = _without_rare(searches, _RARE)
 
-    def tell(items: IntArray, _: IntArray) -> list[_Told]:
+    def known(items: IntArray, _: IntArray) -> list[_Known]:
         return [(int(item), None, None) for item in items]
 
-    shares = _attacked(released, owners, histories, tell, params, rng)
-    return {**shares, "kept": _kept(released, searches)}
+    shares = _attacked(released, owners, histories, known, n_known, attacks, rng)
+    return {**shares, "kept": len(released.users) / len(searches.users)}
 
 
 def _attacked(
     released: Ratings,
     owners: IntArray,
     histories: _Histories,
-    tell: Callable[[IntArray, IntArray], list[_Told]],
-    params: Parameters,
+    known: Callable[[IntArray, IntArray], list[_Known]],
+    n_known: int,
+    attacks: int,
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """Return the shares of people that are named, and rightly; `owners` says whose each number of the release is."""
+    """Return the shares of persons that are named, and rightly; `owners` has the person behind each number."""
     ratings, by_user, pointers = histories
-    n_known, attacks = params["n_known"], params["attacks"]
     enough = np.flatnonzero(np.diff(pointers) >= 20)
     named, right = 0, 0
     for user in rng.choice(enough, attacks):
@@ -108,22 +119,18 @@ def _attacked(
         wrong = np.flatnonzero(rng.random(n_known) < 1 / 8)
         chosen[wrong] = rng.integers(0, len(ratings.users), len(wrong))
         items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
-        found = scoreboard_attack(released, tell(items, chosen))
-        named += found.user is not None
-        right += found.user is not None and int(owners[found.user]) == int(user)
+        match = scoreboard_attack(released, known(items, chosen))
+        named += match.user is not None
+        right += match.user is not None and int(owners[match.user]) == int(user)
     return {"named": named / attacks, "right": right / attacks}
 
 
-def _renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
-    """Give each person another number every so many days; return the release and whose each number is."""
+def renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
+    """Give each person another number every so many days; return the release and the person behind each number."""
     periods = int(searches.days.max()) // days + 1
     keys = searches.users.astype(np.int64) * periods + searches.days // days
     numbers, users = np.unique(keys, return_inverse=True)
     return replace(searches, users=users.astype(np.int32), n_users=len(numbers)), numbers // periods
-
-
-def _kept(released: Ratings, ratings: Ratings) -> float:
-    return len(released.users) / len(ratings.users)
 
 
 def _defended(ratings: Ratings, defence: str, rng: np.random.Generator) -> Ratings:
@@ -146,8 +153,8 @@ def _without_rare(ratings: Ratings, share: float) -> Ratings:
     """Leave out the items that fewer than a share of all users have."""
     support = np.diff(ratings.indptr)
     few = support < share * ratings.n_users
-    held = np.repeat(~few, support)
+    kept = np.repeat(~few, support)
     indptr = np.concatenate([[0], np.cumsum(np.where(few, 0, support))])
     return replace(
-        ratings, indptr=indptr, users=ratings.users[held], stars=ratings.stars[held], days=ratings.days[held]
+        ratings, indptr=indptr, users=ratings.users[kept], stars=ratings.stars[kept], days=ratings.days[kept]
     )

@@ -1,4 +1,4 @@
-"""Mechanisms inside simulations: their noise is seeded on purpose."""
+"""Noise of simulations: seeded on purpose, so that a run repeats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["seeded_noise"]
 
 @contextmanager
 def seeded_noise() -> Iterator[None]:
-    """Silence the warning that repeatable noise guarantees nothing: a simulation releases nothing."""
+    """Silence the warning about repeatable noise: a simulation releases nothing."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*noise that can be repeated", category=PrivacyWarning)
         yield
