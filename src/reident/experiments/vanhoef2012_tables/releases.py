@@ -137,7 +137,7 @@ def intersection_trial(
         people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
     rule = {"l": "ell", "t": "t"}.get(criterion)
-    extra = {} if rule is None else {rule: strength, "sensitive": sensitive}
+    extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
     made: list[Any] = samples
     utility = 1.0
     if criterion != "none":
