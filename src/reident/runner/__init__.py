@@ -55,7 +55,9 @@ __all__ = [
 _NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
 
 #: Minutes that the quick profiles of experiments take, for their order and the time left.
-_QUICK_MINUTES = {"kroll2015": 0.9, "vanhoef2012_tables": 0.7, "vanhoef2012_mechanisms": 0.5}
+_QUICK_MINUTES = {
+    "kroll2015": 0.9, "abril2012": 1.5, "vanhoef2012_tables": 0.9, "vanhoef2012_mechanisms": 0.5,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
