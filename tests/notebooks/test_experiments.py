@@ -31,6 +31,16 @@ ONE_VALUE = {
         "n_records": 150, "n_common": 20, "other_areas": ["disc"], "utility_sets": [10], "utility_sizes": [10],
         "n_embeddings": 2, "n_datasets": 1, "repetitions": 2,
     },
+    "vanhoef2012_tables": {
+        "ks": [4], "ells": [2], "ts": [0.5], "epsilons": [1.0], "attributes": ["income"], "releases": 2,
+        "map_releases": 1, "n_common": 100, "n_own": 100, "known": [4], "n_users": 500, "n_titles": 200,
+        "n_ratings": 10_000, "n_attacked": 5, "group_sizes": [4], "rates": [0.05], "truths": [0.5], "surveys": 2,
+        "repetitions": 1,
+    },
+    "vanhoef2012_mechanisms": {
+        "epsilons": [2.0], "tested": [0.5], "n_answers": 200, "n_points": 300, "n_people": 200, "n_guesses": 100,
+        "universes": [50], "streams": 10, "repetitions": 1,
+    },
     "abril2012": {
         "files": ["2/3 2/4"], "n_records": 40, "n_simple": 1, "n_draws": 1, "time_limit_s": 0.3, "n_leakage": 1,
         "n_steps": 2, "race_records": [12], "race_limit_s": 0.3, "whole_limit_s": 0.2,
