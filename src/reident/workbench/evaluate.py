@@ -192,7 +192,7 @@ def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
     """Return what the intruder knows, with how far released distances deviate where the pairs are known."""
     dataset = getattr(release, "dataset", None) if knowledge is None else knowledge
     if not isinstance(dataset, Knowledge):
-        if not hasattr(dataset, "knowledge"):
+        if dataset is None or not hasattr(dataset, "knowledge"):
             raise ParameterError("`knowledge` must be a Dataset or Knowledge: the release names no data set")
         dataset = dataset.knowledge(release.table.index.get_indexer(dataset.data.index))
     known: Knowledge = dataset

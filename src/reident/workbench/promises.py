@@ -98,7 +98,7 @@ def counted_guarantee(
     label = None if missing == "suppress" else "*"  # there the records with missing values are a class
     whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
     if ell:
-        kind = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
+        kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
         real = l_diversity(whole, list(columns), sensitive, **kind, suppressed_label=label)
         if asked and real < ell - 1e-9:
             raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))

@@ -97,7 +97,7 @@ class Features:
     def matrix(self) -> FloatArray:
         """Return numbers for trees: orders, and partitions of few classes."""
         parts = [values for _, values in self.orders]
-        parts += [codes for _, codes in self.single if codes.max() <= _FEW]
+        parts += [codes.astype(float) for _, codes in self.single if codes.max() <= _FEW]
         return np.nan_to_num(np.column_stack(parts).astype(float), nan=-1e9)
 
 

@@ -233,7 +233,7 @@ def true_places(shown: FloatArray, true: FloatArray, rows: IntArray) -> list[Fin
 
 
 def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
-    close: BoolArray = (np.abs(one - other) < _SAME_DEG).all(axis=-1)
+    close: BoolArray = np.asarray((np.abs(one - other) < _SAME_DEG).all(axis=-1))
     return close
 
 

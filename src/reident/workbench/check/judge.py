@@ -114,14 +114,14 @@ def check(
     ('refused', 2, 0.5)
     """
     dataset = Dataset.of(original, **given)
-    rule = {
+    rule: dict[str, Any] = {
         "limit": _share(dataset.limit if limit is None else limit, "limit"),
         "tolerate": _share(dataset.tolerate if tolerate is None else tolerate, "tolerate"),
     }
     rule["limit_attribute"] = rule["limit"] if limit_attribute is None else _share(limit_attribute, "limit_attribute")
     check_seed(seed)
     names = attacks if isinstance(attacks, str) and attacks == QUICK else check_attacks(attacks)
-    sha = {"release_sha256": _sha256(release), "seed": seed}
+    sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
     words = dict(new) if isinstance(new, Mapping) else {}
     if dataset.network is not None and not _is_table(release):
         return _check_network(release, dataset, pairs, words, rule, names, sha)
@@ -145,7 +145,7 @@ def check(
 
 def _judge(
     read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, findings: list[Finding],
-    rule: Mapping[str, float], names: Any, told: Mapping[str, Any],
+    rule: Mapping[str, Any], names: Any, told: Mapping[str, Any],
 ) -> Verdict:  # fmt: skip
     """Judge a release of records along its pairs."""
     if not (dataset.quasi or dataset.has_places or declared.derived):
@@ -184,7 +184,7 @@ def _judge(
 
 
 def _check_network(
-    release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str], rule: Mapping[str, float], names: Any,
+    release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str], rule: Mapping[str, Any], names: Any,
     told: Mapping[str, Any],
 ) -> Verdict:  # fmt: skip
     """Judge a released network along the pairs of its nodes."""
@@ -204,7 +204,7 @@ def _check_network(
 
 
 def _evaluated(
-    release: attacked.Release, known: Knowledge, rule: Mapping[str, float], names: Any, seed: int,
+    release: attacked.Release, known: Knowledge, rule: Mapping[str, Any], names: Any, seed: int,
     keys: Mapping[str, IntArray],
 ) -> RiskReport:  # fmt: skip
     quick = names == QUICK

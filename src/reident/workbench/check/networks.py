@@ -74,8 +74,8 @@ def read_network(release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, s
     elif isinstance(release, attacked.Release):
         if not isinstance(release.network, Network):
             raise ParameterError("`release` must be a network as the original is, got records")
-        made = isinstance(release, Release)
-        rows = release.rows if made else dataset.names.get_indexer(release.table.index).astype(np.int64)
+        found = dataset.names.get_indexer(release.table.index).astype(np.int64)
+        rows = release.rows if isinstance(release, Release) else found
         method, options = release.method, dict(release.options)
         release = release.network
     if isinstance(release, Relations):

@@ -89,7 +89,7 @@ def pairs_beside(path: Path) -> Path | None:
 
 
 def _made(release: attacked.Release, dataset: Dataset) -> ReadRelease:
-    options = {"method": release.method, "options": release.options, "matrix_km": release.matrix_km}
+    options: dict[str, Any] = {"method": release.method, "options": release.options, "matrix_km": release.matrix_km}
     if isinstance(release, Release) and release.dataset is not None:
         return ReadRelease(release.cells, release.rows, **options)
     rows = dataset.labels.get_indexer(release.table.index)
