@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.base import EARTH_RADIUS_KM
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
@@ -207,7 +207,7 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
                     gap[z] = distances[z, y]
     place = np.empty(3)
     added = 0
-    for z in ranked(gap):
+    for z in argsort(gap):
         if located[z] or not gap[z] < np.inf or tried[z] > total - 4:
             continue
         near = nearest_located(z, distances, located, n_near)
@@ -247,14 +247,14 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
         open_ = np.zeros(n, dtype=np.bool_)
         for y in records:
             open_[y] = nearest_reference(x[y], references[i], counts[i])[1] - fi[y] > 5 * tol
-        for a in records[ranked(fi[records])]:
+        for a in records[argsort(fi[records])]:
             if not open_[a] or tried[i, a] > records.size - 3 or counts[i] >= references.shape[1]:
                 continue
             tried[i, a] = records.size
             unexplained = np.array([y for y in records if open_[y] and y != a] + [0])[:-1]
             km = np.array([km_between(x[a], x[y]) for y in unexplained])
             found = False
-            for which in ranked(km)[:12]:
+            for which in argsort(km)[:12]:
                 b = unexplained[which]
                 if not cross_circles(x[a], fi[a], x[b], fi[b], crossing):
                     continue

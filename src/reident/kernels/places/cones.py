@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
 
@@ -106,7 +106,7 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
             move(p, east, north, radius * np.cos(angle), radius * np.sin(angle))
             for y in range(m):
                 rest[y] = km_between(p, x[y]) - sign * value[y]
-            order = ranked(rest)
+            order = argsort(rest)
             shift = (rest[order[(m - 1) // 2]] + rest[order[m // 2]]) / 2
             cost = 0.0
             for y in range(m):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
@@ -35,7 +35,7 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
             a = unexplained[at]
             others = unexplained[at + 1 :]
             km = np.array([km_between(x[a], x[y]) for y in others])
-            for which in ranked(km)[:_PARTNERS]:
+            for which in argsort(km)[:_PARTNERS]:
                 b = others[which]
                 if not cross_circles(x[a], f[i, a], x[b], f[i, b], crossing):
                     continue

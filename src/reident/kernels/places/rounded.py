@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 
 
@@ -33,7 +33,7 @@ def crowded_windows(distances, open_, pairs, width, heights):
                 m += 1
         if m < 6:
             continue
-        ordered = found[ranked(found[:m])]
+        ordered = found[argsort(found[:m])]
         end = low = high = 0
         for i in range(m):
             while end < m and ordered[end] <= ordered[i] + 1.0001 * width:

@@ -1,4 +1,4 @@
-"""Loops that kernels share: what numba writes for these (sorting, sums, one array put into another) compiles slowly."""
+"""Stable sorting for kernels: that of numba compiles slowly and is unsafe in a shared cache (docs/kernels.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RUN = 8
 
 
 @jit
-def ranked(values):
+def argsort(values):
     """Return the positions, int64, that sort a vector without NaN; equal values keep their order. Time O(n log n)."""
     n = values.shape[0]
     order, spare = np.empty(n, np.int64), np.empty(n, np.int64)
