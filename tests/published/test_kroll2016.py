@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from reident.studies.released_maps.equalities import equalities_trial
 from shapely import MultiPoint, box
 
 from reident import (
@@ -19,6 +18,7 @@ from reident import (
 )
 from reident.data import datasets
 from reident.data.papers import published
+from reident.experiments.equalities import equalities_trial
 from reident.experiments.kroll2015 import pinned
 from reident.experiments.kroll2016 import city_trial, trial, utility_trial
 from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files, hospitals, reference_area
