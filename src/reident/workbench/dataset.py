@@ -196,7 +196,7 @@ class Dataset:
     schema : Schema, optional
         Default: what `open_file` proposed for an opened file, else no roles.
     network : graph, optional
-        Relations between the records; node i is named as the index of `data`.
+        Relations between persons. Attacks on records use it where its nodes are the index of `data`.
     hierarchies : mapping of str to Hierarchy or to a form of one, optional
     public, register, earlier, control
         Public inputs of methods; a public list of the population; earlier releases of the same persons; records of the
@@ -305,11 +305,11 @@ class Dataset:
             columns |= {name: Column("place") for name in (LAT, LON)}
         return Schema(columns, places)
 
-    def _ordered(self, network: Network) -> Network:
-        """Return a network whose node i is record i."""
+    def _ordered(self, network: Network) -> Network | None:
+        """Return the network with node i as record i; None where its nodes are not the records."""
         place = self.labels.get_indexer(pd.Index(list(network.nodes)))
         if (place < 0).any() or len(self.labels) != network.n_nodes:
-            raise ParameterError("the nodes of `network` must be the labels of the original's records, one each")
+            return None
         return reordered(network, place)
 
     def part(self, rows: IntArray) -> Dataset:
