@@ -131,7 +131,10 @@ class Schema:
         if lat is None:
             return made if crs is None else replace(made, crs=check_crs(crs, "crs"))
         for word, place in (("lat", lat), ("lon", lon)):
-            check_choice(place, word, tuple(columns))
+            if place not in columns:
+                raise ParameterError(
+                    f"`{word}` must name a column of the file, got {place!r}: it has {list(columns)!r}"
+                )
         own = [] if self.places is None else [self.places["lat"], self.places["lon"]]
         columns |= {name: replace(columns[name], role="") for name in own if columns[name].role == "place"}
         columns |= {name: replace(columns[name], role="place", reason="stated") for name in (lat, str(lon))}
