@@ -9,8 +9,9 @@ import numpy as np
 
 import naive_lipschitz as naive
 from fuzz import Case
-from reident.kernels.places import arrangement, density, lipschitz, registration, sphere
-from reident.places import arrangement as places_arrangement
+from reident.kernels.location import arrangement, density, registration
+from reident.kernels.places import lipschitz, sphere
+from reident.location import arrangement as location_arrangement
 
 
 def draw_places(rng, most=5):
@@ -229,7 +230,7 @@ def draw_classes(rng):
 
 def classes_comp(p, q, edges):
     table = np.zeros((len(p), edges.size + 1, len(p)))
-    places_arrangement._count_classes(p, q, edges, table)
+    location_arrangement._count_classes(p, q, edges, table)
     return table
 
 
@@ -329,7 +330,7 @@ CASES = [
     # Many ways lead uphill: told is what the last motion scores, it is a rotation, and none is worse than the start.
     Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
     Case(("density.window_scores",), draw_window, window_comp, window_ref),
-    Case(("places.arrangement.count_classes",), draw_classes, classes_comp, classes_ref),
+    Case(("location.arrangement.count_classes",), draw_classes, classes_comp, classes_ref),
     Case(("arrangement.gibbs_sweep",), draw_sweep, sweep_comp, sweep_ref),
     Case(
         ("sphere.unit_vectors",), lambda rng: (draw_places(rng),),

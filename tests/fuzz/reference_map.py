@@ -6,7 +6,7 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.places import haversine, vectors
-from reident.kernels.places import circles, cones, guesses
+from reident.kernels.location import circles, cones, guesses
 
 TOL = 1e-6
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reident.kernels.places import circles
-from reident.kernels.places.tangents import cross_circles, km_between
-from reident.places.shape import unit_vectors
+from reident.kernels.location import circles
+from reident.kernels.location.tangents import cross_circles, km_between
+from reident.places.distances import unit_vectors
 
 pytestmark = pytest.mark.whole
 

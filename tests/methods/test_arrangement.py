@@ -6,8 +6,8 @@ import pytest
 from shapely import box
 
 from reident import DataError, ParameterError, embed_distances, great_circle_pairs_km
-from reident.kernels.places.arrangement import gibbs_sweep
-from reident.places.arrangement import _count_classes, simulate_pairs
+from reident.kernels.location.arrangement import gibbs_sweep
+from reident.location.arrangement import _count_classes, simulate_pairs
 
 EMBEDDING = {"n_reference_sets": 30, "reference_set_size": 2, "area": box(6, 47, 15, 55)}
 

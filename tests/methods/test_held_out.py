@@ -8,9 +8,10 @@ import pytest
 from shapely import box
 
 from reident import embed_distances, locate_by_reference_sets, points_in_area, recover_coordinates
-from reident.places import held_out
-from reident.places import reference_map as module
-from reident.places.shape import gaps_km, procrustes, unit_vectors
+from reident.location import held_out
+from reident.location import reference_map as module
+from reident.location.shape import gaps_km, procrustes
+from reident.places.distances import unit_vectors
 
 AREA = box(8, 50, 11, 52)
 pytestmark = [pytest.mark.whole, pytest.mark.filterwarnings("ignore::RuntimeWarning")]

@@ -9,13 +9,14 @@ import pytest
 from shapely import box
 
 from reident import attack_panel, embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
-from reident.places import reference_map as module
+from reident.location import reference_map as module
+from reident.location.islands import Island
+from reident.location.outline import lay_inside
+from reident.location.released_step import estimate_step
+from reident.location.shape import gaps_km, procrustes
 from reident.places.areas import AreaSampler
-from reident.places.islands import Island
-from reident.places.outline import lay_inside
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.released_step import estimate_step
-from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 AREA = box(8, 50, 11, 52)
 

@@ -210,7 +210,7 @@ def test_a_point_beyond_the_raster_is_left_out_and_named():
 
 
 def test_records_at_zero_do_not_stretch_the_map_of_all_others():
-    from reident.places.homes import HomeMap
+    from reident.location.homes import HomeMap
 
     table = persons(120).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
     plain = HomeMap(table, None, scatter_km=5.0)

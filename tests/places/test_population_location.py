@@ -13,10 +13,11 @@ from reident import (
     mask_by_grid_sets,
     perturb_distances,
 )
-from reident.places import shape as shapes
-from reident.places.certificate import chance_by_others, chance_of_agreement, regional_halves
-from reident.places.homes import HomeMap
-from reident.places.shape import fit_shape, gaps_km, procrustes, recover_shape, unit_vectors
+from reident.location import shape as shapes
+from reident.location.certificate import chance_by_others, chance_of_agreement, regional_halves
+from reident.location.homes import HomeMap
+from reident.location.shape import fit_shape, gaps_km, procrustes, recover_shape
+from reident.places.distances import unit_vectors
 
 COUNTRY = Polygon([(5, 47), (13, 46), (14, 50), (10, 51), (9, 54), (6, 53), (7, 50)])
 

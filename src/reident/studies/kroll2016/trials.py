@@ -32,15 +32,16 @@ from reident import (
 from reident.base import FloatArray, SearchLimitWarning, check_area, encode_labels
 from reident.data.datasets import load_boundary, load_places
 from reident.experiments.kroll2015 import persons
+from reident.location.arrangement import Arrangement, simulate_pairs
+from reident.location.neighbours import Neighbours
+from reident.location.shape import gaps_km, procrustes, recover_shape
 from reident.methods import find
 from reident.methods.forms import NONE, tolerance
 from reident.methods.forms import release as make_release
 from reident.methods.release import Release
 from reident.places import spatial
 from reident.places.areas import AreaSampler
-from reident.places.arrangement import Arrangement, simulate_pairs
-from reident.places.neighbours import Neighbours
-from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
+from reident.places.distances import unit_vectors
 from reident.studies.kroll2016.scenarios import Scenario, intervals, reference_area, release, scenario
 from reident.studies.kroll2016.uses import NamedUses
 from reident.workbench.microdata import Microdata, microdata

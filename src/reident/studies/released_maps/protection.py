@@ -16,8 +16,9 @@ from reident import (
 )
 from reident._old_sweep import grid
 from reident.base import FloatArray
+from reident.location.shape import gaps_km, procrustes
 from reident.places import spatial
-from reident.places.shape import gaps_km, procrustes, unit_vectors
+from reident.places.distances import unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, locating_trial, people
 
 __all__ = ["CANDIDATES", "PLAIN", "Candidate", "plain", "protect", "protection"]

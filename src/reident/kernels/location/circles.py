@@ -11,7 +11,7 @@ import numpy as np
 from reident.base import EARTH_RADIUS_KM
 from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
-from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
+from reident.kernels.location.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
 # Starts of a record that came to nothing and are remembered.
 _FAILED = 500

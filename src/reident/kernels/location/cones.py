@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
-from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
+from reident.kernels.location.tangents import dot, km_between, lead_away, move, tangents
 
 
 @jit

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.places import circles, cones, guesses
-from reident.places.shape import RADIUS_KM, gaps_km, procrustes
+from reident.kernels.location import circles, cones, guesses
+from reident.location.shape import RADIUS_KM, gaps_km, procrustes
 
 __all__ = ["EXACT_KM", "Island"]
 

@@ -7,10 +7,10 @@ from scipy import fft
 
 from reident.base import FloatArray
 from reident.kernels._numba import in_threads
-from reident.kernels.places import density as kernel
-from reident.places.homes import BLURS, HomeMap
+from reident.kernels.location import density as kernel
+from reident.location.homes import BLURS, HomeMap
+from reident.location.shape import RADIUS_KM
 from reident.places.points import without_strays
-from reident.places.shape import RADIUS_KM
 
 __all__ = ["best_motions", "other_headings"]
 

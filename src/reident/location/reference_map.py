@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, RNGLike, check_area, check_rng
-from reident.places.held_out import HeldOut, by_record, certify, hide
-from reident.places.islands import Island
-from reident.places.localisation import Localisation, check_known_places
-from reident.places.outline import lay_inside
+from reident.location.held_out import HeldOut, by_record, certify, hide
+from reident.location.islands import Island
+from reident.location.localisation import Localisation, check_known_places
+from reident.location.outline import lay_inside
+from reident.location.reference_sets import HiddenCoordinates, check_release, recover_coordinates
+from reident.location.registration import registration_attack
+from reident.location.rounded_coordinates import is_fine
+from reident.location.shape import gaps_km, procrustes
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.reference_sets import HiddenCoordinates, check_release, recover_coordinates
-from reident.places.registration import registration_attack
-from reident.places.rounded_coordinates import is_fine
-from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 

@@ -10,7 +10,8 @@ from scipy.ndimage import distance_transform_edt, map_coordinates
 from scipy.optimize import minimize
 
 from reident.base import FloatArray
-from reident.places.shape import RADIUS_KM, gaps_km, procrustes, unit_vectors
+from reident.location.shape import RADIUS_KM, gaps_km, procrustes
+from reident.places.distances import unit_vectors
 
 __all__ = ["lay_inside"]
 

@@ -21,11 +21,12 @@ from reident.base import (
     check_rng,
 )
 from reident.kernels._numba import in_threads
-from reident.kernels.places.arrangement import gibbs_sweep
+from reident.kernels.location.arrangement import gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
+from reident.location.shape import RADIUS_KM
 from reident.places.areas import AreaSampler
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["Arrangement", "PlacedPairs", "simulate_pairs"]
 

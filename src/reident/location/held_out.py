@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray
-from reident.kernels.places import cones
-from reident.places.islands import EXACT_KM, Island
-from reident.places.shape import gaps_km
+from reident.kernels.location import cones
+from reident.location.islands import EXACT_KM, Island
+from reident.location.shape import gaps_km
 
 __all__ = ["HeldOut", "by_record", "certify", "hide"]
 

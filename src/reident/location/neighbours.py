@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.places.shape import RADIUS_KM, gaps_km, procrustes
+from reident.location.shape import RADIUS_KM, gaps_km, procrustes
 
 __all__ = ["Fit", "Neighbours"]
 

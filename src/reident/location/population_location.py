@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_choice, check_ids
-from reident.places.certificate import agreement_km, chance_by_others, chance_of_agreement
-from reident.places.homes import HomeMap
-from reident.places.laying import best_motions, other_headings
-from reident.places.localisation import Localisation, certificates, check_sd, located
-from reident.places.reference_sets import check_release
-from reident.places.shape import Shape, fit_shape
-from reident.places.warping import bend
+from reident.location.certificate import agreement_km, chance_by_others, chance_of_agreement
+from reident.location.homes import HomeMap
+from reident.location.laying import best_motions, other_headings
+from reident.location.localisation import Localisation, certificates, check_sd, located
+from reident.location.reference_sets import check_release
+from reident.location.shape import Shape, fit_shape
+from reident.location.warping import bend
 
 __all__ = ["locate_by_population"]
 

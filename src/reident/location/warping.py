@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.places import density as kernel
-from reident.places.homes import HomeMap
-from reident.places.shape import RADIUS_KM, refit, usable_pairs
+from reident.kernels.location import density as kernel
+from reident.location.homes import HomeMap
+from reident.location.shape import RADIUS_KM, refit, usable_pairs
 
 __all__ = ["bend"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
-from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
-from reident.kernels.places.tangents import cross_circles, km_between
+from reident.kernels.location.circles import fit_to, nearest_located, nearest_reference
+from reident.kernels.location.tangents import cross_circles, km_between
 
 # Open records with which each open record is paired; circles that are crossed for one record.
 _PARTNERS, _CROSSED = 6, 40

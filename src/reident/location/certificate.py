@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident.base import FloatArray, IntArray
-from reident.places.shape import RADIUS_KM, gaps_km
+from reident.location.shape import RADIUS_KM, gaps_km
 
 __all__ = ["MIN_HALF", "agreement_km", "chance_by_others", "chance_of_agreement", "regional_halves"]
 

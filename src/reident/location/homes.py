@@ -21,9 +21,10 @@ from reident.base import (
     check_table,
     check_vector,
 )
-from reident.places.localisation import hull_km2
+from reident.location.localisation import hull_km2
+from reident.location.shape import RADIUS_KM
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees, without_strays
-from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["HomeMap"]
 
