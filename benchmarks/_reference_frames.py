@@ -17,7 +17,7 @@ from reident import locate_by_reference_sets
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary
 from reident.location.reference_map import ReferenceMap
-from reident.location.shape import gaps_km
+from reident.location.spherical_mds import gaps_km
 from reident.places.distances import unit_vectors
 from reident.places.points import degrees
 

@@ -22,7 +22,7 @@ from reident import embed_distances, locate_by_reference_sets
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
-from reident.location.shape import gaps_km, procrustes
+from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
 from reident.places.distances import unit_vectors
 

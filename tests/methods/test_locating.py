@@ -18,7 +18,7 @@ from reident import (
 )
 from reident.location import registration
 from reident.location.neighbours import Fit, Neighbours
-from reident.location.shape import gaps_km, procrustes, recover_shape
+from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
 from reident.places.distances import unit_vectors
 
 

@@ -23,7 +23,7 @@ from reident.base import (
 from reident.kernels._numba import in_threads
 from reident.kernels.location.arrangement import gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
-from reident.location.shape import RADIUS_KM
+from reident.location.spherical_mds import RADIUS_KM
 from reident.places.areas import AreaSampler
 from reident.places.distances import unit_vectors
 from reident.places.points import degrees

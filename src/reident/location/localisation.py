@@ -1,4 +1,4 @@
-"""Attack. Laying the records of a released distance matrix on the map: what attacks with and without matches share."""
+"""Attack. Results and checks that all location attacks share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reident.base import (
     encode_labels,
 )
 from reident.location.neighbours import Fit, Neighbours
-from reident.location.shape import RADIUS_KM
+from reident.location.spherical_mds import RADIUS_KM
 from reident.places.common_subgraph import read_microdata
 from reident.places.distances import unit_vectors
 from reident.places.points import degrees

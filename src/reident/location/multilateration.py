@@ -14,7 +14,7 @@ from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng
 from reident.location import localisation as lay
 from reident.location.localisation import Localisation
 from reident.location.neighbours import Neighbours
-from reident.location.shape import gaps_km, procrustes, recover_shape
+from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
 
 __all__ = ["multilateration_attack"]
 

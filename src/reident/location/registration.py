@@ -15,10 +15,10 @@ from reident.base import BoolArray, Flag, FloatArray, IntArray, RNGLike, Whole, 
 from reident.kernels._numba import in_parts
 from reident.kernels.location import registration as kernel
 from reident.location import localisation as lay
-from reident.location.certificate import agreement_km, chance_of_agreement
 from reident.location.localisation import Localisation
 from reident.location.neighbours import Fit, Neighbours
-from reident.location.shape import RADIUS_KM, fit_shape, recover_shape
+from reident.location.spherical_mds import RADIUS_KM, fit_shape, recover_shape
+from reident.location.split_half_validation import agreement_km, chance_of_agreement
 
 __all__ = ["registration_attack"]
 

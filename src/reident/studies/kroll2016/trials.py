@@ -34,7 +34,7 @@ from reident.data.datasets import load_boundary, load_places
 from reident.experiments.kroll2015 import persons
 from reident.location.arrangement import Arrangement, simulate_pairs
 from reident.location.neighbours import Neighbours
-from reident.location.shape import gaps_km, procrustes, recover_shape
+from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
 from reident.methods import find
 from reident.methods.forms import NONE, tolerance
 from reident.methods.forms import release as make_release

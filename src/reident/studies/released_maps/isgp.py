@@ -20,7 +20,7 @@ from reident import (
 )
 from reident._old_sweep import grid
 from reident.base import FloatArray, check_choice
-from reident.location.shape import fit_shape, gaps_km, procrustes
+from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
 from reident.places import spatial
 from reident.places.distances import unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, people

@@ -16,7 +16,7 @@ from reident import (
 )
 from reident._old_sweep import grid
 from reident.base import FloatArray
-from reident.location.shape import gaps_km, procrustes
+from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places import spatial
 from reident.places.distances import unit_vectors
 from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, locating_trial, people

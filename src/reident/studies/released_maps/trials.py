@@ -14,7 +14,7 @@ from reident import great_circle_km, locate_by_population, perturb_distances, re
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
-from reident.location.shape import gaps_km
+from reident.location.spherical_mds import gaps_km
 from reident.places.distances import unit_vectors
 
 __all__ = ["FAILING", "FITTING", "LEVELS", "invented_country", "level_trial", "located_people", "locating_trial"]

@@ -1,4 +1,4 @@
-"""Places and secret points from distances to the nearest secret point of each set: circles that cross.
+"""Trilateration of records and secret points from distances to the nearest secret point of each set.
 
 Points are unit vectors. `f` (d, n) holds distances, km, of records to the nearest place of each set (nan: not known),
 `references` (d, most, 3) the places found, `counts` (d,) how many of them.

@@ -1,4 +1,4 @@
-"""Attack. The shape of a released distance matrix: points on the sphere, and the motions that lay them on others."""
+"""Attack. Spherical multidimensional scaling: points on the sphere from distances, and motions of point sets."""
 
 from __future__ import annotations
 
