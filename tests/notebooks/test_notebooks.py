@@ -11,7 +11,11 @@ from reident.studies.catalogue import STUDIES
 from reident.workbench.examples import example_places
 
 # What makes a notebook small; a study's notebook takes the profile that is there for it.
-SMALL = {"00-tour": {"repetitions": 2}}
+SMALL = {
+    "00-tour": {"repetitions": 2},
+    "07-distances-are-a-map": {"sizes": [60], "sigmas_km": [20.0], "steps_km": [5.0], "n_datasets": 1},
+    "07-isgp-sets": {"n": 60, "sizes": [50], "grids": [[150.0, 15.0]], "shared": [30], "repairs": [[5, 300]]},
+}
 
 STUDY_NAMES = ("kroll2016", "abril2012", "holohan2017", "vanhoef2012_tables", "vanhoef2012_networks")
 ELSEWHERE = {STUDIES[name].notebook_path for name in STUDY_NAMES} | {*experiments().values()}

@@ -1,45 +1,15 @@
-"""The recommended embedding, opened: six records that can be followed by hand, and what was measured on drawn data."""
+"""Summaries of the measured runs of attacks on reference sets, for the tests of the note and the guide."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from reident.data.datasets import embedded_file
 
-__all__ = [
-    "LEVELS",
-    "by_level",
-    "by_release",
-    "equal_differences",
-    "hidden_values",
-    "measured",
-    "rough_levels",
-    "six_records",
-    "summary",
-]
-
-#: Made up: the distance of six records to the nearest place of two secret sets, km.
-_SIX = {"set 1": (0.0, 10.3, 21.1, 30.7, 2.2, 15.9), "set 2": (5.4, 4.1, 6.6, 5.2, 40.9, 48.3)}
 #: Seeds below belong to earlier code.
 _FRESH = 9100
 #: Nominal levels at which the certificate of each record is measured.
 LEVELS = (0.05, 0.01, 0.003, 0.001, 0.0001)
-
-
-def six_records() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return six records' distances from two secret sets, and the released matrix: the larger difference of each pair.
-
-    The first set decides among the first four records, the second between them and the last two.
-    """
-    coordinates = pd.DataFrame(_SIX, index=list("ABCDEF"))
-    apart = np.abs(coordinates.to_numpy()[:, None] - coordinates.to_numpy()).max(axis=2)
-    return coordinates, pd.DataFrame(apart, index=coordinates.index, columns=coordinates.index).round(9)
-
-
-def equal_differences(released: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
-    """Return two rows of a released matrix and their difference: what comes back in it belongs to one set."""
-    return pd.DataFrame({a: released[a], b: released[b], f"{a} - {b}": (released[a] - released[b]).round(9)}).T
 
 
 def measured() -> pd.DataFrame:

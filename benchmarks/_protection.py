@@ -1,4 +1,7 @@
-"""What would protect an embedding: changes to its release, judged by the attacks that open it and by its uses."""
+"""Changes to the release of an embedding, judged by the attacks that open it and by its uses.
+
+`python -m benchmarks._released_maps protection 3` makes the table.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,15 @@ from reident import (
     locate_by_population,
     locate_by_reference_sets,
 )
-from reident._old_sweep import grid
 from reident.base import FloatArray
+from reident.experiments.released_maps import SCATTER_KM, errors_km, load_country, people
 from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places import spatial
 from reident.places.distances import unit_vectors
-from reident.studies.released_maps.trials import SCATTER_KM, country, errors_km, locating_trial, people
 
-__all__ = ["CANDIDATES", "PLAIN", "Candidate", "plain", "protect", "protection"]
-
-#: Nearer than this after the best motion, km, a record counts as located by reference sets, and by the map of towns.
-_NEAR_KM, _TOWN_KM = 1.0, 5.0
-#: Records of a release; further people whom the intruder simulates.
-_RECORDS, _SIMULATED = 300, 200
+# Nearer than this after the best motion, km, a record counts as located by reference sets, and by the map of towns;
+# records of a release; further people whom the intruder simulates.
+_NEAR_KM, _TOWN_KM, _RECORDS, _SIMULATED = 1.0, 5.0, 300, 200
 
 
 class Candidate(NamedTuple):
@@ -62,48 +61,6 @@ CANDIDATES = {
 }
 
 
-#: What may be done to distances themselves, no embedding: records; standard deviation of noise and step of rounding,
-#: km; share of the pairs left out; the longest distance released, km (0: all are); places of work instead of homes.
-#: Then what the intruder may suppose wrongly: the scatter of homes, populations (deviation of their logarithm), how
-#: many towns there are.
-PLAIN: dict[str, dict[str, float]] = {
-    "as they are": {},
-    "noise of 20 km": {"sigma_km": 20.0},
-    "noise of 80 km": {"sigma_km": 80.0},
-    "noise of 320 km": {"sigma_km": 320.0},
-    "rounded to 25 km": {"step_km": 25.0},
-    "rounded to 100 km": {"step_km": 100.0},
-    "half of the pairs": {"left_out": 0.5},
-    "a tenth of the pairs": {"left_out": 0.9},
-    "a fiftieth of the pairs": {"left_out": 0.98},
-    "only below 100 km": {"longest_km": 100.0},
-    "only below 30 km": {"longest_km": 30.0},
-    "50 records": {"n": 50},
-    "20 records": {"n": 20},
-    "10 records": {"n": 10},
-    "work places": {"work": 1},
-    "scatter supposed as 5 km": {"scatter_km": 5.0},
-    "scatter supposed as 22 km": {"scatter_km": 22.0},
-    "populations off by a half": {"wrong_by": 0.5},
-    "only 100 towns known": {"n_towns": 100},
-}
-
-
-def plain(n_datasets: int, *, first_dataset: int = 400, **options: Any) -> pd.DataFrame:
-    """Lay distances on the list of towns as each of `PLAIN` releases them: a row a release and data set."""
-    usual: dict[str, Any] = {
-        "country": "germany", "knowledge": "towns", "n_common": -1, "n": _RECORDS, "sigma_km": 0.0, "step_km": 0.0,
-        "left_out": 0.0, "longest_km": 0.0, "work": 0, "scatter_km": SCATTER_KM, "wrong_by": 0.0, "n_towns": 0,
-    }  # fmt: skip
-    settings = [
-        {"release": name, **usual, **changed, "dataset": dataset}
-        for name, changed in PLAIN.items()
-        for dataset in range(first_dataset, first_dataset + n_datasets)
-    ]
-    runs = grid.run(settings, locating_trial, stem="plain_distances", **options)
-    return runs.drop(columns=["country", "knowledge", "n_common", "repetition", "seed_key", "motion_p_value"])
-
-
 def protect(homes: pd.DataFrame, area: Any, made: Candidate, rng: np.random.Generator) -> FloatArray:
     """Return the released distances of one candidate, nan where none is released."""
     lat, lon = homes["lat_deg"].to_numpy(), homes["lon_deg"].to_numpy()
@@ -126,21 +83,11 @@ def protect(homes: pd.DataFrame, area: Any, made: Candidate, rng: np.random.Gene
     return released
 
 
-def protection(n_datasets: int, *, first_dataset: int = 100, **options: Any) -> pd.DataFrame:
-    """Judge every candidate: a row a candidate and data set, with what is located and what the paper's uses keep."""
-    settings = [
-        {"candidate": name, "dataset": dataset}
-        for name in CANDIDATES
-        for dataset in range(first_dataset, first_dataset + n_datasets)
-    ]
-    return grid.run(settings, protection_trial, stem="protection", **options).drop(columns=["repetition", "seed_key"])
-
-
-def protection_trial(params: dict[str, Any], _: np.random.Generator) -> dict[str, Any]:
+def protection_trial(_: np.random.Generator, *, candidate: str, dataset: int) -> dict[str, Any]:
     """Judge one candidate on one data set, which its seed names."""
-    made = CANDIDATES[params["candidate"]]
-    places, area = country("germany")
-    rng = np.random.default_rng([params["dataset"], 17])
+    made = CANDIDATES[candidate]
+    places, area = load_country("germany")
+    rng = np.random.default_rng([dataset, 17])
     everybody = people(places, area, _RECORDS + _SIMULATED, rng)
     homes, others = everybody.iloc[:_RECORDS], everybody.iloc[_RECORDS:]
     released = protect(homes, area, made, rng)
@@ -171,7 +118,7 @@ def _by_towns(
     released: FloatArray, made: Candidate, homes: pd.DataFrame, others: pd.DataFrame, rng: np.random.Generator
 ) -> float:
     """Return the share of records that the calibrated distances and the map of towns place."""
-    places, area = country("germany")
+    places, area = load_country("germany")
     given = ~np.isnan(released)
     calibration = calibrate_distances(
         np.where(given, released, 0.0), others["lat_deg"], others["lon_deg"], n_reference_sets=made.n_sets,
