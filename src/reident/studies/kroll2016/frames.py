@@ -112,15 +112,6 @@ def sweeps(plan: Profile, seed: int) -> dict[str, Sweep]:
         "trial": work.piece_trial,
         "shared": ["sure_km"],
     }
-    chosen["arrangement"] = {
-        "grid": {
-            **recommended,
-            "n_simulations": [100],
-            "n_sweeps": [plan.n_sweeps],
-            "n_starts": [plan.n_starts],
-        },
-        "trial": work.arrangement_trial,
-    }
     return chosen
 
 

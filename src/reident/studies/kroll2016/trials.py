@@ -29,11 +29,9 @@ from reident import (
     multilateration_attack,
     registration_attack,
 )
-from reident.base import FloatArray, SearchLimitWarning, check_area, encode_labels
+from reident.base import FloatArray, SearchLimitWarning, check_area
 from reident.data.datasets import load_boundary, load_places
 from reident.experiments.kroll2015 import persons
-from reident.location.arrangement import Arrangement, simulate_pairs
-from reident.location.neighbours import Neighbours
 from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
 from reident.methods import find
 from reident.methods.forms import NONE, tolerance
@@ -341,53 +339,6 @@ def piece_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, A
 
 
 _PIECE_MEASURES = ("registration_median_km", "registration_within_5km", "registration_p_value")
-
-
-def arrangement_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Embed, and arrange the records on the known places by simulated embeddings; compare with truth and chance."""
-    files = scenario("germany", params["dataset"])
-    shape = params["n_reference_sets"], params["reference_set_size"]
-    pairs = simulate_pairs(
-        release(files, *shape, rng),
-        files.known["lat_deg"],
-        files.known["lon_deg"],
-        n_reference_sets=shape[0],
-        reference_set_size=shape[1],
-        area=files.area,
-        n_simulations=params["n_simulations"],
-        rng=rng,
-    )
-    true, known = (
-        unit_vectors(table["lat_deg"].to_numpy(), table["lon_deg"].to_numpy())
-        for table in (files.original, files.known)
-    )
-    found = max(
-        (pairs.arrange(n_sweeps=params["n_sweeps"], rng=rng) for _ in range(params["n_starts"])),
-        key=lambda arrangement: arrangement.score,
-    )
-    # Begun at the truth, the same search shows whether the truth is what it looks for, and how closely.
-    begun_at_truth = pairs.arrange(n_sweeps=20, start=(true @ known.T).argmax(axis=1), rng=rng)
-    placed = unit_vectors(found.positions["lat_deg"].to_numpy(), found.positions["lon_deg"].to_numpy())
-    neighbours = _labelled(files, known)
-    return {
-        "median_km": _median_km(found, true),
-        # The same places, given to the records at random.
-        "chance_median_km": float(np.median([gaps_km(rng.permutation(placed), true) for _ in range(20)])),
-        "from_truth_median_km": _median_km(begun_at_truth, true),
-        "score": found.score,
-        "from_truth_score": begun_at_truth.score,
-        "p_value": neighbours.certificate(placed, 10.0, rng)[1],
-    }
-
-
-def _labelled(files: Scenario, known: FloatArray) -> Neighbours:
-    codes, known_codes = encode_labels([files.original, files.known], files.quasi, ["original", "known"])
-    return Neighbours(codes, known, known_codes)
-
-
-def _median_km(arrangement: Arrangement, true: FloatArray) -> float:
-    places = arrangement.positions
-    return float(np.median(gaps_km(unit_vectors(places["lat_deg"].to_numpy(), places["lon_deg"].to_numpy()), true)))
 
 
 def _calibrated(
