@@ -222,15 +222,14 @@ from .tables.utility import (
 )
 from .methods.registering import register as register
 from .workbench.mapping import risk_utility as risk_utility
-from .workbench.audit import Finding as Finding, audit_bytes as audit_bytes
 from .workbench.opening import OpenedFile as OpenedFile, open_file as open_file
 from .workbench.recipe import Recipe as Recipe, read_recipe as read_recipe
 from .workbench.assessing import Assessment as Assessment, assess as assess
-from .workbench.checking import check as check
-from .workbench.verdict import Verdict as Verdict
+from .workbench.check import Finding as Finding, Verdict as Verdict, check as check
+from .workbench.dataset import Dataset as Dataset, Schema as Schema, open_dataset as open_dataset
+from .workbench.evaluate import RiskReport as RiskReport, evaluate as evaluate
 from .workbench.knowledge import KnowledgePrice as KnowledgePrice, knowledge_price as knowledge_price
-from .workbench.panel import attack_panel as attack_panel
-from .workbench.protecting import protect as protect
+from .workbench.pipeline import Pipeline as Pipeline, Release as Release, Step as Step, protect as protect
 from .tables.microaggregation import Microaggregation as Microaggregation, microaggregate as microaggregate
 from .tables.perturbation import add_noise as add_noise, round_values as round_values, swap_ranks as swap_ranks
 from .tables.choquet.attribute_leakage import (

@@ -12,12 +12,13 @@ import pytest
 import shapely
 
 import reident as rd
+from judged import protect_into
 from reident.base import DataError, ParameterError
 from reident.methods import entries, find
 from reident.methods.forms import FORMS, NONE, guarantee, lacking, release, tolerance
 from reident.methods.release import RELEASES
 from reident.networks.graph import as_network
-from reident.workbench import making, map_plan, protecting, release_trial
+from reident.workbench import making, map_plan, pipeline, release_trial
 from reident.workbench.microdata import Microdata, microdata
 from reident.workbench.planning import plan
 from reident.workbench.profiling import profile_data
@@ -92,7 +93,7 @@ def made(monkeypatch):
 
     monkeypatch.setattr(release_trial, "make_release", record)
     monkeypatch.setattr(making, "release", record)
-    monkeypatch.setattr(protecting, "release", record)
+    monkeypatch.setattr(pipeline, "release", record)
     return found
 
 
@@ -112,12 +113,12 @@ def test_what_is_assessed_is_what_is_protected(entry, made, tmp_path):
     drawn, mapped = made[-1]
     options = tried.settings[1]["options"]
     if entry.data == "network":
-        out = rd.protect(drawn.network, tmp_path / "release", method=entry.name, options=options)
+        out = protect_into(drawn.network, tmp_path / "release", method=entry.name, options=options)
         told, comp = rd.read_graph(out / "release.csv"), made[-1][1].network
         assert sorted(told.degrees) == sorted(comp.degrees)
         assert json.loads((out / "manifest.json").read_text())["edges_released"] == comp.n_edges
     else:
-        rd.protect(
+        protect_into(
             drawn.table, tmp_path / "release", method=entry.name, options=options, quasi=drawn.quasi,
             sensitive="ill", epsilon_quasi=drawn.epsilon_quasi, hierarchies=drawn.hierarchies,
             public={name: PUBLIC[name] for name in PUBLIC if name in entry.public},

@@ -17,7 +17,7 @@ SMALL = {
     "07-isgp-sets": {"n": 60, "sizes": [50], "grids": [[150.0, 15.0]], "shared": [30], "repairs": [[5, 300]]},
 }
 
-STUDY_NAMES = ("kroll2016", "abril2012", "holohan2017", "vanhoef2012_tables", "vanhoef2012_networks")
+STUDY_NAMES = ("kroll2016", "holohan2017", "vanhoef2012_tables")
 ELSEWHERE = {STUDIES[name].notebook_path for name in STUDY_NAMES} | {*experiments().values()}
 NOTEBOOKS = sorted({*notebooks_folder().glob("*.ipynb")} - ELSEWHERE)
 

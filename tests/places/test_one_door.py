@@ -11,10 +11,11 @@ import pytest
 from shapely import Point, box
 
 import reident as rd
+from judged import protect_into
 from reident import DataError, ParameterError, great_circle_pairs_km
+from reident.workbench.dataset import dataset_of
 from reident.workbench.files import with_places
 from reident.workbench.opening import open_file
-from reident.workbench.preparing import arguments_of
 from reident.workbench.recipe import recipe_of
 
 
@@ -45,19 +46,17 @@ def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
     opened = open_file(path)
     assert any("impossible place, such as record 8" in note for note in opened.notes)
     with pytest.warns(UserWarning, match="impossible place"):
-        data, _ = arguments_of(opened, recipe_of(opened))
+        data = dataset_of(opened, recipe_of(opened)).frame
     assert data["lat_deg"].isna().sum() == 1
     with pytest.warns(UserWarning, match="impossible place"):
-        made = rd.protect(
+        made = protect_into(
             table, tmp_path / "release", method="donut", quasi=["sex"], lat="lat", lon="lon",
             options={"inner_m": 100, "outer_m": 2000},
         )  # fmt: skip
     assert len(pd.read_csv(made / "release.csv")) == 59
     with pytest.warns(UserWarning, match="impossible place"):
-        verdict = rd.check(
-            made / "release.csv", table, quasi=["sex"], lat="lat", lon="lon", attacks=["nearest_place"], limit=0.25
-        )
-    assert len(verdict.persons) == 60
+        verdict = rd.check(made, table, quasi=["sex"], lat="lat", lon="lon", attacks=["nearest_place"], limit=0.25)
+    assert len(verdict.persons) == 59
 
 
 def test_an_impossible_or_empty_geometry_counts_as_missing():
@@ -154,9 +153,9 @@ def test_the_quasi_identifiers_of_an_option_leave_the_geometry_a_place(tmp_path)
     opened = open_file(path)
     told = recipe_of(opened, str(path)).with_columns(quasi=["sex"])
     assert told.named("place") == ["geometry"]
-    data, said = arguments_of(opened, told)
-    assert hasattr(data, "to_crs")
-    assert said["quasi"] == ["sex"]
+    dataset = dataset_of(opened, told)
+    assert hasattr(dataset.frame, "to_crs")
+    assert dataset.quasi == ["sex"]
 
 
 COUNTIES = gpd.GeoDataFrame(geometry=[box(-74.2, 40.5, -74.0, 40.9), box(-74.0, 40.5, -73.8, 40.9)], crs="EPSG:4326")
