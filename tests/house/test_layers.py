@@ -18,6 +18,7 @@ LAYERS = [
     {"kernels"},
     {"data"},
     {"places", "cliques", "tables", "networks", "queries"},
+    {"location"},
     {"_old_sweep", "methods", "pages"},
     {"plotting", "rumap"},
     {"experiments"},
@@ -102,6 +103,13 @@ def test_studies_call_public_names_as_their_readers_do(path):
         if isinstance(node, ast.ImportFrom) and node.module not in ("reident", "reident.base"):
             public = [one.name for one in node.names if node.module == f"reident.{HOMES.get(one.name)}"]
             assert not public, f"from reident import {', '.join(public)}"
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "experiments").glob("*.py")), ids=lambda path: path.stem)
+def test_experiments_of_documents_do_not_locate(path):
+    """No document attacks released distances as a map."""
+    rooms = {name.split(".")[0] for name in imports(path)}
+    assert "location" not in rooms or path.stem in ("released_maps", "isgp_sets")
 
 
 def test_no_modules_import_one_another_in_a_circle():

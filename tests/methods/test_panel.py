@@ -16,7 +16,7 @@ from reident.base import DataError, ParameterError
 from reident.methods.attacks import attack_names, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
 from reident.methods.release import Release
-from reident.places.shape import unit_vectors
+from reident.places.distances import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.making import Roles, Step, make
 

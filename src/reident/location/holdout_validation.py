@@ -1,4 +1,4 @@
-"""Attack. The certificate of a map from hidden coordinates: values that it does not see while it is built."""
+"""Attack. Validate a map from hidden coordinates by values withheld while it is built."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray
-from reident.kernels.places import cones
-from reident.places.islands import EXACT_KM, Island
-from reident.places.shape import gaps_km
+from reident.kernels.location import trilateration_columns
+from reident.location.local_maps import EXACT_KM, LocalMap
+from reident.location.spherical_mds import gaps_km
 
 __all__ = ["HeldOut", "by_record", "certify", "hide"]
 
@@ -70,7 +70,7 @@ def _alike(values: FloatArray, tol: float) -> BoolArray:
     return alike
 
 
-def by_record(island: Island) -> FloatArray:
+def by_record(island: LocalMap) -> FloatArray:
     """Return, for each record, how probable its values are at a place that is wrong; nan where not located.
 
     Wrong is off by more than a metre and more than five tolerances: a value agrees there where it looks across the way
@@ -92,7 +92,7 @@ def by_record(island: Island) -> FloatArray:
     return np.where(island.located, p_value, np.nan)
 
 
-def standard_errors_km(island: Island) -> FloatArray:
+def standard_errors_km(island: LocalMap) -> FloatArray:
     """Return how far noise moves each record of an island, beside one motion of all, km; nan where not located.
 
     From the equations of the whole map at once: a lonely record whose secret points hang on few others moves with them.
@@ -106,7 +106,7 @@ def standard_errors_km(island: Island) -> FloatArray:
     place = np.searchsorted(rows, record)
     value = (island.sign[:, None] * island.values)[column, record]
     off, slopes = np.empty(column.size), np.empty((column.size, 5))
-    cones.linearise(island.x[rows], flat, island.shift, place, reference, column, value, off, slopes)
+    trilateration_columns.linearise(island.x[rows], flat, island.shift, place, reference, column, value, off, slopes)
     sides = [2 * place, 2 * place + 1, 2 * (n + reference), 2 * (n + reference) + 1, 2 * (n + m) + column]
     shape = column.size, 2 * (n + m) + len(island.shift)
     matrix = sparse.csr_array(
@@ -128,12 +128,12 @@ def standard_errors_km(island: Island) -> FloatArray:
 
 def _motions(x: FloatArray) -> FloatArray:
     """Return orthonormal moves (2 n, 3) along east and north that are motions of the sphere."""
-    sides = [cones.shifted(x, np.tile(side, (len(x), 1))) - x for side in ((1.0, 0.0), (0.0, 1.0))]
+    sides = [trilateration_columns.shifted(x, np.tile(side, (len(x), 1))) - x for side in ((1.0, 0.0), (0.0, 1.0))]
     moves = np.stack([np.cross(x, side) for side in sides], axis=1)
     return np.asarray(np.linalg.qr(moves.reshape(-1, 3))[0])
 
 
-def certify(island: Island, values: FloatArray, asked: BoolArray, rng: np.random.Generator) -> HeldOut:
+def certify(island: LocalMap, values: FloatArray, asked: BoolArray, rng: np.random.Generator) -> HeldOut:
     """Say how many of the hidden values an island explains, and how many it would by chance.
 
     Chance is what other values of the same set come to, those of any record or those of the nearest ones, whichever
@@ -151,7 +151,7 @@ def certify(island: Island, values: FloatArray, asked: BoolArray, rng: np.random
     return HeldOut(right / deviation.size, deviation.size, p_value)
 
 
-def _of_neighbours(island: Island, values: FloatArray) -> list[FloatArray]:
+def _of_neighbours(island: LocalMap, values: FloatArray) -> list[FloatArray]:
     """Return the values with, in the place of each located record's, those of one of its neighbours on the map."""
     rows = np.flatnonzero(island.located)
     km = gaps_km(island.x[rows, None], island.x[None, rows])
@@ -165,7 +165,7 @@ def _of_neighbours(island: Island, values: FloatArray) -> list[FloatArray]:
     return mixed
 
 
-def _share_by_chance(island: Island, mixed: list[FloatArray]) -> float:
+def _share_by_chance(island: LocalMap, mixed: list[FloatArray]) -> float:
     """Return the share of values that do not belong where they stand but agree to the tolerance, scaled from a km."""
     off = np.concatenate([island.deviations(values)[0].ravel() for values in mixed])
     off = off[np.isfinite(off)]

@@ -1,4 +1,4 @@
-"""Records placed by secret points that are only guessed: where circles round two located records cross.
+"""Trilateration of records by hypothetical secret points: crossings of circles round two located records.
 
 Two records fix a secret point up to its mirror image and nothing confirms it. A record that lies on circles round
 several points, known or guessed, of as many sets, confirms itself and them. Arguments as in `circles`.
@@ -10,8 +10,8 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
-from reident.kernels.places.tangents import cross_circles, km_between
+from reident.kernels.location.tangents import cross_circles, km_between
+from reident.kernels.location.trilateration import fit_to, nearest_located, nearest_reference
 
 # Open records with which each open record is paired; circles that are crossed for one record.
 _PARTNERS, _CROSSED = 6, 40

@@ -1,4 +1,4 @@
-"""Attack. Where people live, as a map of densities made from a public list of places, an outline, or both."""
+"""Attack. Compute population density from a public list of places, an outline, or both."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from reident.base import (
     check_table,
     check_vector,
 )
-from reident.places.localisation import hull_km2
+from reident.location.localisation import hull_km2
+from reident.location.spherical_mds import RADIUS_KM
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees, without_strays
-from reident.places.shape import RADIUS_KM, unit_vectors
 
-__all__ = ["HomeMap"]
+__all__ = ["PopulationDensity"]
 
 # The blur of the search's three looks, as multiples of the homes' own scatter around their place: 40, 20 and 11 km.
 BLURS = (40 / 11, 20 / 11, 1.0)
@@ -37,7 +38,7 @@ _ANYWHERE, _OFF_LAND = 0.03, 3.0
 _CELLS_A_SCATTER, _WIDEST = 5.5, 1600
 
 
-class HomeMap:
+class PopulationDensity:
     """Log densities of homes at several blurs, in the plane that touches the globe at the centre of the country.
 
     Parameters

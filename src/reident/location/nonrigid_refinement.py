@@ -1,15 +1,15 @@
-"""Attack. Bending a cloud whose shape is uncertain to the map that it lies on, under the distances that are known."""
+"""Attack. Refine an aligned cloud of uncertain shape against the population density, keeping known distances."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.places import density as kernel
-from reident.places.homes import HomeMap
-from reident.places.shape import RADIUS_KM, refit, usable_pairs
+from reident.kernels.location import density as kernel
+from reident.location.population_density import PopulationDensity
+from reident.location.spherical_mds import RADIUS_KM, refit, usable_pairs
 
-__all__ = ["bend"]
+__all__ = ["refine_nonrigidly"]
 
 # Rounds: how far a patch may move and how blurred the map is, as multiples of the homes' scatter (60 to 10 km, 20 to
 # 11 km).
@@ -24,7 +24,9 @@ _TEMPER, _WIDEST_TURN, _TURNS = 0.3, 0.5, 9
 _LAST = ((15 / 11, 8), (1.0, 8))
 
 
-def bend(x: FloatArray, distances_km: FloatArray, sd_km: FloatArray, homes: HomeMap) -> FloatArray:
+def refine_nonrigidly(
+    x: FloatArray, distances_km: FloatArray, sd_km: FloatArray, homes: PopulationDensity
+) -> FloatArray:
     """Return a laid cloud bent to the map.
 
     Patches of neighbours look for their own shift and turn within a shrinking window; the means of their places pin
@@ -48,7 +50,7 @@ def bend(x: FloatArray, distances_km: FloatArray, sd_km: FloatArray, homes: Home
 
 
 def _patch_pins(
-    cells: FloatArray, x: FloatArray, homes: HomeMap, window: float, blur: float
+    cells: FloatArray, x: FloatArray, homes: PopulationDensity, window: float, blur: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return where patches want each record, in cells, and how surely, in cells^-2."""
     grid = homes.log_density(blur)
@@ -95,7 +97,7 @@ def _patches(x: FloatArray) -> list[IntArray]:
     return patches
 
 
-def _uphill(cells: FloatArray, homes: HomeMap, blur: float) -> FloatArray:
+def _uphill(cells: FloatArray, homes: PopulationDensity, blur: float) -> FloatArray:
     """Return each place moved by a mean-shift step towards higher density, two blurs at most; all in cells."""
     grid = homes.log_density(blur)
     width = blur * homes.scatter_km / homes.cell_km

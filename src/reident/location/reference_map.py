@@ -11,15 +11,16 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, RNGLike, check_area, check_rng
-from reident.places.held_out import HeldOut, by_record, certify, hide
-from reident.places.islands import Island
-from reident.places.localisation import Localisation, check_known_places
-from reident.places.outline import lay_inside
+from reident.location.holdout_validation import HeldOut, by_record, certify, hide
+from reident.location.local_maps import LocalMap
+from reident.location.localisation import Localisation, check_known_places
+from reident.location.outline import align_inside
+from reident.location.reference_sets import HiddenCoordinates, check_release, recover_coordinates
+from reident.location.registration import registration_attack
+from reident.location.rounded_coordinates import is_fine
+from reident.location.spherical_mds import gaps_km, procrustes
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.reference_sets import HiddenCoordinates, check_release, recover_coordinates
-from reident.places.registration import registration_attack
-from reident.places.rounded_coordinates import is_fine
-from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 __all__ = ["ReferenceMap", "locate_by_reference_sets"]
 
@@ -237,12 +238,12 @@ def _table(release: Any, n: int) -> pd.DataFrame:
     return table
 
 
-def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[Island]:
+def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) -> list[LocalMap]:
     """Return the islands grown from several seeds, the largest first; what shares records is one."""
     n = len(distances)
     far = np.where(np.isnan(distances), np.inf, distances)
     order = np.argsort(np.sort(far, axis=1)[:, min(13, n - 1)], kind="stable")
-    islands: list[Island] = []
+    islands: list[LocalMap] = []
     tried: set[int] = set()
     for rank in _RANKS:
         # Where nobody is located yet.
@@ -251,7 +252,7 @@ def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) ->
             break
         centre = rest[int(rank * len(rest))]
         tried.add(centre)
-        island = Island(values, distances, tol)
+        island = LocalMap(values, distances, tol)
         if not island.seed(centre):
             continue
         island.grow()
@@ -262,7 +263,7 @@ def _grown(values: FloatArray, distances: FloatArray, tol: float = _EXACT_KM) ->
     return islands
 
 
-def _joined(islands: list[Island], new: Island) -> list[Island]:
+def _joined(islands: list[LocalMap], new: LocalMap) -> list[LocalMap]:
     """Return the islands with a new one, joined with what it shares records with, the largest first."""
     apart = []
     for island in islands:
@@ -280,7 +281,7 @@ def _joined(islands: list[Island], new: Island) -> list[Island]:
 
 
 def _registered(
-    island: Island, table: pd.DataFrame, known: Any, quasi: str | Sequence[str], rng: np.random.Generator
+    island: LocalMap, table: pd.DataFrame, known: Any, quasi: str | Sequence[str], rng: np.random.Generator
 ) -> Localisation:
     """Turn an island, in place, to where its records lie by a known file; returns the registration."""
     x = island.x[island.located]
@@ -296,7 +297,7 @@ def _registered(
 
 
 def _registered_by_places(
-    island: Island, km: FloatArray, table: pd.DataFrame, known: Any, rng: np.random.Generator
+    island: LocalMap, km: FloatArray, table: pd.DataFrame, known: Any, rng: np.random.Generator
 ) -> Localisation | None:
     """Register an island without labels where distances are so sure that they name the places both files share.
 
@@ -338,21 +339,21 @@ def _common_places(km: FloatArray, known_km: FloatArray, tol: float) -> IntArray
     return np.where(enough & (votes.argmax(axis=0)[best] == np.arange(len(km))), best, -1)
 
 
-def _laid_inside(island: Island, area: Any, rng: np.random.Generator) -> float:
+def _laid_inside(island: LocalMap, area: Any, rng: np.random.Generator) -> float:
     """Turn an island, in place, to where all its points lie inside an area; returns how sure that is, km."""
     points = np.concatenate([island.x[island.located], island.flat_references()])
-    motion, spread = lay_inside(points, area, rng)
+    motion, spread = align_inside(points, area, rng)
     _turn(island, motion)
     return spread
 
 
-def _turn(island: Island, motion: FloatArray) -> None:
+def _turn(island: LocalMap, motion: FloatArray) -> None:
     island.x = island.x @ motion.T
     island.references = island.references @ motion.T
 
 
 def _frames(
-    islands: list[Island], p_values: list[float], index: pd.Index, columns: Any
+    islands: list[LocalMap], p_values: list[float], index: pd.Index, columns: Any
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of records and of references; a record of two islands belongs to the larger one."""
     n = len(index)

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 from reident.base import Choice, DataError, FloatArray, IntArray, Real, check_choice, check_ids
-from reident.places.certificate import agreement_km, chance_by_others, chance_of_agreement
-from reident.places.homes import HomeMap
-from reident.places.laying import best_motions, other_headings
-from reident.places.localisation import Localisation, certificates, check_sd, located
-from reident.places.reference_sets import check_release
-from reident.places.shape import Shape, fit_shape
-from reident.places.warping import bend
+from reident.location.alignment import best_motions, other_headings
+from reident.location.localisation import Localisation, certificates, check_sd, located
+from reident.location.nonrigid_refinement import refine_nonrigidly
+from reident.location.population_density import PopulationDensity
+from reident.location.reference_sets import check_release
+from reident.location.spherical_mds import Shape, fit_shape
+from reident.location.split_half_validation import agreement_km, chance_by_others, chance_of_agreement
 
 __all__ = ["locate_by_population"]
 
@@ -121,7 +121,7 @@ def locate_by_population(
         distances = np.where(missing, 0.0, distances)
         told = np.where(missing, np.inf, 1.0 if sd is None else sd)
     part = check_choice(coverage, "coverage", ("whole", "part")) == "part"
-    homes = HomeMap(places, area, scatter_km=scatter_km, part=part)
+    homes = PopulationDensity(places, area, scatter_km=scatter_km, part=part)
     shape = fit_shape(distances, told)
     maps = [_lay(np.arange(len(index)), shape, homes, bent=sd is not None)]
     given = ~missing if told is None else np.isfinite(told) & (told > 0)
@@ -130,7 +130,7 @@ def locate_by_population(
         unknown = np.ones(len(index))
         maps[0] = replace(maps[0], agreement_km=np.inf * unknown, chance=unknown)
     if shape.part.any():
-        pieces = homes if part else HomeMap(places, area, scatter_km=scatter_km, part=True)
+        pieces = homes if part else PopulationDensity(places, area, scatter_km=scatter_km, part=True)
         for number in range(shape.part.max() + 1):
             rows = np.flatnonzero(shape.part == number)
             if len(rows) >= _MIN_PART:
@@ -157,7 +157,7 @@ def _released(release: Any) -> tuple[pd.Index, FloatArray]:
     return check_ids(index, "release.index"), distances
 
 
-def _lay(rows: IntArray, shape: Shape, homes: HomeMap, *, bent: bool) -> _Map:
+def _lay(rows: IntArray, shape: Shape, homes: PopulationDensity, *, bent: bool) -> _Map:
     """Lay some records on the map, and either half of them by itself."""
     x = shape.x
     found = best_motions(x, homes)
@@ -173,7 +173,7 @@ def _lay(rows: IntArray, shape: Shape, homes: HomeMap, *, bent: bool) -> _Map:
     agreement = agreement_km(x, by_half)
     chance = chance_by_others(x, others, agreement)
     if bent and shape.sd_km is not None:
-        laid = shape.follow(bend(laid[shape.fixed], shape.distances_km, shape.sd_km, homes))
+        laid = shape.follow(refine_nonrigidly(laid[shape.fixed], shape.distances_km, shape.sd_km, homes))
     return _Map(rows, laid, agreement, chance, lead / len(rows))
 
 

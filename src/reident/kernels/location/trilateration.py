@@ -1,4 +1,4 @@
-"""Places and secret points from distances to the nearest secret point of each set: circles that cross.
+"""Trilateration of records and secret points from distances to the nearest secret point of each set.
 
 Points are unit vectors. `f` (d, n) holds distances, km, of records to the nearest place of each set (nan: not known),
 `references` (d, most, 3) the places found, `counts` (d,) how many of them.
@@ -11,7 +11,7 @@ import numpy as np
 from reident.base import EARTH_RADIUS_KM
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
+from reident.kernels.location.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
 # Starts of a record that came to nothing and are remembered.
 _FAILED = 500

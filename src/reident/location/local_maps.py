@@ -1,4 +1,4 @@
-"""Attack. One connected map grown from hidden coordinates: records, secret points, signs and shifts of the columns."""
+"""Attack. Grow connected local maps from hidden coordinates: records, secret points, column signs and shifts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import spsolve
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.places import circles, cones, guesses
-from reident.places.shape import RADIUS_KM, gaps_km, procrustes
+from reident.kernels.location import trilateration, trilateration_columns, trilateration_guesses
+from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
 
-__all__ = ["EXACT_KM", "Island"]
+__all__ = ["EXACT_KM", "LocalMap"]
 
 # Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
 _SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
@@ -37,7 +37,7 @@ _GUESSES = 20_000
 _DENSE = 400
 
 
-class Island:
+class LocalMap:
     """A part of the map: what is located in one frame of its own.
 
     Attributes
@@ -93,7 +93,7 @@ class Island:
         """Return what the map puts too far (d, n), nan where it says nothing, and the nearest references."""
         f = self.f if values is None else self.sign[:, None] * values + self.shift[:, None]
         which = np.zeros(f.shape, dtype=np.int64)
-        return circles.deviations(f, self.x, self.located, self.references, self.counts, which), which
+        return trilateration.deviations(f, self.x, self.located, self.references, self.counts, which), which
 
     def seed(self, centre: int) -> bool:
         """Try to solve for the places of one record and its neighbours at once; tell whether they are located."""
@@ -123,9 +123,11 @@ class Island:
         while not self.located.all() and level < len(levels := self.rules):
             records, references, near = levels[level]
             known = (self.x, self.located, self.references, self.counts, self.tol)
-            added = circles.add_records(self.distances, self.f, *known, records, self.bears, near, self._record_tried)
+            added = trilateration.add_records(
+                self.distances, self.f, *known, records, self.bears, near, self._record_tried
+            )
             self.adjust()
-            added += circles.add_references(self.f, *known, references, self.bears, self._reference_tried)
+            added += trilateration.add_references(self.f, *known, references, self.bears, self._reference_tried)
             added += self._orient_columns()
             self.adjust()
             if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:
@@ -140,8 +142,8 @@ class Island:
         """Place records by secret points that nothing confirms yet; return how many."""
         guessed, sets = np.empty((_GUESSES, 3)), np.empty(_GUESSES, dtype=np.int64)
         known = (self.f, self.x, self.located, self.references, self.counts, self.tol)
-        m = guesses.guess_references(*known, guessed, sets)
-        added = guesses.add_by_guesses(self.distances, *known, needed, guessed[:m], sets[:m])
+        m = trilateration_guesses.guess_references(*known, guessed, sets)
+        added = trilateration_guesses.add_by_guesses(self.distances, *known, needed, guessed[:m], sets[:m])
         if added:
             self._forget()
         return int(added)
@@ -176,7 +178,9 @@ class Island:
             starts = np.unique(np.linspace(0, records.size - 1, 25).astype(np.int64))
             near = np.argsort(-places[starts] @ places.T, axis=1)[:, :10].copy()
             first = np.empty(3)
-            sign, shift = cones.orient_column(places, self.values[i, records], near, self.tol, needed, first)
+            sign, shift = trilateration_columns.orient_column(
+                places, self.values[i, records], near, self.tol, needed, first
+            )
             if sign:
                 self.sign[i], self.shift[i] = sign, shift
                 self.references[i, 0], self.counts[i] = first, 1
@@ -203,19 +207,19 @@ class Island:
         for i, count in enumerate(self.counts):
             self.references[i, :count] = flat[first[i] : first[i + 1]]
 
-    def agrees(self, other: Island) -> bool:
+    def agrees(self, other: LocalMap) -> bool:
         """Tell whether signs and shifts, which belong to the release and not to a frame, are those of another one."""
         both = (self.sign != 0) & (other.sign != 0)
         same = (self.sign == other.sign) & (np.abs(self.shift - other.shift) < 20 * self.tol)
         return bool(both.sum() >= 3 and same[both].all())
 
-    def inherit(self, other: Island) -> None:
+    def inherit(self, other: LocalMap) -> None:
         """Take over signs and shifts that another island knows."""
         new = (self.sign == 0) & (other.sign != 0)
         self.sign[new], self.shift[new] = other.sign[new], other.shift[new]
         self._forget()
 
-    def join(self, other: Island) -> bool:
+    def join(self, other: LocalMap) -> bool:
         """Lay another island on this one by the records and secret points that both hold; tell whether they fit."""
         shared = self.located & other.located
         mine, theirs = self._shared_references(other)
@@ -237,7 +241,7 @@ class Island:
                     self.counts[i] += 1
         return True
 
-    def _shared_references(self, other: Island) -> tuple[FloatArray, FloatArray]:
+    def _shared_references(self, other: LocalMap) -> tuple[FloatArray, FloatArray]:
         """Return the secret points that two islands share, by the distances between them, which no motion changes."""
         mine, theirs = self.flat_references(), other.flat_references()
         sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
@@ -289,7 +293,7 @@ class _Seed:
         self, i: int, known: np.ndarray, sign: float, width: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         places, shifts = np.empty((4, 3)), np.empty(4)
-        costs = cones.search_cone(self.x[known], self.values[i, known], sign, width, 4, places, shifts)
+        costs = trilateration_columns.search_cone(self.x[known], self.values[i, known], sign, width, 4, places, shifts)
         return costs, places, shifts
 
     def _fit(self, scales: tuple[float, ...]) -> None:
@@ -312,7 +316,7 @@ class _Seed:
             for sign in (1.0, -1.0):
                 _, places, shifts = self._search(i, known, sign, 1.0)
                 for r, start in zip(places, shifts, strict=True):
-                    shift = cones.fit_cone(x, sign * values, r, start, 0.2, 25)
+                    shift = trilateration_columns.fit_cone(x, sign * values, r, start, 0.2, 25)
                     cost = np.minimum(np.abs(gaps_km(x, r) - sign * values - shift), 0.3).sum()
                     if cost < best:
                         best, flipped = cost, True
@@ -378,7 +382,7 @@ def fit_all(
 
     def linear(x: FloatArray, r: FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         e, slopes = np.empty(q), np.empty((q, 5))
-        cones.linearise(x, r, shift, record, reference, column, value, e, slopes)
+        trilateration_columns.linearise(x, r, shift, record, reference, column, value, e, slopes)
         return e, slopes, float((e**2 / (scale**2 + e**2)).sum())
 
     e, slopes, cost = linear(x, r, shift)
@@ -395,8 +399,8 @@ def fit_all(
             else:
                 step[unknowns] = spsolve(normal + sparse.diags_array(more).tocsc(), -pull)
             tried = (
-                cones.shifted(x, step[: 2 * n].reshape(n, 2)),
-                cones.shifted(r, step[2 * n : 2 * (n + m)].reshape(m, 2)),
+                trilateration_columns.shifted(x, step[: 2 * n].reshape(n, 2)),
+                trilateration_columns.shifted(r, step[2 * n : 2 * (n + m)].reshape(m, 2)),
                 shift + step[2 * (n + m) :],
             )
             new_e, new_slopes, new_cost = linear(*tried)

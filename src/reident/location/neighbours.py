@@ -1,4 +1,4 @@
-"""Attack. Telling true matches from chance ones once a cloud of records lies on the map."""
+"""Attack. Separate true matches from chance ones after alignment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.places.shape import RADIUS_KM, gaps_km, procrustes
+from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
 
 __all__ = ["Fit", "Neighbours"]
 

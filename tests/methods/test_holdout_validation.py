@@ -8,9 +8,10 @@ import pytest
 from shapely import box
 
 from reident import embed_distances, locate_by_reference_sets, points_in_area, recover_coordinates
-from reident.places import held_out
-from reident.places import reference_map as module
-from reident.places.shape import gaps_km, procrustes, unit_vectors
+from reident.location import holdout_validation
+from reident.location import reference_map as module
+from reident.location.spherical_mds import gaps_km, procrustes
+from reident.places.distances import unit_vectors
 
 AREA = box(8, 50, 11, 52)
 pytestmark = [pytest.mark.whole, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
@@ -26,7 +27,7 @@ def opened():
 
 
 def everything(island, values, seed=0):
-    return held_out.certify(island, values, np.isfinite(values), np.random.default_rng(seed))
+    return holdout_validation.certify(island, values, np.isfinite(values), np.random.default_rng(seed))
 
 
 def test_the_certificate_refuses_values_that_have_nothing_to_do_with_the_map(opened):
@@ -65,9 +66,9 @@ def test_a_map_that_is_right_but_roughly_is_not_certified(opened):
         rough.x = island.x + rng.normal(0, 8 / 6371, island.x.shape)
         rough.x /= np.linalg.norm(rough.x, axis=1, keepdims=True)
         asked = np.isfinite(values) & (rng.random(values.shape) < 0.1)
-        p_values.append(held_out.certify(rough, values, asked, rng).p_value)
-        anybody = held_out._share_by_chance(rough, [np.array([rng.permutation(row) for row in values])])
-        neighbours = held_out._share_by_chance(rough, held_out._of_neighbours(rough, values))
+        p_values.append(holdout_validation.certify(rough, values, asked, rng).p_value)
+        anybody = holdout_validation._share_by_chance(rough, [np.array([rng.permutation(row) for row in values])])
+        neighbours = holdout_validation._share_by_chance(rough, holdout_validation._of_neighbours(rough, values))
         by_anybody.append(neighbours > anybody)
     assert np.mean(by_anybody) == 1
     assert np.median(p_values) > 0.01
@@ -77,14 +78,14 @@ def test_a_record_s_values_in_columns_that_are_alike_are_hidden_together(opened)
     _, values, _ = opened
     rng = np.random.default_rng(0)
     twice = np.concatenate([values, 7.0 - values[:3] + rng.normal(0, 0.1, values[:3].shape)])
-    asked, unseen = held_out.hide(twice, 0.1, rng)
+    asked, unseen = holdout_validation.hide(twice, 0.1, rng)
     for i in range(3):
         both = np.isfinite(twice[i]) & np.isfinite(twice[15 + i])
         np.testing.assert_array_equal(unseen[i, both], unseen[15 + i, both])
         assert not (asked[i] & asked[15 + i]).any()
     assert (asked <= unseen).all()
     assert 0 < asked.sum() < unseen.sum() < 0.2 * np.isfinite(twice).sum()
-    plain, hidden = held_out.hide(values, 1e-6, np.random.default_rng(0))
+    plain, hidden = holdout_validation.hide(values, 1e-6, np.random.default_rng(0))
     np.testing.assert_array_equal(plain, hidden)
 
 
@@ -114,7 +115,7 @@ def test_standard_errors_are_those_of_maps_drawn_again(opened):
         again._fitted = 0
         again.adjust()
         drawn.append(gaps_km(again.x @ procrustes(again.x, true).T, true))
-        told = held_out.standard_errors_km(again)
+        told = holdout_validation.standard_errors_km(again)
     # The longer axis of each record's ellipse: between the root mean square of its errors and that of one direction.
     ratio = np.sqrt(np.mean(np.square(drawn), axis=0)) / told
     assert 0.8 < np.median(ratio) < 1.5

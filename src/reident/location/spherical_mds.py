@@ -1,17 +1,16 @@
-"""Attack. The shape of a released distance matrix: points on the sphere, and the motions that lay them on others."""
+"""Attack. Spherical multidimensional scaling: points on the sphere from distances, and motions of point sets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.sparse.linalg import eigsh
 
 from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
-from reident.kernels.places import registration, sphere
+from reident.kernels.location import registration
 
 __all__ = [
     "RADIUS_KM",
@@ -21,7 +20,6 @@ __all__ = [
     "procrustes",
     "recover_shape",
     "refit",
-    "unit_vectors",
     "usable_pairs",
 ]
 
@@ -35,12 +33,6 @@ _PARTS, _NEARLY_ALL = 4.0, 0.9
 _MANY, _LANDMARKS, _AT_ONCE, _STEPS = 3000, 1500, 500, 20
 
 RADIUS_KM = EARTH_RADIUS_KM
-
-
-def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
-    """Return places as unit vectors, shape (n, 3)."""
-    lat, lon = (np.radians(np.asarray(angles, dtype=np.float64)) for angles in (lat_deg, lon_deg))
-    return np.ascontiguousarray(sphere.unit_vectors(lat, lon).T)
 
 
 def gaps_km(p: FloatArray, q: FloatArray) -> FloatArray:

@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng
-from reident.places import localisation as lay
-from reident.places.localisation import Localisation
-from reident.places.neighbours import Neighbours
-from reident.places.shape import gaps_km, procrustes, recover_shape
+from reident.location import localisation as lay
+from reident.location.localisation import Localisation
+from reident.location.neighbours import Neighbours
+from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
 
 __all__ = ["multilateration_attack"]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.places import rounded as kernel
-from reident.places.reference_sets import check_release
+from reident.kernels.location import rounded as kernel
+from reident.location.reference_sets import check_release
 
 __all__ = ["ReleasedStep", "estimate_step"]
 

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from reident.base import BoolArray, Flag, FloatArray, IntArray, RNGLike, Whole, afford, check_rng, checked
 from reident.kernels._numba import in_parts
-from reident.kernels.places import registration as kernel
-from reident.places import localisation as lay
-from reident.places.certificate import agreement_km, chance_of_agreement
-from reident.places.localisation import Localisation
-from reident.places.neighbours import Fit, Neighbours
-from reident.places.shape import RADIUS_KM, fit_shape, recover_shape
+from reident.kernels.location import registration as kernel
+from reident.location import localisation as lay
+from reident.location.localisation import Localisation
+from reident.location.neighbours import Fit, Neighbours
+from reident.location.spherical_mds import RADIUS_KM, fit_shape, recover_shape
+from reident.location.split_half_validation import agreement_km, chance_of_agreement
 
 __all__ = ["registration_attack"]
 

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import lsmr
 from scipy.special import bdtrc
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.kernels.places import rounded as kernel
+from reident.kernels.location import rounded as kernel
 
 __all__ = ["Rounded", "is_fine", "recover_rounded"]
 

@@ -1,4 +1,4 @@
-"""Attack. Laying the records of a released distance matrix on the map: what attacks with and without matches share."""
+"""Attack. Results and checks that all location attacks share."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from reident.base import (
     check_table,
     encode_labels,
 )
+from reident.location.neighbours import Fit, Neighbours
+from reident.location.spherical_mds import RADIUS_KM
 from reident.places.common_subgraph import read_microdata
-from reident.places.neighbours import Fit, Neighbours
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["Localisation"]
 

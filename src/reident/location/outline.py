@@ -1,4 +1,4 @@
-"""Attack. Laying a cloud of points inside an outline: the motion that a public border alone allows."""
+"""Attack. Align a cloud of points with an outline."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from scipy.ndimage import distance_transform_edt, map_coordinates
 from scipy.optimize import minimize
 
 from reident.base import FloatArray
-from reident.places.shape import RADIUS_KM, gaps_km, procrustes, unit_vectors
+from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
+from reident.places.distances import unit_vectors
 
-__all__ = ["lay_inside"]
+__all__ = ["align_inside"]
 
 # Cells a side of the map of distances from the area, directions tried, steps of shifts, starts refined, walk.
 _CELLS, _TURNS, _SHIFTS, _STARTS, _WALK = 400, 72, 7, 12, 3000
 
 
-def lay_inside(points: FloatArray, area: Any, rng: np.random.Generator) -> tuple[FloatArray, float]:
+def align_inside(points: FloatArray, area: Any, rng: np.random.Generator) -> tuple[FloatArray, float]:
     """Return the motion, perhaps with a mirror, that lays unit vectors inside an area, and how far others differ, km.
 
     Least sum of the distances outside; then the mean over a random walk among the motions that are about as good, as

@@ -1,4 +1,4 @@
-"""Cones: one secret point and one shift from the coordinates of records whose places are known, all adjusted at last.
+"""Trilateration of one secret point with unknown shift and sign; linearised equations of all.
 
 A column of values belongs to distances sign value + shift from the nearest place of a set; sign and shift are unknown.
 Points are unit vectors, distances km.
@@ -10,7 +10,7 @@ import numpy as np
 
 from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
-from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
+from reident.kernels.location.tangents import dot, km_between, lead_away, move, tangents
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Attack. Laying the shape of a cloud of records on a map of homes."""
+"""Attack. Align the shape of a cloud of records with a map of population density."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from scipy import fft
 
 from reident.base import FloatArray
 from reident.kernels._numba import in_threads
-from reident.kernels.places import density as kernel
-from reident.places.homes import BLURS, HomeMap
+from reident.kernels.location import density as kernel
+from reident.location.population_density import BLURS, PopulationDensity
+from reident.location.spherical_mds import RADIUS_KM
 from reident.places.points import without_strays
-from reident.places.shape import RADIUS_KM
 
 __all__ = ["best_motions", "other_headings"]
 
@@ -23,7 +23,7 @@ _SAME_START, _SAME_MAP = 2.0, 30 / 11
 _GOLDEN, _SAME_HEADING = (np.sqrt(5) - 1) / 2, 0.35
 
 
-def best_motions(x: FloatArray, homes: HomeMap, *, n_starts: int = 100) -> list[tuple[float, FloatArray]]:
+def best_motions(x: FloatArray, homes: PopulationDensity, *, n_starts: int = 100) -> list[tuple[float, FloatArray]]:
     """Return the motions that lay a shape best on a map of homes, with their log-likelihoods, best first.
 
     Every heading, plain and mirrored, is slid over the whole map at once (a correlation by Fourier transform, at the
@@ -42,7 +42,9 @@ def best_motions(x: FloatArray, homes: HomeMap, *, n_starts: int = 100) -> list[
     return found
 
 
-def other_headings(x: FloatArray, homes: HomeMap, motion: FloatArray, n_headings: int, first: float) -> FloatArray:
+def other_headings(
+    x: FloatArray, homes: PopulationDensity, motion: FloatArray, n_headings: int, first: float
+) -> FloatArray:
     """Return motions that lay a shape as well as they can in headings other than that of `motion`, shape (k, 3, 3).
 
     Half of the headings are mirrored; they begin at `first` of a full turn and follow at the golden angle.
@@ -71,7 +73,7 @@ def _heading(motions: FloatArray, frame: FloatArray) -> tuple[FloatArray, FloatA
     return np.sign(np.linalg.det(motions)), np.arctan2((axis * north).sum(axis=1), (axis * east).sum(axis=1))
 
 
-def _climb(x: FloatArray, motions: FloatArray, homes: HomeMap, blur: float, last_km: float) -> FloatArray:
+def _climb(x: FloatArray, motions: FloatArray, homes: PopulationDensity, blur: float, last_km: float) -> FloatArray:
     """Improve motions, in place, on the map at one blur, and return their scores."""
     scores = np.empty(len(motions))
     grid, scale, radius = homes.log_density(blur), homes.scale, max(_radius(x), 1e-6)
@@ -109,7 +111,7 @@ def _distinct(
 class _Slide:
     """A cloud slid over the coarsest map in one heading after another."""
 
-    def __init__(self, x: FloatArray, homes: HomeMap) -> None:
+    def __init__(self, x: FloatArray, homes: PopulationDensity) -> None:
         self.homes, self.blur_km = homes, BLURS[0] * homes.scatter_km
         self.stride = max(1, round(self.blur_km / 4 / homes.cell_km))
         cell_km = self.stride * homes.cell_km
@@ -140,7 +142,7 @@ class _Slide:
         return _motions(self.frame, self.homes, table[:, 1], table[:, 2], centre_km)
 
 
-def _starts(x: FloatArray, homes: HomeMap, n_starts: int) -> FloatArray:
+def _starts(x: FloatArray, homes: PopulationDensity, n_starts: int) -> FloatArray:
     """Return motions from the peaks of the correlation of the cloud, in all headings, with the coarsest map."""
     slide = _Slide(x, homes)
     headings = np.arange(0, 2 * np.pi, min(0.15, 0.8 * slide.blur_km / 2 / (RADIUS_KM * max(_radius(x), 1e-6))))
@@ -186,7 +188,7 @@ def _peaks(score: FloatArray, mirrored: float, heading: float) -> FloatArray:
 
 
 def _motions(
-    frame: FloatArray, homes: HomeMap, mirrored: FloatArray, heading: FloatArray, centre_km: FloatArray
+    frame: FloatArray, homes: PopulationDensity, mirrored: FloatArray, heading: FloatArray, centre_km: FloatArray
 ) -> FloatArray:
     """Return the motions, shape (k, 3, 3), that lay a cloud's own frame, turned, at places of the map."""
     up = homes.vectors(centre_km / homes.cell_km + (homes.side - 1) / 2)

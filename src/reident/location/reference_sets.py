@@ -10,8 +10,8 @@ import numpy as np
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
 from reident.cliques.sets import pack_rows
-from reident.kernels.places import reference_sets as kernel
-from reident.places.rounded_coordinates import recover_rounded
+from reident.kernels.location import reference_sets as kernel
+from reident.location.rounded_coordinates import recover_rounded
 
 __all__ = ["EqualDifferences", "HiddenCoordinates", "exact_equalities", "recover_coordinates"]
 

@@ -1,4 +1,4 @@
-"""Attack. A certificate for each record of a map, by parts of the file that share no region and agree on its place.
+"""Attack. Validate the place of each record by split halves: parts of the file that share no region must agree.
 
 A wrong map is often a stable one: halves drawn at random, or a bootstrap, keep the outline of the cloud and find the
 same wrong place twice. Halves on either side of a line share nothing but the map itself.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reident.base import FloatArray, IntArray
-from reident.places.shape import RADIUS_KM, gaps_km
+from reident.location.spherical_mds import RADIUS_KM, gaps_km
 
 __all__ = ["MIN_HALF", "agreement_km", "chance_by_others", "chance_of_agreement", "regional_halves"]
 

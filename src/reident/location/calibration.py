@@ -18,8 +18,7 @@ from reident.base import (
     check_rng,
 )
 from reident.places.areas import AreaSampler
-from reident.places.distances import great_circle_km
-from reident.places.shape import unit_vectors
+from reident.places.distances import great_circle_km, unit_vectors
 from reident.places.tolerance_intervals import Simulation
 
 __all__ = ["Calibration", "calibrate_distances"]

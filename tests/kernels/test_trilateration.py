@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reident.kernels.places import circles
-from reident.kernels.places.tangents import cross_circles, km_between
-from reident.places.shape import unit_vectors
+from reident.kernels.location import trilateration
+from reident.kernels.location.tangents import cross_circles, km_between
+from reident.places.distances import unit_vectors
 
 pytestmark = pytest.mark.whole
 
@@ -28,8 +28,8 @@ def naive_place(z, near, distances, f, x, references, counts, tol, needed, bears
                         continue
                     for scale in (20.0, 5.0, 2.0):
                         at = [min(references[i, : counts[i]], key=lambda r, p=p: km_between(p, r)) for i in known]
-                        circles.fit_to(p, np.array(at), fz[known], known.size, scale * tol, 6)
-                    right, wrong, _ = circles.judge_place(p, fz, references, counts, tol)
+                        trilateration.fit_to(p, np.array(at), fz[known], known.size, scale * tol, 6)
+                    right, wrong, _ = trilateration.judge_place(p, fz, references, counts, tol)
                     if right >= needed and wrong * bears <= right and right - wrong > top:
                         best, top = p.copy(), right - wrong
         if best is not None:
@@ -53,12 +53,12 @@ def test_a_record_is_placed_where_following_every_crossing_places_it(seed, bears
     placed, same, place = 0, 0, np.empty(3)
     for z in range(n):
         asked = (z, near_all[z], km, f, x, references, counts, tol, needed, bears)
-        found = circles.place_record(*asked, place)
+        found = trilateration.place_record(*asked, place)
         naive, top = naive_place(*asked)
         if found and naive is not None:
             placed += 1
             same += km_between(place, naive) < tol
-            right, wrong, asked_for = circles.judge_place(place, f[:, z], references, counts, tol)
+            right, wrong, asked_for = trilateration.judge_place(place, f[:, z], references, counts, tol)
             assert right - wrong == top or (2 * right > asked_for and wrong == 0)
         assert found == (naive is not None)
     assert placed >= 8
