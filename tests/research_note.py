@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pandas as pd
-from reident.studies.released_maps import reference_sets as example
 
 import reference_runs as example
 from reident.data.datasets import embedded_file
