@@ -166,7 +166,7 @@ def _log_probabilities(counts: NDArray[np.float32], places: FloatArray) -> NDArr
     return np.ascontiguousarray(np.log(mixed / mixed.sum(axis=1, keepdims=True)), dtype=np.float32)
 
 
-def _count_classes(p: FloatArray, q: FloatArray, edges: FloatArray, table: FloatArray) -> None:
+def _count_classes(p: FloatArray, q: FloatArray, edges: FloatArray, table: NDArray[np.floating]) -> None:
     """Count, for each place of p (rows: coordinates) and each of q, the class of their released distance.
 
     A class is the number of `edges` that do not exceed the distance. ``table[a, class, b]`` counts both orders.
