@@ -141,17 +141,6 @@ def test_maskings_make_no_single_cluster_of_all_records():
 
 
 @pytest.mark.slow
-def test_one_file_and_one_algorithm_are_run_and_drawn():
-    study = STUDIES["holohan2017"]
-    results = study.run("smoke", datasets=["adult"], algorithms=["mondrian"], progress=False)
-    assert set(results.frames["classes"]["dataset"]) == {"adult"}
-    assert results.frames["plausible"].empty
-    figures = study.draw(results)
-    assert set(figures) == set(study.figures)
-    assert "not run" in figures["figure-8-time-ola"].axes[0].texts[0].get_text()
-
-
-@pytest.mark.slow
 def test_protections_of_ones_own_stand_beside_the_papers(monkeypatch):
     monkeypatch.delenv("REIDENT_DATA", raising=False)
     own = {"protections": ["M4-33", {"name": "two and two", "groups": [2, 2], "k": [3, 4]}], "n_records": 60}

@@ -25,6 +25,10 @@ ONE_VALUE = {
         "sigmas_deg": [0.02], "alphas": [0.4], "sigmas_km": [2.0], "jitters_km": [8.0], "n_original": 120,
         "n_known": 120, "n_common": 30, "n_datasets": 1, "repetitions": 2,
     },
+    "holohan2017": {
+        "cases": ["michigan"], "methods": ["mondrian"], "ks": [10], "epsilons": [2.0], "confidences": [0.99],
+        "n_datasets": 1, "n_records": 1200, "n_lists": 1,
+    },
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ CASES = ("adult", "florida", "michigan")
 CONFIDENCES = (0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 #: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
-#: the classes that are kept, one of OLA's own (El Emam et al. 2009), is the only one that gives Adult's row of Table IV.
+#: the classes that are kept (El Emam et al. 2009) is the only one that gives Adult's row of Table IV.
 CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
 
 #: A public range for height: no adult is expected outside.
@@ -230,7 +230,7 @@ def trial(
 
 
 def classes_trial(
-    rng: np.random.Generator,
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn but the data
     *,
     method: str,
     k: int,
