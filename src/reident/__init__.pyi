@@ -175,6 +175,7 @@ from .tables.scoreboard import (
 from .tables.nearest_record import NearestRecord as NearestRecord, nearest_record_attack as nearest_record_attack
 from .tables.class_noise import (
     confidence_suppression as confidence_suppression,
+    epsilon_for_error as epsilon_for_error,
     expected_relative_error as expected_relative_error,
     noise_entropy_loss as noise_entropy_loss,
     relative_error as relative_error,

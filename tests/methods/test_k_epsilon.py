@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reident import DataError, ParameterError, PrivacyWarning
 from reident.tables.class_noise import (
     confidence_suppression,
+    epsilon_for_error,
     expected_relative_error,
     noise_entropy_loss,
     relative_error,
@@ -26,7 +27,6 @@ def people(n=40, seed=0):
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
         {
-            "name": [f"person {i}" for i in range(n)],
             "age": rng.integers(20, 60, n),
             "sex": rng.choice(["f", "m"], n),
             "height": rng.normal(170, 8, n),
@@ -40,7 +40,6 @@ def release_of(table, **change):
     call = {
         "k_quasi": ["age", "sex"],
         "epsilon_quasi": ["height", "weight"],
-        "identifiers": "name",
         "k": 4,
         "epsilon": 1.0,
         "bounds": BOUNDS,
@@ -51,7 +50,6 @@ def release_of(table, **change):
 def test_a_release_keeps_its_promises():
     table = people()
     release = release_of(table)
-    assert "name" not in release.table
     assert k_anonymity(release.table, ["age", "sex"]) >= 4
     assert sorted(release.source.tolist()) == list(range(40))
     assert release.source.tolist() != list(range(40))  # chance 1 / 40!
@@ -86,14 +84,14 @@ def test_constant_classes_are_told_and_published_exactly():
     assert release_of(table, epsilon_quasi="height", bounds={"height": (140, 220)}).n_constant == {"height": 0}
 
 
-def test_strict_turns_every_caution_into_an_error():
+def test_a_filter_on_warnings_refuses_what_carries_no_guarantee():
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        release_of(people(), strict=True)
-        with pytest.raises(ParameterError, match="not differentially private"):
-            release_of(people(), strict=True, bounds=None)
-        with pytest.raises(ParameterError, match="repeatable noise"):
-            release_of(people(), strict=True, rng=1)
+        warnings.simplefilter("error", PrivacyWarning)
+        release_of(people())
+        with pytest.raises(PrivacyWarning, match="not differentially private"):
+            release_of(people(), bounds=None)
+        with pytest.raises(PrivacyWarning, match="can be repeated"):
+            release_of(people(), rng=1)
 
 
 def test_a_seed_is_told_and_repeats():
@@ -144,9 +142,7 @@ def test_public_bounds_bound_the_likelihood_ratio():
     """The histograms of two records at the ends of the range differ by at most exp(epsilon); level 1e-6 a cell."""
     n, epsilon = 40_000, 1.0
     table = pd.DataFrame({"age": 1, "x": np.repeat([0.0, 10.0], n)})
-    release = k_epsilon_anonymise(
-        table, k_quasi="age", epsilon_quasi="x", k=2, epsilon=epsilon, bounds={"x": (0, 10)}, granularity=1.0
-    )
+    release = k_epsilon_anonymise(table, k_quasi="age", epsilon_quasi="x", k=2, epsilon=epsilon, bounds={"x": (0, 10)})
     original = table["x"].to_numpy()[release.source]
     cells = [-np.inf, -5, 0, 5, 10, 15, np.inf]
     low, high = (np.histogram(release.table["x"][original == end], cells)[0] / n for end in (0.0, 10.0))
@@ -163,14 +159,14 @@ def test_public_bounds_bound_the_likelihood_ratio():
         ({"k": 41}, ParameterError, "`k` must be at most"),
         ({"k": 0}, ParameterError, "`k` must be at least 1"),
         ({"epsilon_quasi": "age"}, ParameterError, "'age' in both"),
-        ({"identifiers": ["sex"]}, ParameterError, "'sex' in both"),
+        ({"identifiers": ["sex"]}, ParameterError, "`options` must be one of"),
+        ({"confidence": 1}, ParameterError, "`confidence` must lie"),
         ({"k_quasi": "city"}, ParameterError, "`k_quasi` must name columns"),
         ({"bounds": {"height": (140, 220)}}, ParameterError, "none for \\['weight'\\]"),
         ({"bounds": {**BOUNDS, "age": (0, 1)}}, ParameterError, "epsilon-quasi-identifiers"),
         ({"bounds": {**BOUNDS, "height": (220, 140)}}, ParameterError, "low below high"),
         ({"bounds": {**BOUNDS, "height": 3}}, ParameterError, "pairs"),
         ({"epsilon_quasi": "ill", "bounds": None}, DataError, "`ill` must hold numbers"),
-        ({"granularity": 0}, ParameterError, "granularity of height"),
     ],
 )
 def test_bad_input_is_named(change, error, match):
@@ -204,6 +200,16 @@ def test_expected_error_is_formula_8_and_what_happens():
     realised = [relative_error(values, simulate_class_noise(values, classes, scales, rng=seed)) for seed in range(40)]
     # 5 standard errors of 40 runs.
     assert np.mean(realised) == pytest.approx(comp, abs=5 * np.std(realised) / np.sqrt(40))
+
+
+def test_epsilon_for_an_error_gives_that_error():
+    rng = np.random.default_rng(3)
+    values, classes = rng.normal(170, 8, 400), rng.integers(0, 9, 400)
+    for error, more in ((0.05, {}), (0.5, {"n_columns": 3}), (0.01, {"width": 100.0})):
+        epsilon = epsilon_for_error(values, classes, error=error, **more)
+        assert expected_relative_error(values, classes, epsilon=epsilon, **more) == pytest.approx(error)
+    with pytest.raises(DataError, match="vary inside a class"):
+        epsilon_for_error([170.0, 170.0], [0, 0], error=0.05)
 
 
 def test_a_relative_error_of_zero_is_refused():
@@ -282,6 +288,47 @@ def test_confidence_suppression_against_plain_loops(rows, k, confidence, centre)
     assert found.candidates.tolist() == counts.tolist()
     assert found.suppressed.tolist() == gone.tolist()
     assert found.share == pytest.approx(gone.sum() / (classes >= 0).sum())
+
+
+@pytest.mark.parametrize("columns", [["height"], ["height", "weight"]])
+@pytest.mark.parametrize(("confidence", "epsilon"), [(0.5, 1.0), (0.9, 4.0), (0.99, 16.0)])
+def test_the_confidence_step_against_plain_loops(columns, confidence, epsilon):
+    """The same noise without the step gives the records that the step has to take away."""
+    table, k = people(200, seed=3), 4
+    call = {"epsilon_quasi": columns, "bounds": None, "k": k, "epsilon": epsilon, "rng": 7}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        every, some = release_of(table, **call), release_of(table, **call, confidence=confidence)
+    classes = every.k_anonymous.classes
+    noisy = every.table[columns].set_axis(every.source)
+    gone = set()
+    for name in columns:
+        grid = every.granularity[name]
+        original = np.round(table[name] / grid) * grid
+        for c in range(classes.max() + 1):
+            members = np.flatnonzero(classes == c)
+            radius = -every.scales[name][c] * np.log(1 - confidence)
+            n_near = {i: int((np.abs(original[members] - noisy.loc[i, name]) <= radius).sum()) for i in members}
+            gone |= {i for i in members if 0 < n_near[i] < k}
+            if sum(n >= k for n in n_near.values()) < k:
+                gone |= {*members}
+    for c in range(classes.max() + 1):
+        members = {*np.flatnonzero(classes == c)}
+        if len(members - gone) < k:
+            gone |= members
+    assert 0 < len(gone) < len(table)
+    assert {*some.source} == {*range(len(table))} - gone
+    assert (some.n_suppressed, every.n_suppressed, some.confidence) == (len(gone), 0, confidence)
+    assert k_anonymity(some.table, ["age", "sex"]) >= k
+    pd.testing.assert_frame_equal(some.table[columns].set_axis(some.source).sort_index(),
+                                  noisy.loc[sorted(some.source)])  # fmt: skip
+
+
+def test_a_confidence_that_leaves_nothing_is_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        with pytest.raises(DataError, match="suppresses all 40: raise it"):
+            release_of(people(), bounds=None, epsilon=1000, confidence=0.01, rng=1)
 
 
 def test_without_noise_every_distinct_value_is_linked():

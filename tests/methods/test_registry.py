@@ -202,7 +202,7 @@ _NO_METHOD = {
     "numbers and bounds, not about a release": (
         "min_entropy self_information shannon_entropy statistical_distance extractable_bits impossibility_game "
         "privacy_loss_bound recursive_c relative_error expected_relative_error noise_entropy_loss "
-        "confidence_suppression"
+        "confidence_suppression epsilon_for_error"
     ),
     "judge what an attack on a network found": "auc detectability mapping_quality",
     "steps of methods that are registered, or what they are called by": (

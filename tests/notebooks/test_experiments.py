@@ -61,6 +61,10 @@ ONE_VALUE = {
         "clique_graphs": ["les_miserables"], "clique_sizes": [4], "clique_shares": [1.0], "crawl_size": 500,
         "repetitions": 1,
     },
+    "holohan2017": {
+        "cases": ["michigan"], "methods": ["mondrian"], "ks": [10], "epsilons": [2.0], "confidences": [0.99],
+        "n_datasets": 1, "n_records": 1200, "n_lists": 1,
+    },
 }  # fmt: skip
 
 #: Verdicts of exact claims besides "agrees", of documents with errata or with data that are not at hand.

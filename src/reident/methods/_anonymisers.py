@@ -94,7 +94,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     ),
     _table(
         "k_epsilon", "(k, epsilon)-anonymity", "Holohan et al. (2017), Algorithm 1", "k_epsilon:k_epsilon_anonymise",
-        takes="identifiers bounds granularity criteria", start={"k": 5, "epsilon": 1.0},
+        takes="bounds options", start={"k": 5, "epsilon": 1.0},
         grid={"k": (2, 5, 10, 25), "epsilon": (2.0, 0.5)}, exact=True,
         guarantee=(
             "{k}-anonymous in the columns generalised; the noise is scaled to ranges from the data and is not "

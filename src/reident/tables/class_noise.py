@@ -25,6 +25,7 @@ from reident.tables.classes import check_classes, class_values, class_widths
 __all__ = [
     "ConfidenceSuppression",
     "confidence_suppression",
+    "epsilon_for_error",
     "expected_relative_error",
     "noise_entropy_loss",
     "relative_error",
@@ -129,6 +130,52 @@ def expected_relative_error(
     _nonzero(vector[kept], "values")
     ranges = class_widths(vector, ids, width)
     return float((n_columns * ranges[ids[kept]] / epsilon / np.abs(vector[kept])).mean())
+
+
+@checked
+def epsilon_for_error(
+    values: ArrayLike,
+    classes: ArrayLike,
+    *,
+    error: Annotated[float, Real(0, open_low=True)],
+    n_columns: Annotated[int, Whole(1, unit="columns")] = 1,
+    width: Annotated[float | None, Real(0, unit="the column's unit")] = None,
+) -> float:
+    """Compute the epsilon at which Laplace noise inside classes has a wanted relative error.
+
+    The smallest error that an analysis tolerates gives the strongest noise that it survives. The answer comes from
+    the original values: publishing it with more than a few digits tells something about them.
+
+    Parameters
+    ----------
+    values, classes, n_columns, width
+        As for `expected_relative_error`.
+    error : float
+        The mean relative error that is wanted, such as .05.
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Raises
+    ------
+    DataError
+        If a value is 0, or all classes are constant, so that there is no noise at any epsilon.
+
+    Notes
+    -----
+    Holohan et al. (2017), (8), solved for epsilon: the error is inversely proportional to it.
+
+    Examples
+    --------
+    >>> round(epsilon_for_error([100.0, 200.0], [0, 0], error=0.075), 4)
+    10.0
+    """
+    at_one = expected_relative_error(values, classes, epsilon=1.0, n_columns=n_columns, width=width)
+    if at_one == 0:
+        raise DataError("`values` must vary inside a class: constant classes get no noise at any epsilon")
+    return at_one / error
 
 
 def noise_entropy_loss(original: ArrayLike, release: ArrayLike, scales: ArrayLike) -> float:

@@ -13,8 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from reident.base import (
+    BoolArray,
     Choice,
-    Flag,
+    DataError,
     FloatArray,
     IntArray,
     ParameterError,
@@ -33,7 +34,7 @@ from reident.base import (
     checked,
 )
 from reident.queries.laplace import discrete_laplace, grid_granularity, simulation_laplace, snap_to_grid
-from reident.tables._losses import LOSSES
+from reident.tables.class_noise import confidence_suppression
 from reident.tables.classes import check_classes, class_ranges, class_values, class_widths
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_anonymity import METHODS, KAnonymous, k_anonymise
@@ -57,14 +58,16 @@ class KEpsilonRelease:
     Attributes
     ----------
     table : DataFrame
-        What may leave the house: without identifiers and suppressed records, k-quasi-identifiers generalised,
-        epsilon-quasi-identifiers noisy, records shuffled and numbered anew.
+        The released records: without suppressed ones, k-quasi-identifiers generalised, epsilon-quasi-identifiers
+        noisy, shuffled and numbered anew.
     mode : {"class range", "public bounds"}
     guarantee : str
         What the noise promises, in words. The mode "class range" is not differentially private.
     k : int
     epsilon : float
         The budget of a record, shared equally by its epsilon-quasi-identifiers.
+    confidence : float or None
+        The confidence of the additional suppression; None if there was none.
     epsilon_quasi : tuple of str
     k_anonymous : KAnonymous
         The k-anonymous table that the noise was added to. Not for release: it has the original values.
@@ -78,6 +81,8 @@ class KEpsilonRelease:
         The classes in which a column is constant and hence published exactly (mode "class range" only).
     n_clipped : mapping of str to int
         The values outside the public bounds, moved to them.
+    n_suppressed : int
+        The records that are not released: suppressed for k-anonymity or for the confidence.
     """
 
     table: pd.DataFrame
@@ -85,6 +90,7 @@ class KEpsilonRelease:
     guarantee: str
     k: int
     epsilon: float
+    confidence: float | None
     epsilon_quasi: tuple[str, ...]
     k_anonymous: KAnonymous = field(repr=False)
     source: IntArray = field(repr=False)
@@ -92,6 +98,11 @@ class KEpsilonRelease:
     granularity: Mapping[str, float] = field(repr=False)
     n_constant: Mapping[str, int]
     n_clipped: Mapping[str, int]
+    n_suppressed: int
+
+
+#: Options of `k_anonymise` that `k_epsilon_anonymise` hands on without a parameter of its own.
+_OPTIONS = ("loss", "charge_suppressed", "sensitive", "ell", "diversity", "c", "t", "distance")
 
 
 @checked
@@ -102,16 +113,13 @@ def k_epsilon_anonymise(
     epsilon_quasi: str | Sequence[str],
     k: Annotated[int, Whole(1, unit="records")],
     epsilon: Annotated[float, Real(0, open_low=True, why="a budget of 0 would release nothing")],
-    identifiers: str | Sequence[str] = (),
     hierarchies: Mapping[str, Hierarchy] | None = None,
     method: Annotated[str, Choice(*METHODS)] = "mondrian",
     suppression_limit: Annotated[float, Real(0, 1, unit="share of the records")] = 0.0,
-    loss: Annotated[str, Choice(*LOSSES)] = "precision",
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    granularity: float | Mapping[str, float] | None = None,
-    strict: Annotated[bool, Flag()] = False,
+    confidence: Annotated[float | None, Real(0, 1, open_low=True, open_high=True)] = None,
     rng: RNGLike = None,
-    **criteria: Any,
+    **options: Any,
 ) -> KEpsilonRelease:
     """Make the k-quasi-identifiers k-anonymous and add Laplace noise to the epsilon-quasi-identifiers, class by class.
 
@@ -123,6 +131,7 @@ def k_epsilon_anonymise(
     Parameters
     ----------
     table : DataFrame
+        The original records. Columns without a role are released as they are: drop direct identifiers first.
     k_quasi : str or sequence of str
         Generalised by `k_anonymise`.
     epsilon_quasi : str or sequence of str
@@ -130,22 +139,19 @@ def k_epsilon_anonymise(
     k : int
     epsilon : float
         The budget of one record; d epsilon-quasi-identifiers get epsilon / d each, since they may be correlated.
-    identifiers : str or sequence of str
-        Removed.
-    hierarchies, method, suppression_limit, loss
+        `epsilon_for_error` computes it from the relative error that is wanted.
+    hierarchies, method, suppression_limit
         As for `k_anonymise`.
     bounds : mapping of str to (low, high), optional
         A public range for every epsilon-quasi-identifier: known beforehand, not looked up in the table. Values
         outside are moved to it and counted.
-    granularity : float or mapping of str to float, optional
-        The grid on which values and noise lie, in the column's units. Default: a power of two, about a thousandth of
-        the smallest scale.
-    strict : bool
-        Make every `PrivacyWarning` below an error. In the published mode that refuses every release.
+    confidence : float, optional
+        Suppress the records that an intruder narrows down to fewer than k with this confidence, and then the classes
+        with fewer than k such records left (`confidence_suppression`). Smaller values suppress more.
     rng : Generator, int or None
         None, for a release: noise and shuffle from the operating system's entropy. Anything else is for tests.
-    **criteria
-        `sensitive`, `ell`, `diversity`, `c`, `t`, `distance` of `k_anonymise`.
+    **options
+        `loss`, `charge_suppressed`, `sensitive`, `ell`, `diversity`, `c`, `t`, `distance` of `k_anonymise`.
 
     Returns
     -------
@@ -154,62 +160,51 @@ def k_epsilon_anonymise(
     Raises
     ------
     ParameterError
-        If a column has two roles, `epsilon` is not above 0, bounds are missing or reversed, or, with `strict`, where
-        a `PrivacyWarning` is due.
+        If a column has two roles, `epsilon` is not above 0, or bounds are missing or reversed.
     DataError
-        If an epsilon-quasi-identifier has missing or infinite values.
+        If an epsilon-quasi-identifier has missing or infinite values, or `confidence` suppresses every record.
 
     Warns
     -----
     PrivacyWarning
         If the range is data-dependent (no `bounds`), if classes are constant and published exactly, if `rng` is given.
+        ``warnings.simplefilter("error", reident.PrivacyWarning)`` refuses such releases.
 
     Notes
     -----
-    Holohan et al. (2017), Algorithm 1. Differs: values are first rounded to a grid and the noise is discrete Laplace
-    on that grid (`discrete_laplace`), so that low digits give nothing away; the budget is shared over the columns of
-    a record, which the paper asks for without saying how. The published range makes it no differential
-    privacy (erratum 1).
+    Holohan et al. (2017), Algorithm 1 and V-C. Differs: values are first rounded to a grid and the noise is discrete
+    Laplace on that grid (`discrete_laplace`), so that low digits give nothing away; the budget is shared over the
+    columns of a record, which the paper asks for without saying how; with several epsilon-quasi-identifiers the
+    confidence holds for each column alone, not for their combination. The published range makes it no differential
+    privacy (erratum 1). The suppression for `confidence` depends on the noise that was drawn: with `bounds` the
+    missing records themselves are not covered by the promise.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"name": list("abcd"), "age": [20, 21, 50, 52], "height": [170.0, 180, 165, 190]})
+    >>> table = pd.DataFrame({"age": [20, 21, 50, 52], "height": [170.0, 180, 165, 190]})
     >>> release = k_epsilon_anonymise(
-    ...     table, k_quasi="age", epsilon_quasi="height", identifiers="name", k=2, epsilon=1,
-    ...     bounds={"height": (140, 210)},
+    ...     table, k_quasi="age", epsilon_quasi="height", k=2, epsilon=1, bounds={"height": (140, 210)}
     ... )
     >>> release.guarantee
     'epsilon-local differential privacy of the epsilon-quasi columns given the classes'
     >>> sorted(release.table["age"])
     ['[20, 21]', '[20, 21]', '[50, 52]', '[50, 52]']
     """
-    k_columns, e_columns, removed = _check_roles(table, k_quasi, epsilon_quasi, identifiers)
-    for criterion in criteria:
-        check_choice(
-            criterion, "criteria", ("sensitive", "ell", "diversity", "c", "t", "distance", "charge_suppressed")
-        )
+    k_columns, e_columns = _check_roles(table, k_quasi, epsilon_quasi)
+    for option in options:
+        check_choice(option, "options", _OPTIONS)
     limits = _check_bounds(bounds, e_columns)
     values = {name: check_vector(table[name].astype(object), str(name)) for name in e_columns}
     mode = CLASS_RANGE if limits is None else PUBLIC_BOUNDS
     if limits is None:
         _caution(
             "the noise is scaled to the range of each class, which comes from the data: the release is not "
-            "differentially private (give public `bounds` for epsilon-local differential privacy)",
-            strict=strict,
+            "differentially private (give public `bounds` for epsilon-local differential privacy)"
         )
     source = None if rng is None else check_rng(rng)
-    if source is not None and strict:
-        _caution("`rng` is given: repeatable noise carries no guarantee", strict=True)
     anonymous = k_anonymise(
-        table.drop(columns=removed),
-        k_columns,
-        hierarchies=hierarchies,
-        k=k,
-        suppression_limit=suppression_limit,
-        method=method,
-        loss=loss,
-        **criteria,
+        table, k_columns, hierarchies=hierarchies, k=k, suppression_limit=suppression_limit, method=method, **options
     )
     columns = [
         _noisy(
@@ -218,18 +213,25 @@ def k_epsilon_anonymise(
             anonymous.classes,
             epsilon / len(e_columns),
             None if limits is None else limits[name],
-            granularity.get(name) if isinstance(granularity, Mapping) else granularity,
             source,
         )
         for name in e_columns
     ]
     constant = {column.name: column.n_constant for column in columns}
     if any(constant.values()):
-        _caution(f"classes with a constant value are published exactly: {constant} (column: classes)", strict=strict)
+        _caution(f"classes with a constant value are published exactly: {constant} (column: classes)")
     if source is not None and not any(column.scales.any() for column in columns):  # else the noise has said so
-        _caution("`rng` is given: the shuffle is repeatable", strict=strict)
-    kept = np.flatnonzero(anonymous.classes >= 0)
-    order = _shuffled(kept.size, source)
+        _caution("`rng` is given: the shuffle is repeatable")
+    in_class = np.flatnonzero(anonymous.classes >= 0)
+    kept = np.arange(in_class.size)
+    if confidence is not None:
+        kept = np.flatnonzero(~_unsure(columns, anonymous.classes[in_class], k, confidence))
+        if not kept.size:
+            raise DataError(
+                f"`confidence` must leave records to release, got {confidence:g}, which suppresses all "
+                f"{in_class.size}: raise it, or lower `epsilon` or `k`"
+            )
+    order = kept[_shuffled(kept.size, source)]
     released = anonymous.table.copy()
     for column in columns:
         released[column.name] = column.noisy
@@ -239,13 +241,15 @@ def k_epsilon_anonymise(
         guarantee=GUARANTEES[mode],
         k=anonymous.k,
         epsilon=epsilon,
+        confidence=confidence,
         epsilon_quasi=tuple(e_columns),
         k_anonymous=anonymous,
-        source=kept[order],
+        source=in_class[order],
         scales={column.name: column.scales for column in columns},
         granularity={column.name: column.step for column in columns},
         n_constant=constant,
         n_clipped={column.name: column.n_clipped for column in columns},
+        n_suppressed=len(table) - kept.size,
     )
 
 
@@ -297,7 +301,8 @@ def simulate_class_noise(values: ArrayLike, classes: ArrayLike, scales: ArrayLik
 @dataclass(frozen=True)
 class _NoisyColumn:
     name: str
-    noisy: FloatArray  # of the records in classes
+    before: FloatArray  # of the records in classes, on the grid
+    noisy: FloatArray
     scales: FloatArray
     step: float
     n_constant: int
@@ -310,7 +315,6 @@ def _noisy(
     classes: IntArray,
     epsilon: float,
     limits: tuple[float, float] | None,
-    granularity: float | None,
     rng: np.random.Generator | None,
 ) -> _NoisyColumn:
     """Round one column to a grid and add noise to it, class by class."""
@@ -322,26 +326,36 @@ def _noisy(
     ranges = (
         class_ranges(class_values(values, classes)) if limits is None else np.full(n_classes, limits[1] - limits[0])
     )
-    if granularity is None:
-        wide = ranges[ranges > 0]
-        step = grid_granularity(float(wide.min()) / epsilon) if wide.size else 1.0
-    else:
-        step = check_real(granularity, f"granularity of {name}", low=0, open_low=True)
+    wide = ranges[ranges > 0]
+    step = grid_granularity(float(wide.min()) / epsilon) if wide.size else 1.0
     kept = classes >= 0
-    snapped = snap_to_grid(values[kept], step)
+    before = snap_to_grid(values[kept], step)
     if limits is None:
-        ranges = class_ranges(class_values(snapped, classes[kept]))
+        ranges = class_ranges(class_values(before, classes[kept]))
     else:
         ends = snap_to_grid(np.array(limits), step)
         ranges = np.full(n_classes, ends[1] - ends[0])
     scales = ranges / epsilon
     noisy = scales > 0
     each = noisy[classes[kept]]
+    after = before.copy()
     if each.all() and np.ptp(scales) == 0:
-        snapped = snapped + discrete_laplace(float(scales[0]), step, snapped.size, rng=rng)
+        after += discrete_laplace(float(scales[0]), step, after.size, rng=rng)
     elif each.any():
-        snapped[each] += discrete_laplace(scales[classes[kept]][each], step, rng=rng)
-    return _NoisyColumn(name, snapped, scales, step, int((~noisy).sum()), n_clipped)
+        after[each] += discrete_laplace(scales[classes[kept]][each], step, rng=rng)
+    return _NoisyColumn(name, before, after, scales, step, int((~noisy).sum()), n_clipped)
+
+
+def _unsure(columns: list[_NoisyColumn], classes: IntArray, k: int, confidence: float) -> BoolArray:
+    """Return the records to suppress so that each column alone leaves at least k candidates with a confidence."""
+    gone = np.zeros(classes.size, dtype=bool)
+    for column in columns:
+        found = confidence_suppression(
+            column.before, column.noisy, classes, scales=column.scales, k=k, confidence=confidence
+        )
+        gone |= found.suppressed
+    left = np.bincount(classes[~gone], minlength=int(classes.max()) + 1)
+    return gone | (left < k)[classes]
 
 
 def _shuffled(size: int, rng: np.random.Generator | None) -> IntArray:
@@ -352,31 +366,20 @@ def _shuffled(size: int, rng: np.random.Generator | None) -> IntArray:
     return rng.permutation(size).astype(np.int64)
 
 
-def _caution(message: str, *, strict: bool) -> None:
-    if strict:
-        raise ParameterError(f"`strict` refuses this release: {message}")
-    warnings.warn(message, PrivacyWarning, stacklevel=3)
+def _caution(message: str) -> None:
+    warnings.warn(message, PrivacyWarning, stacklevel=4)
 
 
 def _check_roles(
-    table: pd.DataFrame,
-    k_quasi: str | Sequence[str],
-    epsilon_quasi: str | Sequence[str],
-    identifiers: str | Sequence[str],
-) -> tuple[list[str], list[str], list[str]]:
+    table: pd.DataFrame, k_quasi: str | Sequence[str], epsilon_quasi: str | Sequence[str]
+) -> tuple[list[str], list[str]]:
     check_table(table, "table")
-    roles = {
-        "k_quasi": check_columns(table, k_quasi, "k_quasi"),
-        "epsilon_quasi": check_columns(table, epsilon_quasi, "epsilon_quasi"),
-        "identifiers": check_columns(table, identifiers, "identifiers", min_columns=0),
-    }
-    seen: dict[str, str] = {}
-    for role, columns in roles.items():
-        for column in columns:
-            if column in seen:
-                raise ParameterError(f"`{role}` must not share columns with `{seen[column]}`, got {column!r} in both")
-            seen[column] = role
-    return roles["k_quasi"], roles["epsilon_quasi"], roles["identifiers"]
+    k_columns = check_columns(table, k_quasi, "k_quasi")
+    e_columns = check_columns(table, epsilon_quasi, "epsilon_quasi")
+    for column in e_columns:
+        if column in k_columns:
+            raise ParameterError(f"`epsilon_quasi` must not share columns with `k_quasi`, got {column!r} in both")
+    return k_columns, e_columns
 
 
 def _check_bounds(

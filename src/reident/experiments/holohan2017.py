@@ -1,0 +1,346 @@
+"""Experiment of Holohan et al. (2017): k-anonymous classes, and Laplace noise on a number inside them.
+
+Adult is the paper's file with heights drawn from a national survey. The paper's voter lists name living people and are
+not used: lists of the same sizes are drawn. `trial` is one release with its attack; notebooks run it by `sweep`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident.base import FloatArray, IntArray, ParameterError
+from reident.data.people import adult_with_height, voter_list
+from reident.tables.class_noise import (
+    confidence_suppression,
+    expected_relative_error,
+    relative_error,
+)
+from reident.tables.differencing import differencing_attack
+from reident.tables.hierarchy import Hierarchy
+from reident.tables.k_anonymity import KAnonymous, k_anonymise
+from reident.tables.k_epsilon import class_noise_scales, simulate_class_noise
+from reident.tables.nearest_record import nearest_record_attack
+
+__all__ = [
+    "CHOICE", "CONFIDENCES", "POPULATIONS", "PUBLIC_BOUNDS_CM", "Case", "anonymous", "classes_trial",
+    "differencing_trial", "draw", "hierarchies_for", "lists_trial", "released", "rounded", "time_trial", "trial",
+]  # fmt: skip
+
+CASES = ("adult", "florida", "michigan")
+
+#: The confidences of VII-C.
+CONFIDENCES = (0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999)
+
+#: How the paper's OLA chooses: at most 5 % suppressed, as it says. The loss it does not name: the discernibility of
+#: the classes that are kept (El Emam et al. 2009) is the only one that gives Adult's row of Table IV.
+CHOICE: dict[str, Any] = {"suppression_limit": 0.05, "loss": "discernibility", "charge_suppressed": False}
+
+#: A public range for height: no adult is expected outside.
+PUBLIC_BOUNDS_CM = (120.0, 220.0)
+
+#: How ZIP codes of a drawn list differ: not at all, as people who live among their like, and twice as much.
+POPULATIONS: dict[str, Any] = {
+    "independent": False,
+    "clustered": {"race": 0.25, "age": 0.05, "sex": 0.005},
+    "strongly clustered": {"race": 0.5, "age": 0.1, "sex": 0.01},
+}
+
+#: Table I of the paper: alone or in marriage.
+_MARITAL = {
+    "Married-civ-spouse": "In marriage",
+    "Married-AF-spouse": "In marriage",
+    "Married-spouse-absent": "In marriage",
+    "Never-married": "Alone",
+    "Divorced": "Alone",
+    "Separated": "Alone",
+    "Widowed": "Alone",
+}
+_QUASI = {
+    "adult": ("year_of_birth", "sex", "race", "marital_status"),
+    "florida": ("zip_code", "sex", "year_of_birth", "race"),
+    "michigan": ("zip_code", "sex", "year_of_birth"),
+}
+
+
+class Case(NamedTuple):
+    """A table with the roles of its columns (Table III)."""
+
+    table: pd.DataFrame
+    k_quasi: tuple[str, ...]
+    epsilon_quasi: str
+
+
+class Released(NamedTuple):
+    """Values and classes of the records of a k-anonymous table, in the order of classes and values."""
+
+    values: FloatArray
+    classes: IntArray
+
+
+@lru_cache(maxsize=16)
+def draw(
+    case: str,
+    dataset: int = 2017,
+    *,
+    n_records: int = 0,
+    spread: float = 1.0,
+    k_quasi: tuple[str, ...] = (),
+    epsilon_quasi: str = "",
+) -> Case:
+    """Draw the data set with this number, or read an own table if `case` is the name of a CSV file.
+
+    `n_records` cuts the data (0: as many as published); `spread` multiplies the survey's standard deviations of
+    height and weight. Of an own table `k_quasi` and `epsilon_quasi` name the columns.
+    """
+    n = n_records or None
+    if case not in CASES:
+        table = pd.read_csv(case.partition("#")[0]).head(n or None)
+        if missing := {*k_quasi, epsilon_quasi} - {*table}:
+            raise ParameterError(f"`table` must have a column `{min(missing)}`, got {', '.join(table)}")
+        return Case(table[[*k_quasi, epsilon_quasi]].dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
+    rng = np.random.default_rng([dataset, CASES.index(case)])
+    if case == "adult":
+        whole = adult_with_height(spread=spread, rng=rng)
+        return Case(whole.head(n) if n else whole, _QUASI[case], "height_cm")
+    table = voter_list(case, n, spread=spread, rng=rng)
+    return Case(table, _QUASI[case], "height_cm" if case == "florida" else "weight_kg")
+
+
+def rounded(chosen: Case) -> pd.DataFrame:
+    """Return the table with the epsilon-quasi-identifier in whole units, to be used as a k-quasi-identifier."""
+    return chosen.table.assign(**{chosen.epsilon_quasi: chosen.table[chosen.epsilon_quasi].round().astype(int)})
+
+
+def hierarchies_for(table: pd.DataFrame, columns: Sequence[str]) -> dict[str, Hierarchy]:
+    """Return the hierarchies of Table I; numbers not listed there get eight levels, the widest of all values.
+
+    The paper says that without the epsilon-quasi-identifier the lattice is eight times smaller, hence eight levels;
+    their widths (1, 2, 4, ..., 64 units, all) are our choice.
+    """
+    return {column: _hierarchy(column, sorted(table[column].unique())) for column in columns}
+
+
+def _hierarchy(column: str, values: list[Any]) -> Hierarchy:
+    if column == "year_of_birth":
+        return Hierarchy.from_intervals(values, [2, 4, 8], origin=1900)
+    if column == "sex" and {*values} <= {"female", "male"}:
+        return Hierarchy([["female", "Person"], ["male", "Person"]])
+    if column == "marital_status" and {*values} <= _MARITAL.keys():
+        return Hierarchy.from_mapping(_MARITAL)
+    if column == "zip_code":
+        return Hierarchy.from_prefixes([str(value) for value in values])
+    if isinstance(values[0], int | np.integer):
+        return Hierarchy.from_intervals(values, [2, 4, 8, 16, 32, 64])
+    return Hierarchy([[value, "*"] for value in values])
+
+
+@lru_cache(maxsize=64)
+def anonymous(
+    method: str, k: int, loss: str = CHOICE["loss"], suppression_limit: float = CHOICE["suppression_limit"], **data: Any
+) -> KAnonymous:
+    """Return the k-anonymous version of the data set that `data` describes, as `draw` takes it."""
+    chosen = draw(**data)
+    return k_anonymise(
+        chosen.table[[*chosen.k_quasi, chosen.epsilon_quasi]],
+        chosen.k_quasi,
+        hierarchies=hierarchies_for(chosen.table, chosen.k_quasi) if method == "ola" else None,
+        k=k,
+        method=method,
+        loss=loss,
+        suppression_limit=suppression_limit,
+        charge_suppressed=CHOICE["charge_suppressed"],
+    )
+
+
+@lru_cache(maxsize=64)
+def released(method: str, k: int, **more: Any) -> Released:
+    """Return the values and classes of a k-anonymous version, as `anonymous` takes it, that noise is added to."""
+    classes = anonymous(method, k, **more).classes
+    chosen = draw(**{name: value for name, value in more.items() if name not in ("loss", "suppression_limit")})
+    values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
+    order = np.lexsort((values, classes))[int((classes < 0).sum()) :]  # sorted once, for the measures
+    return Released(values[order], classes[order])
+
+
+def _data(
+    case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str
+) -> dict[str, Any]:
+    n_records = 0 if case == "adult" else n_records
+    own = {} if case in CASES else {"k_quasi": tuple(k_quasi), "epsilon_quasi": epsilon_quasi}
+    return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **own}
+
+
+def trial(
+    rng: np.random.Generator,
+    *,
+    method: str,
+    k: int,
+    epsilon: float,
+    case: str = "adult",
+    dataset: int = 2017,
+    confidences: Sequence[float] = CONFIDENCES,
+    mode: str = "class range",
+    loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"],
+    n_records: int = 0,
+    spread: float = 1.0,
+    k_quasi: Sequence[str] = (),
+    epsilon_quasi: str = "",
+) -> list[dict[str, Any]]:
+    """Release once with the paper's noise and measure error, linking risk and suppression: a row a confidence.
+
+    The row with confidence 0 is the release without additional suppression. In the mode "public bounds" the noise is
+    scaled to `PUBLIC_BOUNDS_CM`. `linking_risk` is the share of the released records that are linked.
+    """
+    data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
+    choice = {"loss": loss, "suppression_limit": suppression_limit}
+    values, classes = released(method, k, **choice, **data)
+    n_all = len(draw(**data).table)
+    width = PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0] if mode == "public bounds" else None
+    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
+    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    attack = nearest_record_attack(values, noisy, classes)
+    row = {
+        "error_expected": float((scales[classes] / np.abs(values)).mean()),
+        "error": relative_error(values, noisy),
+        "baseline": attack.baseline,
+        "class_suppressed": 1 - values.size / n_all,
+    }
+    rows = [row | {"confidence": 0.0, "suppressed": 0.0, "linking_risk": attack.risk}]
+    for confidence in confidences:
+        gone = confidence_suppression(values, noisy, classes, scales=scales, k=k, confidence=confidence)
+        kept = ~gone.suppressed
+        risk = float(attack.linked[kept].mean()) if kept.any() else 0.0
+        formula = np.nan
+        if confidence == 0.99:
+            formula = confidence_suppression(
+                values, noisy, classes, scales=scales, k=k, confidence=confidence, centre="original"
+            ).share
+        more = {"confidence": confidence, "suppressed": gone.share, "linking_risk": risk}
+        rows.append(row | more | {"suppressed_formula": formula})
+    for row in rows:
+        row["total_suppressed"] = 1 - (1 - row["suppressed"]) * values.size / n_all
+    return rows
+
+
+def classes_trial(
+    rng: np.random.Generator,  # noqa: ARG001 - nothing is drawn but the data
+    *,
+    method: str,
+    k: int,
+    case: str = "adult",
+    dataset: int = 2017,
+    loss: str = CHOICE["loss"],
+    suppression_limit: float = CHOICE["suppression_limit"],
+    n_records: int = 0,
+    spread: float = 1.0,
+    k_quasi: Sequence[str] = (),
+    epsilon_quasi: str = "",
+) -> dict[str, Any]:
+    """Measure a k-anonymous version before any noise, without and with the number as one more quasi-identifier.
+
+    Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
+    """
+    data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
+    choice = {"loss": loss, "suppression_limit": suppression_limit}
+    chosen, release = draw(**data), anonymous(method, k, **choice, **data)
+    values, classes = released(method, k, **choice, **data)
+    columns, table = [*chosen.k_quasi, chosen.epsilon_quasi], rounded(chosen)
+    hierarchies = hierarchies_for(table, columns) if method == "ola" else None
+    everything = k_anonymise(
+        table[columns], columns, hierarchies=hierarchies, k=k, method=method, charge_suppressed=False, **choice
+    )
+    whole = class_noise_scales(values, np.zeros(values.size, int), epsilon=1.0)[0]
+    return {
+        "node": "" if release.node is None else " ".join(str(level) for level in release.node),
+        "n_classes": release.n_classes,
+        "suppressed_percent": 100 * release.n_suppressed / len(chosen.table),
+        "error_at_epsilon_1": expected_relative_error(values, classes, epsilon=1.0),
+        "error_of_whole_range": float((whole / np.abs(values)).mean()),
+        "loss_alone": float(np.mean([release.column_losses[name] for name in chosen.k_quasi])),
+        "loss_with_number": float(np.mean([everything.column_losses[name] for name in chosen.k_quasi])),
+        "loss_of_number": everything.column_losses[chosen.epsilon_quasi],
+    }
+
+
+def time_trial(
+    rng: np.random.Generator,
+    *,
+    method: str,
+    k: int,
+    case: str = "florida",
+    dataset: int = 2017,
+    algorithm: str = "ours",
+    n_records: int = 0,
+) -> dict[str, float]:
+    """Time k-anonymity with the number as a quasi-identifier against (k, epsilon)-anonymity, in processor seconds.
+
+    `algorithm` is "ours" or "published", the textbook searches.
+    """
+    chosen = draw(**_data(case, dataset, n_records, 1.0, (), ""))
+    table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
+    hierarchies = hierarchies_for(table, columns) if method == "ola" else None
+    values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
+    asked = {"hierarchies": hierarchies, "method": method if algorithm == "ours" else "published", **CHOICE}
+    k_anonymise(table.head(300), list(chosen.k_quasi), k=2, **asked)  # compiles or loads the kernels
+    started = time.process_time()
+    everything = k_anonymise(table, columns, k=k, **asked)
+    with_all = time.process_time()
+    alone = k_anonymise(table, list(chosen.k_quasi), k=k, **asked)
+    simulate_class_noise(values, alone.classes, class_noise_scales(values, alone.classes, epsilon=1.0), rng=rng)
+    finished = time.process_time()
+    return {
+        "k_anonymity_s": with_all - started,
+        "k_epsilon_s": finished - with_all,
+        "factor": (with_all - started) / (finished - with_all),
+        "nodes_factor": everything.n_checked / max(alone.n_checked, 1),
+    }
+
+
+def lists_trial(
+    rng: np.random.Generator, *, case: str, population: str, k: int, n_records: int = 0
+) -> dict[str, float]:
+    """Draw one list from a stated population and return the percentage that OLA suppresses (Table IV)."""
+    table = voter_list(case, n_records or None, clustered=POPULATIONS[population], rng=rng)
+    quasi = [name for name in _QUASI["florida"] if name in table]
+    release = k_anonymise(table[quasi], quasi, hierarchies=hierarchies_for(table, quasi), k=k, method="ola", **CHOICE)
+    return {"suppressed_percent": 100 * release.n_suppressed / len(table)}
+
+
+def differencing_trial(
+    rng: np.random.Generator,
+    *,
+    mode: str,
+    method: str,
+    epsilon: float,
+    k: int = 10,
+    dataset: int = 2017,
+    n_records: int = 0,
+) -> dict[str, float]:
+    """Release Adult's heights in one of two modes, and attack the tallest of every class (beyond the paper).
+
+    The intruder knows all other records and that the tallest is taller than 170 cm.
+    """
+    values, classes = released(method, k, case="adult", dataset=dataset, n_records=n_records)
+    low, high = PUBLIC_BOUNDS_CM
+    values = np.clip(values, low, high)
+    width = high - low if mode == "public bounds" else None
+    scales = class_noise_scales(values, classes, epsilon=epsilon, width=width)
+    noisy = simulate_class_noise(values, classes, scales, rng=rng)
+    sizes = np.bincount(classes)
+    tallest = (np.cumsum(sizes) - 1)[sizes > 1]  # values come class by class, ascending
+    bounds = (min(170.0, float(values[tallest].min())), high)
+    attack = differencing_attack(values, noisy, classes, tallest, epsilon=epsilon, bounds=bounds, width=width)
+    found = attack.table
+    return {
+        "evidence": float(found["evidence"].replace(np.inf, np.nan).median()),
+        "broken_share": attack.broken,
+        "interval_cm": float((found["high"] - found["low"]).median()),
+        "covered_share": float(found["value"].between(found["low"], found["high"]).mean()),
+    }
