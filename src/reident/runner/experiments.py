@@ -119,7 +119,7 @@ def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
 def figure_names(notebook: str | Path) -> list[str]:
     """Return the names of the figures that a notebook draws, in order."""
     sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
-    return re.findall(r'\.finish\(figure, "([^"]+)"', "\n".join(sources))
+    return re.findall(r'\.finish\(\s*figure,\s*"([^"]+)"', "\n".join(sources))
 
 
 def trials_folder(out: str | Path, name: str) -> str:
