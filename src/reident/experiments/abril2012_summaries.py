@@ -54,7 +54,7 @@ def draw_lattice(ax: Axes, sets: pd.DataFrame) -> None:
     for code, (x, y) in spot.items():
         low, high, value = sets.loc[code, ["low", "high", "published"]]
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-        style = {"ha": "center", "va": "center", "fontsize": 6}
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6}
         ax.text(x, y, f"\n{low:.2f} to {high:.2f}\n", color=ORANGE, bbox=box, **style)
         ax.text(x, y, f"{code}\n\n{value:.2f}", **style)
     columns, heights = zip(*spot.values(), strict=True)
