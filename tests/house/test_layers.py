@@ -22,7 +22,7 @@ LAYERS = [
     {"_old_sweep", "methods", "pages"},
     {"plotting", "rumap"},
     {"experiments"},
-    {"studies", "workbench"},
+    {"workbench"},
     {"runner"},
     {"cli", "__main__"},
 ]

@@ -110,9 +110,9 @@ def spatial_eigenvectors(
     Examples
     --------
     >>> d = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
-    >>> broadest = spatial_eigenvectors(d, n_vectors=1)[:, 0]
-    >>> np.abs(broadest).round(2).tolist()
-    [0.58, 0.41, 0.0, 0.41, 0.58]
+    >>> vectors = spatial_eigenvectors(d, n_vectors=2)
+    >>> np.abs(vectors.T @ vectors).round(6).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     d = _distances(distances_km, at_least=2)
     reach = float(minimum_spanning_tree(np.maximum(d, _SHORTEST_KM)).max())
