@@ -248,7 +248,7 @@ def classes_trial(
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
     """
     data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
-    choice = {"loss": loss, "suppression_limit": suppression_limit}
+    choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
     chosen, release = draw(**data), anonymous(method, k, **choice, **data)
     values, classes = released(method, k, **choice, **data)
     columns, table = [*chosen.k_quasi, chosen.epsilon_quasi], rounded(chosen)
