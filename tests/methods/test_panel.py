@@ -406,9 +406,9 @@ def test_bad_input_is_named():
     with pytest.raises(ParameterError, match="nothing says what an intruder knows"):
         attacked(table, table)
     with pytest.raises(DataError, match="`id` must name a column"):
-        rd.check(table.assign(pairs=1), table, "id", quasi="sex")
+        rd.check(table.assign(id=1), table, "id", quasi="sex")
     with pytest.raises(DataError, match="none: no person"):
-        rd.check(table.assign(pairs=table["id"] + 1000), table, "id", quasi="sex")
+        rd.check(table.assign(id=table["id"] + 1000), table, "id", quasi="sex")
     with pytest.raises(NotApplicable):
         run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))
     assert len(attack_names()) >= 24

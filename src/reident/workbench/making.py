@@ -75,7 +75,7 @@ class Step:
     settings: Mapping[str, Any]
     columns: list[str] | None = None
 
-    def __init__(self, method: str, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
+    def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
         entry = find(method, "anonymiser")
         object.__setattr__(self, "entry", entry)
         object.__setattr__(self, "settings", entry.check(options))
