@@ -246,7 +246,7 @@ def _called(function):
 def test_every_public_function_about_data_is_registered_or_says_why_not():
     """A function is registered if an entry is it, or the module of an attack or utility by name calls it."""
     homes = {name: getattr(getattr(rd, name), "__module__", "").removeprefix("reident.") for name in rd.__all__}
-    rooms = ("places", "tables", "networks", "queries", "cliques")
+    rooms = ("places", "location", "tables", "networks", "queries", "cliques")
     public = {
         name for name, home in homes.items()
         if home.split(".")[0] in rooms and inspect.isfunction(getattr(rd, name))

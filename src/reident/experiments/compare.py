@@ -72,7 +72,10 @@ def compare(
     ParameterError
         If `results` names a claim that there is not.
     """
-    claims, results = [claims] if isinstance(claims, Claim) else list(claims), dict(results or {})
+    claims = [claims] if isinstance(claims, Claim) else claims
+    if not isinstance(claims, list | tuple) or not all(isinstance(claim, Claim) for claim in claims):
+        raise ParameterError(f"`claims` must be claims, as `reident.claims` returns them, got {claims!r}")
+    results = dict(results or {})
     if unknown := results.keys() - {claim.item for claim in claims}:
         raise ParameterError(f"`results` must name claims, got {min(unknown)!r}")
     rows = [_row(frame, claim, results.get(claim.item), data or claim.data) for claim in claims]

@@ -108,6 +108,10 @@ def sweep(
     [[1, 0], [1, 1], [2, 0], [2, 1]]
     """
     began = time.perf_counter()
+    if not callable(trial) or not hasattr(trial, "__code__"):
+        raise ParameterError(f"`trial` must be a function, got {trial!r}")
+    if isinstance(shared, str) or not isinstance(shared, Iterable):
+        raise ParameterError(f"`shared` must be a list of parameters of the trial, got {shared!r}")
     settings = settings_of(trial, grid)
     repetitions, seed = check_integer(repetitions, "repetitions", low=1), check_seed(seed)
     jobs = check_integer(jobs, "jobs", low=1)
@@ -150,8 +154,18 @@ def sweep(
 
 def settings_of(trial: Trial, grid: Any) -> list[dict[str, Any]]:
     """Return the settings of a grid as plain values, or raise `ParameterError` if the trial does not take them."""
+    values = grid.values() if isinstance(grid, Mapping) else ()
+    if (
+        not isinstance(grid, Iterable)
+        or isinstance(grid, str)
+        or any(isinstance(listed, str) or not isinstance(listed, Iterable) for listed in values)
+    ):
+        raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
     if isinstance(grid, Mapping):
         grid = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    grid = list(grid)
+    if not all(isinstance(setting, Mapping) for setting in grid):
+        raise ParameterError(f"`grid` must be a mapping of names to lists, or a list of settings, got {grid!r}")
     settings = [{name: _plain(value, name) for name, value in setting.items()} for setting in grid]
     if not settings:
         raise ParameterError("`grid` must have at least one setting, got none")
