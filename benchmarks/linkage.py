@@ -10,9 +10,8 @@ import pandas as pd
 from benchmarks import _rivals
 from benchmarks._rows import Row, peak_gib, seconds, timed, within
 from reident import link_records, microaggregate
-from reident._old_sweep.grid import run as run_grid
-from reident.studies.abril2012 import FILES, MODELS
-from reident.studies.abril2012.trials import available_data, learn, table, whole_trial
+from reident.experiments.abril2012 import FILES, MODELS, learn, read_table, trial
+from reident.experiments.sweep import sweep
 from reident.tables.choquet.choquet_linkage import LearnedLinkage
 
 
@@ -59,8 +58,7 @@ def _learn_all(records: pd.DataFrame) -> dict[str, LearnedLinkage]:
 
 
 def _learning(limit_s: float = 60.0) -> list[Row]:
-    data = available_data()
-    whole = table(data)
+    whole = read_table()
     drawn = whole.iloc[np.random.default_rng(6).choice(len(whole), 400, replace=False)]
     first = microaggregate(drawn, "M4-33")
     few: dict[str, Any] = {"columns": first.columns, "model": "choquet"}
@@ -73,7 +71,7 @@ def _learning(limit_s: float = 60.0) -> list[Row]:
     return [
         within(
             "learn all 14 problems of abril2012, 400 records", sum(one.seconds for one in learned), 5,
-            f"{proven} of 14 proven optimal; data: {data}", stopped="" if proven == 14 else "ours",
+            f"{proven} of 14 proven optimal", stopped="" if proven == 14 else "ours",
         ),
         Row(
             "learn the Choquet integral, M4-33, 400 records", fast.seconds, "plain MILP (HiGHS)", plain.seconds, 100,
@@ -83,19 +81,20 @@ def _learning(limit_s: float = 60.0) -> list[Row]:
 
 
 def _whole() -> list[Row]:
-    """Time the study's sweep over all records as `reident reproduce --jobs 2` runs it, its workers' start included."""
-    data = available_data()
-    settings = [
-        {"data": data, "file": file, "model": model, "time_limit_s": 300.0}
-        for file in sorted(FILES, key=lambda file: file != "M5-38")  # the longest first
-        for model in reversed(MODELS)
-    ]
-    spent, learned = timed(lambda: run_grid(settings, whole_trial, jobs=2, progress=False))
-    proven = int(learned["proven"].sum())
-    longest = learned.loc[learned["seconds"].idxmax()]
+    """Time a sweep over all records with two workers, their start included; unlearned distances are linked, too."""
+    settings = {
+        "file": sorted(FILES, key=lambda file: file != "M5-38"),  # the longest first
+        "learns": [True],
+        "n_records": [len(read_table())],
+        "time_limit_s": [300.0],
+    }
+    spent, learned = timed(lambda: sweep(trial, settings, jobs=2, progress=False))
+    proven = int(learned[[f"proven_{model}" for model in MODELS]].sum().sum())
+    longest = learned.loc[learned["seconds_choquet"].idxmax()]
+    total_s = learned[[f"seconds_{model}" for model in MODELS]].sum().sum()
     note = (
-        f"two processes; {proven} of 14 proven optimal; {longest['file']} {longest['model']} alone "
-        f"{longest['seconds']:.0f} s, all together {learned['seconds'].sum():.0f} s; data: {data}"
+        f"two processes; {proven} of 14 proven optimal; {longest['file']} choquet alone "
+        f"{longest['seconds_choquet']:.0f} s, all together {total_s:.0f} s"
     )
     stopped = "" if proven == 14 else "ours"
     return [within("learn all 14 problems from all 1,080 records", spent, 60, note, stopped=stopped)]

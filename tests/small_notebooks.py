@@ -36,19 +36,19 @@ def write_notebook(path, *cells, parameters=DEFAULTS, title="A small notebook"):
 
 def finished_study(tmp_path):
     """Give an output folder with the results of one study as a run leaves them."""
-    folder = tmp_path / "out" / "abril2012"
+    folder = tmp_path / "out" / "holohan2017"
     rows = [
         comparison.Reading("recall <at> 1", 0.52, 0.48, 0.56, published=0.5),
         comparison.Reading("recall at 2", 0.52, 0.48, 0.56, note="an erratum & more", published=0.9),
         comparison.exact("vertices", 11, 11),
     ]
     frames = {"rows": pd.DataFrame({"x": [1, 2]})}
-    Results("abril2012", "quick", 1, frames, comparison.compare(rows)).save(folder)
+    Results("holohan2017", "quick", 1, frames, comparison.compare(rows)).save(folder)
     (folder / "figures").mkdir()
     for name in ("figure-10-b.png", "figure-2-a.png", "figure-2-a.svg", "only.svg"):
         (folder / "figures" / name).touch()
     record = {
-        "name": "abril2012",
+        "name": "holohan2017",
         "title": "T",
         "notebook": "n.ipynb",
         "status": "ok",

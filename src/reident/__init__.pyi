@@ -93,7 +93,7 @@ from .networks.properties import (
     path_lengths as path_lengths,
     power_law_exponent as power_law_exponent,
 )
-from .networks.kept import edge_overlap as edge_overlap
+from .networks.utility import edge_overlap as edge_overlap
 from .networks.mapping_quality import MappingQuality as MappingQuality, mapping_quality as mapping_quality
 from .networks.detectability import Detectability as Detectability, detectability as detectability
 from .networks.propagation import Propagation as Propagation, propagate as propagate
@@ -106,7 +106,6 @@ from .networks.link_prediction import (
     likely_links as likely_links,
     link_scores as link_scores,
     random_non_edges as random_non_edges,
-    score_threshold as score_threshold,
 )
 from .networks.planted_subgraph import Plan as Plan, coalition as coalition, implant as implant
 from .networks.planted_recovery import Recovery as Recovery, recover as recover
@@ -127,7 +126,6 @@ from .places.masks import (
     mask_donut as mask_donut,
     mask_grid as mask_grid,
     mask_population_donut as mask_population_donut,
-    move_rigidly as move_rigidly,
     swap_locations as swap_locations,
 )
 from .places.tolerance_intervals import (
@@ -139,7 +137,7 @@ from .places.displacement import (
     mask_areal_elimination as mask_areal_elimination,
     mask_dhs as mask_dhs,
     mask_planar_laplace as mask_planar_laplace,
-    mask_voronoi as mask_voronoi,
+    move_rigidly as move_rigidly,
 )
 from .places.grid_sets import (
     GridSets as GridSets,
@@ -147,7 +145,6 @@ from .places.grid_sets import (
     mask_by_grid_sets as mask_by_grid_sets,
     repair_grid_sets as repair_grid_sets,
 )
-from .places.unmasking import average_releases as average_releases, unmask_voronoi as unmask_voronoi
 from .places.localisation import Localisation as Localisation
 from .places.multilateration import multilateration_attack as multilateration_attack
 from .places.population_location import locate_by_population as locate_by_population
@@ -226,15 +223,14 @@ from .tables.utility import (
 )
 from .methods.registering import register as register
 from .workbench.mapping import risk_utility as risk_utility
-from .workbench.audit import Finding as Finding, audit_bytes as audit_bytes
 from .workbench.opening import OpenedFile as OpenedFile, open_file as open_file
 from .workbench.recipe import Recipe as Recipe, read_recipe as read_recipe
 from .workbench.assessing import Assessment as Assessment, assess as assess
-from .workbench.checking import check as check
-from .workbench.verdict import Verdict as Verdict
+from .workbench.check import Finding as Finding, Verdict as Verdict, check as check
+from .workbench.dataset import Dataset as Dataset, Schema as Schema, open_dataset as open_dataset
+from .workbench.evaluate import RiskReport as RiskReport, evaluate as evaluate
 from .workbench.knowledge import KnowledgePrice as KnowledgePrice, knowledge_price as knowledge_price
-from .workbench.panel import attack_panel as attack_panel
-from .workbench.protecting import protect as protect
+from .workbench.pipeline import Pipeline as Pipeline, Release as Release, Step as Step, protect as protect
 from .tables.microaggregation import Microaggregation as Microaggregation, microaggregate as microaggregate
 from .tables.perturbation import add_noise as add_noise, round_values as round_values, swap_ranks as swap_ranks
 from .tables.choquet.attribute_leakage import (

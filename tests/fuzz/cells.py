@@ -8,6 +8,7 @@ import numpy as np
 
 from fuzz import Case
 from reident.kernels.tables import weight_cells
+from reident.tables.choquet import _weight_cells
 
 
 def draw_cell(rng):
@@ -138,7 +139,7 @@ def draw_cut(rng):
 
 
 def cut_comp(values, one, other, share, point):
-    left, right = weight_cells.cut(values, one, other, share)
+    left, right = _weight_cells._cut(values, one, other, share)
     return left @ point, right @ point
 
 

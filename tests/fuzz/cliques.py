@@ -24,22 +24,16 @@ def draw_set(rng):
 
 def set_comp(n, members):
     row = packed_set(members, n)
-    out = np.empty(n, np.int64)
-    size = bitset.list_bits(row, out)
-    inside = [v for v in range(n) if bitset.has_bit(row, v)]
     return (
-        out[:size].tolist(),
         members_of(row).tolist(),
-        inside,
         set_of(np.array(sorted(members), np.int64), row.size).tolist(),
         int(bitset.count_bits(row)),
-        bool(bitset.is_empty(row)),
     )
 
 
 def set_ref(n, members):
     listed = sorted(members)
-    return listed, listed, listed, packed_set(members, n).tolist(), len(members), not members
+    return listed, packed_set(members, n).tolist(), len(members)
 
 
 def draw_renamed(rng):
@@ -256,7 +250,7 @@ def prune_comp(dense, need):
     beyond, gone = np.zeros(n, np.int64), 0
     for low in reversed(range(0, n, 64)):
         gone += clique_reduce.prune_bits(bits, low, min(low + 64, n), need, beyond)[1]
-    left = np.array([[bool(bitset.has_bit(row, v)) for v in range(n)] for row in bits])
+    left = np.array([np.isin(np.arange(n), members_of(row)) for row in bits])
     return reduction_holds(dense, left, need), int(dense.sum() - left.sum()) == 2 * gone
 
 
@@ -336,7 +330,7 @@ def core_ref(dense, core, share):
 
 
 CASES = [
-    Case(("bitset.list_bits",), draw_set, set_comp, set_ref),
+    Case(("bitset.count_bits",), draw_set, set_comp, set_ref),
     Case(
         ("bitset.pack_lists",), draw_renamed,
         pack_comp, renamed,

@@ -12,7 +12,9 @@ import naive_propagation
 from fuzz import Case
 from fuzz.draws import edges, graph, rows, some
 from reident.cliques.quasi import _grow_again
-from reident.kernels.networks import connectivity, network, planted, propagation, similarity
+from reident.kernels.networks import network, planted, propagation
+from reident.networks import _rows
+from reident.networks._edge_groups import edge_connected_groups
 
 
 def draw_edges(rng):
@@ -45,7 +47,7 @@ def draw_loose(rng):
 
 def sorted_comp(lists):
     pointers, found = as_rows(lists)
-    network.sort_rows(pointers, found)
+    found = _rows.sort_rows(pointers, found)
     return [found[low:high].tolist() for low, high in itertools.pairwise(pointers)]
 
 
@@ -269,7 +271,7 @@ def draw_groups(rng):
 
 
 def groups_comp(dense, k):
-    label = connectivity.edge_connected_groups(*edges(dense), len(dense), k)
+    label = edge_connected_groups(*edges(dense), len(dense), k)
     return {frozenset(np.flatnonzero(label == one).tolist()) for one in label}
 
 
@@ -292,13 +294,13 @@ def groups_ref(dense, k):
 
 
 CASES = [
-    Case(("connectivity.edge_connected_groups",), draw_groups, groups_comp, groups_ref),
+    Case(("connectivity.scan", "connectivity.peel"), draw_groups, groups_comp, groups_ref),
     Case(
-        ("network.rows_from_edges",), draw_edges,
-        lambda u, v, d: network.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),
+        ("rows.rows_from_edges",), draw_edges,
+        lambda u, v, d: _rows.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),
     ),
-    Case(("network.edges_from_rows",), lambda rng: (graph(rng),), lambda d: network.edges_from_rows(*rows(d)), edges),
-    Case(("network.sort_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
+    Case(("rows.edges_from_rows",), lambda rng: (graph(rng),), lambda d: _rows.edges_from_rows(*rows(d)), edges),
+    Case(("rows.sort_rows",), draw_loose, sorted_comp, lambda lists: [sorted(row) for row in lists]),
     Case(("network.first_flaw",), draw_flawed, lambda lists: network.first_flaw(*as_rows(lists)), flaw),
     Case(
         ("network.common_neighbours",), draw_pair,
@@ -309,7 +311,7 @@ CASES = [
         ("network.distances_from",), lambda rng: (d := graph(rng), some(rng, len(d))),
         lambda d, sources: network.distances_from(*rows(d), sources), distances_ref,
     ),
-    Case(("network.components",), lambda rng: (graph(rng),), lambda d: network.components(*rows(d)), components_ref),
+    Case(("rows.components",), lambda rng: (graph(rng),), lambda d: _rows.components(*rows(d)), components_ref),
     Case(
         ("network.bound_diameter",), draw_diameter, diameter_comp,
         lambda d, _: [True] * (max(components_ref(d)) + 1),
@@ -319,16 +321,16 @@ CASES = [
         lambda n, m, _: ([True] * (n - m), (n - m) * m),
     ),
     Case(
-        ("network.count_shared",), lambda rng: (d := graph(rng), graph(rng, len(d), len(d))),
-        lambda a, b: network.count_shared(*rows(a), *rows(b)), lambda a, b: (a & b).sum() // 2,
+        ("rows.count_shared",), lambda rng: (d := graph(rng), graph(rng, len(d), len(d))),
+        lambda a, b: _rows.count_shared(*rows(a), *rows(b)), lambda a, b: (a & b).sum() // 2,
     ),
     Case(
-        ("similarity.pair_scores",), draw_pairs,
-        lambda d, pairs: similarity.pair_scores(*rows(d), pairs[:, 0], pairs[:, 1]), scores_ref,
+        ("rows.pair_scores",), draw_pairs,
+        lambda d, pairs: _rows.pair_scores(*rows(d), pairs[:, 0], pairs[:, 1]), scores_ref,
     ),
     Case(
-        ("similarity.are_joined",), draw_pairs,
-        lambda d, pairs: similarity.are_joined(*rows(d), pairs[:, 0], pairs[:, 1]),
+        ("rows.are_joined",), draw_pairs,
+        lambda d, pairs: _rows.are_joined(*rows(d), pairs[:, 0], pairs[:, 1]),
         lambda d, pairs: d[pairs[:, 0], pairs[:, 1]].astype(int),
     ),
     Case(("planted.find_planted",), draw_planted, planted_comp, planted_ref),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.optimize import linprog
 
 import naive_cliques
 import naive_linkage as naive
@@ -13,8 +12,10 @@ from fuzz import Case
 from fuzz.draws import dense_of, numbers, packed, rows
 from reident.kernels.cliques import bitset
 from reident.kernels.places import compatibility
-from reident.kernels.tables import choquet, hitting_set, line_search, linkage_rows, mdav, nearest, packing, swapping
+from reident.kernels.tables import hitting_set, line_search, linkage_rows, mdav, nearest
 from reident.places.compatibility import _release_pairs
+from reident.tables import microaggregation, perturbation
+from reident.tables.choquet import _linkage_rows, fuzzy_measure
 
 
 def draw_points(rng):
@@ -96,7 +97,7 @@ def at(found, x):
 
 
 def mean_comp(release, known, i, j, weights, _):
-    found = linkage_rows.mean_rows(release, known, np.array([i]), np.array([j]))
+    found = _linkage_rows.mean_rows(release, known, np.array([i]), np.array([j]))
     return at(found, weights / weights.sum())
 
 
@@ -107,7 +108,7 @@ def mean_ref(release, known, i, j, weights, _):
 
 
 def choquet_comp(release, known, i, j, _, mu):
-    return at(linkage_rows.choquet_rows(release, known, np.array([i]), np.array([j])), mu)
+    return at(_linkage_rows.choquet_rows(release, known, np.array([i]), np.array([j])), mu)
 
 
 def choquet_rows_ref(release, known, i, j, _, mu):
@@ -140,7 +141,7 @@ def triangle(square):
 
 
 def bilinear_comp(release, known, i, j, weights, _):
-    found = linkage_rows.bilinear_rows(release, known, np.array([i]), np.array([j]))
+    found = _linkage_rows.bilinear_rows(release, known, np.array([i]), np.array([j]))
     return at(found, triangle(np.diag(weights) + np.outer(weights, weights)))
 
 
@@ -309,26 +310,6 @@ def least_cost(conflicts, costs):
     return min(int(costs[pick].sum()) for pick in everything if all(pick[conflict].any() for conflict in conflicts))
 
 
-def packing_comp(conflicts, costs, seed):
-    """The value of the packing, the capacities left, and that prices hit every row at that value."""
-    starts = np.concatenate([[0], np.cumsum([len(conflict) for conflict in conflicts])]).astype(np.int64)
-    members = np.concatenate([np.empty(0, np.int64), *conflicts])
-    m, capacity = costs.size, costs + 1.0 + np.random.default_rng(seed).random(costs.size)
-    alive, free = np.ones(len(conflicts), dtype=bool), np.zeros(m, dtype=bool)
-    inverse, basis, amount, price = np.eye(m), np.arange(m), capacity.copy(), np.zeros(m)
-    packing.pack(starts, members, alive, free, inverse, basis, amount, price, np.inf, 1000)
-    value, left = packing.packed(starts, members, alive, free, basis, amount, capacity)
-    hit = all(price[conflict].sum() > 1 - 1e-6 for conflict in conflicts)
-    return value, (left > -1e-9).all(), hit, price @ capacity
-
-
-def packing_ref(conflicts, costs, seed):
-    capacity = costs + 1.0 + np.random.default_rng(seed).random(costs.size)
-    rows = np.array([[float(b in conflict) for conflict in conflicts] for b in range(costs.size)])
-    value = -linprog(-np.ones(len(conflicts)), A_ub=rows, b_ub=capacity).fun if conflicts else 0.0
-    return value, True, True, value
-
-
 # -- lines through the weights -------------------------------------------------------------------------------------
 
 
@@ -362,16 +343,16 @@ def line_cost(value, starts, x, step, costs, s):
 
 CASES = [
     Case(("mdav.mdav_clusters",), draw_points, mdav.mdav_clusters, naive.mdav),
-    Case(("mdav.pair_clusters",), draw_points, mdav.pair_clusters, naive.pairs),
-    Case(("choquet.choquet_integral",), draw_measure, choquet.choquet_integral, choquet_ref),
-    Case(("choquet.zeta_transform",), draw_vector, choquet.zeta_transform, zeta_ref),
-    Case(("linkage_rows.rivals",), draw_rivals, rivals_comp, rivals_ref),
+    Case(("microaggregation.pair_clusters",), draw_points, microaggregation._pair_clusters, naive.pairs),
+    Case(("fuzzy_measure.choquet_integral",), draw_measure, fuzzy_measure.choquet_integral, choquet_ref),
+    Case(("fuzzy_measure.zeta_transform",), draw_vector, fuzzy_measure.zeta_transform, zeta_ref),
+    Case(("perturbation.swap_partners",), draw_swap, perturbation._swap_partners, swap_ref),
     Case(("linkage_rows.mean_rows",), draw_rows, mean_comp, mean_ref),
-    Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.bilinear_rows",), draw_rows, bilinear_comp, bilinear_ref),
+    Case(("linkage_rows.rivals",), draw_rivals, rivals_comp, rivals_ref),
+    Case(("linkage_rows.choquet_rows",), draw_rows, choquet_comp, choquet_rows_ref),
     Case(("linkage_rows.block_margins",), draw_margins, margins_comp, margins_ref),
     Case(("hitting_set.cheap_hitting_set",), draw_conflicts, hitting_comp, lambda *_: (True, True, True)),
-    Case(("packing.pack", "packing.packed"), draw_conflicts, packing_comp, packing_ref),
     Case(("line_search.spans", "line_search.densest"), draw_line, line_comp, line_ref),
     Case(("nearest.nearest_records", "nearest.build_tree"), draw_nearest, nearest_comp, nearest_ref),
     Case(
@@ -379,5 +360,4 @@ CASES = [
          "compatibility.fill_bits", "bitset.mirror_rows"),
         draw_product, product_comp, product_ref,
     ),
-    Case(("swapping.swap_partners",), draw_swap, swapping.swap_partners, swap_ref),
 ]  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 import naive_lipschitz as naive
 from fuzz import Case
 from reident.kernels.places import arrangement, density, lipschitz, registration, sphere
+from reident.places import arrangement as places_arrangement
 
 
 def draw_places(rng, most=5):
@@ -228,7 +229,7 @@ def draw_classes(rng):
 
 def classes_comp(p, q, edges):
     table = np.zeros((len(p), edges.size + 1, len(p)))
-    arrangement.count_classes(p, q, edges, table)
+    places_arrangement._count_classes(p, q, edges, table)
     return table
 
 
@@ -328,7 +329,7 @@ CASES = [
     # Many ways lead uphill: told is what the last motion scores, it is a rotation, and none is worse than the start.
     Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
     Case(("density.window_scores",), draw_window, window_comp, window_ref),
-    Case(("arrangement.count_classes",), draw_classes, classes_comp, classes_ref),
+    Case(("places.arrangement.count_classes",), draw_classes, classes_comp, classes_ref),
     Case(("arrangement.gibbs_sweep",), draw_sweep, sweep_comp, sweep_ref),
     Case(
         ("sphere.unit_vectors",), lambda rng: (draw_places(rng),),

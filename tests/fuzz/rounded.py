@@ -7,6 +7,7 @@ import numpy as np
 import naive_reference_sets as naive
 from fuzz import Case
 from reident.kernels.places import rounded as kernel
+from reident.places import rounded_coordinates
 
 STEP = 2.0
 
@@ -89,7 +90,7 @@ def bounds_ref(released, values):
 
 
 def near_comp(released, values):
-    return kernel.count_near(released, values[0], pairs_of(len(released)), STEP, 4)
+    return rounded_coordinates._count_near(released, values[0], pairs_of(len(released)), STEP, 4)
 
 
 def near_ref(released, values):
@@ -99,9 +100,7 @@ def near_ref(released, values):
 
 def active_comp(released, values):
     pairs = pairs_of(len(released))
-    which, rest = np.empty(len(pairs), dtype=np.int64), np.empty(len(pairs))
-    kernel.active_columns(released, values, pairs, which, rest)
-    return which, rest
+    return rounded_coordinates._active_columns(released, values, pairs)
 
 
 def active_ref(released, values):
@@ -118,6 +117,6 @@ CASES = [
     Case(("rounded.crowded_windows",), draw_rounded, windows_comp, windows_ref),
     Case(("rounded.drop_violations",), draw_rounded, drop_comp, drop_ref),
     Case(("rounded.from_bounds",), draw_rounded, bounds_comp, bounds_ref),
-    Case(("rounded.count_near",), draw_rounded, near_comp, near_ref),
-    Case(("rounded.active_columns",), draw_rounded, active_comp, active_ref),
+    Case(("rounded_coordinates.count_near",), draw_rounded, near_comp, near_ref),
+    Case(("rounded_coordinates.active_columns",), draw_rounded, active_comp, active_ref),
 ]

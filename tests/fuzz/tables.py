@@ -9,34 +9,9 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.draws import numbers, packed
-from reident.kernels.places import location
-from reident.kernels.tables import classes, disclosure, minimality, mondrian, mondrian_best, within_class
-
-# -- grouping --------------------------------------------------------------------------------------------------------
-
-
-def draw_tuples(rng):
-    """Draw tuples and their labels; a wide stride makes the cells sparse, which another way of counting takes."""
-    m, q, values = (int(x) for x in rng.integers(1, [9, 4, 5]))
-    varied, stride = np.flatnonzero(rng.random(q) < 0.7), int(rng.choice([3, 5000]))
-    labels = rng.integers(0, 3, (varied.size, values))
-    columns = rng.integers(0, values, (q, m)).astype(np.int32)
-    return columns, rng.integers(1, 5, m), varied, labels, stride, int(rng.integers(1, 9))
-
-
-def group_comp(columns, weights, varied, labels, stride, most):
-    offsets = labels * stride ** np.arange(varied.size, dtype=np.int64)[:, None]
-    cells, sizes = classes.class_sizes(columns, weights, varied, offsets, stride ** max(varied.size, 1), most)
-    group, in_order = classes.group_tuples(columns, weights, varied, offsets)
-    counted = len(set(cells.tolist())) == cells.size and (cells.size > most or sorted(sizes.tolist()))
-    return counted, group.tolist(), in_order.tolist()
-
-
-def group_ref(columns, weights, varied, labels, _, most):
-    own = [tuple(int(labels[a, columns[j, i]]) for a, j in enumerate(varied)) for i in range(len(weights))]
-    distinct = list(dict.fromkeys(own))
-    sizes = [int(sum(w for w, label in zip(weights, own, strict=True) if label == one)) for one in distinct]
-    return len(distinct) > most or sorted(sizes), [distinct.index(label) for label in own], sizes
+from reident.kernels.tables import intersection, mondrian, within_class
+from reident.tables import _mondrian_best, class_noise, minimality
+from reident.tables._runs import sensitive_runs
 
 
 def draw_classes(rng):
@@ -47,13 +22,7 @@ def draw_classes(rng):
 
 
 def ordered_comp(ids, n_classes, codes, m):
-    counts = np.zeros((n_classes, m), np.int64)
-    np.add.at(counts, (ids, codes), 1)
-    where, values = np.nonzero(counts)
-    starts = np.searchsorted(where, np.arange(n_classes + 1))
-    cumulative = np.cumsum(counts.sum(axis=0) / ids.size)
-    sums = np.concatenate([[0.0], np.cumsum(cumulative)])
-    return disclosure.ordered_distances(starts, values, counts[where, values], counts.sum(axis=1), cumulative, sums)
+    return sensitive_runs(ids, np.unique(codes, return_inverse=True)[1]).ordered_distance()
 
 
 def ordered_ref(ids, n_classes, codes, m):
@@ -61,8 +30,8 @@ def ordered_ref(ids, n_classes, codes, m):
     found = []
     for c in range(n_classes):
         mine = codes[ids == c]
-        found.append(sum(abs(float((mine <= v).mean()) - float((codes <= v).mean())) for v in range(m)))
-    return np.array(found)
+        found.append(sum(abs(float((mine <= v).mean()) - float((codes <= v).mean())) for v in set(codes.tolist())))
+    return np.array(found) / max(len(set(codes.tolist())) - 1, 1)
 
 
 # -- Mondrian --------------------------------------------------------------------------------------------------------
@@ -200,7 +169,7 @@ def best_ref(codes, places, n_codes, k):
 
 
 def best_comp(codes, places, n_codes, k):
-    order, starts = mondrian_best.mondrian_best(codes, places, n_codes, k)
+    order, starts = _mondrian_best.mondrian_best(codes, places, n_codes, k)
     return [order[a:b].tolist() for a, b in itertools.pairwise(starts)]
 
 
@@ -236,7 +205,7 @@ def draw_refused(rng):
 
 
 def refused_comp(sides, values, m, ell, seed):
-    tally, kept = minimality.refused_posterior(sides, values, m, ell, 5, np.random.default_rng(seed))
+    tally, kept = minimality._refused_posterior(sides, values, m, ell, 5, np.random.default_rng(seed))
     return tally, kept
 
 
@@ -272,7 +241,7 @@ def draw_cover(rng):
 
 def gather_comp(combos, cover, counts):
     gathered, found = np.zeros((len(combos), counts.shape[1]), np.int64), np.zeros(len(combos), np.int64)
-    location.gather_classes(combos, packed(cover), counts, gathered, found)
+    intersection.gather_classes(combos, packed(cover), counts, gathered, found)
     return gathered, found
 
 
@@ -290,7 +259,7 @@ def draw_near(rng):
 
 def near_comp(codes, offsets, distances, labels):
     nearest = np.full(len(codes), -1)
-    location.nearest_class(codes, offsets, distances, labels, nearest)
+    intersection.nearest_class(codes, offsets, distances, labels, nearest)
     return nearest
 
 
@@ -354,12 +323,7 @@ def surprise_ref(support, counts, own, noisy, scales):
 
 
 CASES = [
-    Case(("classes.group_tuples", "classes.class_sizes"), draw_tuples, group_comp, group_ref),
-    Case(
-        ("disclosure.sort_by_class",), draw_classes, disclosure.sort_by_class,
-        lambda ids, _, codes, __: sorted(range(len(ids)), key=lambda i: (ids[i], codes[i], i)),
-    ),
-    Case(("disclosure.ordered_distances",), draw_classes, ordered_comp, ordered_ref),
+    Case(("runs.ordered_distance",), draw_classes, ordered_comp, ordered_ref),
     Case(
         ("mondrian.passes",), draw_rule,
         lambda counts, rule, *rest: bool(mondrian.passes(counts, counts.sum(), rule, *rest)),
@@ -369,12 +333,12 @@ CASES = [
     Case(("mondrian.mondrian",), draw_partition, mondrian_comp, mondrian_ref),
     Case(("mondrian_best.mondrian_best",), lambda rng: draw_partition(rng)[:4], best_comp, best_ref),
     Case(
-        ("minimality.refused_cuts",), draw_partition,
-        lambda codes, places, n_codes, k, *_: minimality.refused_cuts(codes, places, n_codes, k).tolist(), refused_ref,
+        ("minimality.refused_cuts", "mondrian.by_width"), draw_partition,
+        lambda codes, places, n_codes, k, *_: minimality._refused_cuts(codes, places, n_codes, k).tolist(), refused_ref,
     ),
     Case(("minimality.refused_posterior",), draw_refused, refused_comp, posterior_ref),
-    Case(("location.gather_classes",), draw_cover, gather_comp, gather_ref),
-    Case(("location.nearest_class",), draw_near, near_comp, near_ref),
+    Case(("intersection.gather_classes",), draw_cover, gather_comp, gather_ref),
+    Case(("intersection.nearest_class",), draw_near, near_comp, near_ref),
     Case(
         ("within_class.count_between",), draw_values,
         lambda groups, which, ends, _: within_class.count_between(*laid_out(groups), which, *np.sort(ends, axis=0)),
@@ -387,5 +351,5 @@ CASES = [
         ),
         ties_ref,
     ),
-    Case(("within_class.surprisal_bits",), draw_surprise, within_class.surprisal_bits, surprise_ref),
+    Case(("class_noise.surprisal_bits",), draw_surprise, class_noise._surprisal_bits, surprise_ref),
 ]  # fmt: skip

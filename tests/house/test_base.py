@@ -162,8 +162,10 @@ def test_comparison_rows_have_verdicts_that_can_fail():
 
 def test_results_survive_a_round_trip(tmp_path):
     frame = pd.DataFrame({"x": [1, 2], "name": ["a", "b"]})
-    results = Results("abril2012", "smoke", 3, {"trials": frame}, compare([Reading("a", 1.1, 0.9, 1.2, published=1.0)]))
+    results = Results(
+        "holohan2017", "smoke", 3, {"trials": frame}, compare([Reading("a", 1.1, 0.9, 1.2, published=1.0)])
+    )
     loaded = Results.load(results.save(tmp_path))
-    assert (loaded.study, loaded.profile, loaded.seed) == ("abril2012", "smoke", 3)
+    assert (loaded.study, loaded.profile, loaded.seed) == ("holohan2017", "smoke", 3)
     pd.testing.assert_frame_equal(loaded.frames["trials"], frame)
     assert loaded.comparison["verdict"].tolist() == ["agrees"]

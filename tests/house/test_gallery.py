@@ -82,23 +82,23 @@ def test_a_caption_tells_the_rows_that_are_drawn():
 
 
 def test_a_figure_that_nobody_draws_is_refused(tmp_path):
-    (tmp_path / "abril2012").mkdir()
-    (tmp_path / "abril2012" / "leaking-attributes.png").touch()
-    assert "### leaking-attributes" in write_gallery(tmp_path).read_text(encoding="utf-8")
-    (tmp_path / "abril2012" / "nonsense.png").touch()
+    (tmp_path / "holohan2017").mkdir()
+    (tmp_path / "holohan2017" / "ru-map.png").touch()
+    assert "### ru-map" in write_gallery(tmp_path).read_text(encoding="utf-8")
+    (tmp_path / "holohan2017" / "nonsense.png").touch()
     with pytest.raises(DataError, match="no function draws it"):
         gallery(tmp_path)
 
 
 def test_results_are_collected_with_their_comparison(tmp_path):
     made, folder = tmp_path / "made", tmp_path / "kept"
-    drawn = FIGURES / "abril2012"
-    (made / "abril2012" / "figures").mkdir(parents=True)
+    drawn = FIGURES / "holohan2017"
+    (made / "holohan2017" / "figures").mkdir(parents=True)
     for picture in [*drawn.glob("*.png"), *drawn.glob("*.svg")]:
-        (made / "abril2012" / "figures" / picture.name).write_bytes(picture.read_bytes())
-    (made / "abril2012" / "comparison.csv").write_bytes((drawn / "abril2012.csv").read_bytes())
-    (made / "abril2012" / "study.json").write_bytes((drawn / "abril2012.json").read_bytes())
-    assert collect(made, folder) == ["abril2012"]
-    collected = {path.name for path in (folder / "abril2012").iterdir()}
+        (made / "holohan2017" / "figures" / picture.name).write_bytes(picture.read_bytes())
+    (made / "holohan2017" / "comparison.csv").write_bytes((drawn / "holohan2017.csv").read_bytes())
+    (made / "holohan2017" / "study.json").write_bytes((drawn / "holohan2017.json").read_bytes())
+    assert collect(made, folder) == ["holohan2017"]
+    collected = {path.name for path in (folder / "holohan2017").iterdir()}
     assert {path.name for path in drawn.iterdir() if path.suffix != ".txt"} == collected  # captions are written later
     assert "Claims: " in write_gallery(folder).read_text(encoding="utf-8")

@@ -165,7 +165,7 @@ def test_kernels_know_arrays_only(path):
         assert {name.split(".")[0] for name in imports(path)} <= {"kernels", "base"}
 
 
-RIVALS = {"igraph", "recordlinkage", "pycanon", "anonypy", "diffprivlib", "opendp", "anjana", "pyproj", "hypothesis"}
+RIVALS = {"igraph", "recordlinkage", "pycanon", "anonypy", "diffprivlib", "opendp", "anjana", "hypothesis"}
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -1,6 +1,6 @@
 """The parameters of a study: declared once, refused before anything runs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
@@ -8,7 +8,6 @@ import pytest
 from reident.base import Choice, DataError, ParameterError, Real, Whole
 from reident.runner import check_parameters
 from reident.runner._parameters import notebook_defaults
-from reident.studies.abril2012.maskings import MASKINGS, masking_settings
 from reident.studies.catalogue import STUDIES
 from reident.studies.parameters import Listed, changed, rules
 
@@ -60,70 +59,9 @@ def test_every_profile_keeps_the_rules_of_its_study(study):
         assert set(study.conditions) <= set(own)
 
 
-def test_a_k_that_is_given_may_be_as_large_as_the_network(monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
-    study = STUDIES["vanhoef2012_networks"]
-
-    def ks(sweep, **given):
-        return {one["k"] for one in study.sweeps(study.plan("smoke", **given), 1)[sweep]["grid"]}
-
-    assert ks("release", ks=[5, 40, 77, 78]) == {1, 5, 40, 77}  # Les Misérables has 77 people
-    assert ks("attack", ks=[77]) == {1, 5}
-    assert ks("attack", attack_ks=[77]) == {1, 77}
-    # What a profile sets stays within half of the people.
-    assert ks("release", graphs=["les_miserables"]) == {1, 5}
-    quick = study.sweeps(study.plan("quick", graphs=["les_miserables"]), 1)
-    assert {one["k"] for one in quick["release"]["grid"]} == {1, 2, 10}
-    with pytest.raises(ParameterError, match=r"`ks` must be at most the people of some network \(77\), got \[78\]"):
-        ks("release", ks=[78])
-
-
-def test_methods_that_are_given_are_attacked_too(monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
-    study = STUDIES["vanhoef2012_networks"]
-
-    def methods(sweep, **given):
-        return {one["method"] for one in study.sweeps(study.plan("smoke", **given), 1)[sweep]["grid"]} - {"original"}
-
-    pair = ["relaxed", "relaxed, links bounded"]
-    assert methods("attack", methods=pair) == methods("release", methods=pair) == set(pair)
-    assert methods("attack", methods=pair, attack_methods=["direct"]) == {"direct"}
-    assert study.plan("quick").attack_methods == study.profiles["quick"].attack_methods
-
-
-def test_an_own_protection_is_told_in_full():
-    plan = STUDIES["abril2012"].plan("smoke", protections=["M4-33", {"name": "two", "groups": [2], "k": 3}], k=4)
-    assert plan.k == 4
-    for wrong, message in (
-        ({"name": "two", "k": 3}, "must give name, groups and k"),
-        ({"name": "two", "groups": [2], "k": 0}, "at least 1"),
-        ({"name": "two", "groups": [2], "k": 3, "columns": ["A"]}, "must group each of its columns"),
-        ("M9", "must be one of 'M4-33'"),
-        ({"name": "two", "groups": [], "k": 3}, "must hold 1 to 8 columns together, got 0"),
-        ({"name": "two", "groups": [4, 5], "k": 3}, "must hold 1 to 8 columns together, got 9"),
-        ({"name": "two", "groups": 2, "k": 3}, "must be a list"),
-        ({"name": "two", "groups": [2, 2], "k": [3]}, r"one number or one a group \(2\)"),
-        ({"name": "two", "groups": [2], "k": 3, "columns": ["TAX", "TAX"]}, "must name each column once"),
-        ({"name": "two", "groups": [2], "k": 3, "columns": "AB"}, "must be a list"),
-        ({"name": "M4-33", "groups": [2], "k": 3}, "must be a text that is no name of the paper"),
-        ({"name": 3, "groups": [2], "k": 3}, "must be a text that is no name of the paper"),
-        ({"name": "two", "groups": [2], "k": 201}, r"must be at most half of `n_records` \(400\), got 201"),
-    ):
-        with pytest.raises(ParameterError, match=message):
-            STUDIES["abril2012"].plan("smoke", protections=[wrong])
-    two = {"name": "two", "groups": [2], "k": 3}
-    with pytest.raises(ParameterError, match="must have names of their own"):
-        STUDIES["abril2012"].plan("smoke", protections=[two, {**two, "groups": [3]}])
-    plan = STUDIES["abril2012"].plan("smoke", data="simulated", protections=[{**two, "columns": ["NOPE", "TAX"]}])
-    with pytest.raises(ParameterError, match="`protections: columns` must name columns"):
-        STUDIES["abril2012"].sweeps(plan, 1)
-
-
 @pytest.mark.parametrize(
     ("study", "given", "message"),
     [
-        ("abril2012", {"n_records": 20, "k": 270}, r"`k` must be at most half of `n_records` \(20\), got 270"),
-        ("abril2012", {"n_records": 30, "k": 20}, r"`k` must be at most half of `n_records` \(30\), got 20"),
         ("vanhoef2012_tables", {"ks": [100_000]}, r"`ks` must be at most the people of a release \(300\), got 100000"),
     ],
 )
@@ -131,27 +69,6 @@ def test_what_no_trial_could_do_is_refused_before_the_first(study, given, messag
     """These had hung, or ended in the middle with the error of a trial."""
     with pytest.raises(ParameterError, match=message):
         STUDIES[study].plan("smoke", **given)
-
-
-def test_maskings_make_no_single_cluster_of_all_records():
-    """With 20 records a masking of k = 25 had ended the run."""
-    settings = masking_settings(["census"], "simulated", 20)
-    assert max(one["amount"] for one in settings if one["method"] in ("microaggregation", "k-anonymity")) == 10
-    assert len(masking_settings(["census"], "simulated", 60)) == sum(map(len, MASKINGS.values()))
-
-
-@pytest.mark.slow
-def test_protections_of_ones_own_stand_beside_the_papers(monkeypatch):
-    monkeypatch.delenv("REIDENT_DATA", raising=False)
-    own = {"protections": ["M4-33", {"name": "two and two", "groups": [2, 2], "k": [3, 4]}], "n_records": 60}
-    study = STUDIES["abril2012"]
-    limits = {"time_limit_s": 0.2, "race_limit_s": 0.2, "variant_limit_s": 0.1, "whole_limit_s": 0.1}
-    monkeypatch.setitem(study.profiles, "smoke", replace(study.profiles["smoke"], **limits))
-    results = study.run("smoke", **own, models=["weighted_mean"], progress=False)
-    ratios = results.frames["ratios"].set_index(["file", "distance"])
-    assert {"M4-33", "two and two"} == set(results.frames["ratios"]["file"])
-    assert ratios.loc[("two and two", "weighted_mean"), "mean"] > 0
-    assert set(study.draw(results)) == set(study.figures)
 
 
 GARBAGE = [
@@ -175,10 +92,7 @@ def test_garbage_in_any_parameter_of_a_notebook_is_refused_by_name(study):
 
 @pytest.mark.parametrize(
     ("study", "name"),
-    [
-        ("abril2012", "draws"),
-        ("vanhoef2012_networks", "n_seeds"),
-    ],
+    [],
 )
 def test_more_trials_than_any_machine_runs_are_refused_before_the_first(study, name):
     with pytest.raises(ParameterError, match=r"`(n_datasets|repetitions|n_seeds)` must "):

@@ -35,7 +35,7 @@ def test_every_printed_number_is_on_one_page(tmp_path):
         assert item in text
     assert text.count('<span class="good">2 agree</span>, <span class="bad">1 differ</span>') == 1
     row = '<td>the document&#39;s own</td><td class="number">2</td><td class="number">1</td><td class="number"></td>'
-    assert f'<tr><td><a href="#abril2012">abril2012</a></td>{row}' in text
+    assert f'<tr><td><a href="#holohan2017">holohan2017</a></td>{row}' in text
     assert "Not reproduced in this run: Lipschitz embedding" in text
 
 
@@ -66,9 +66,9 @@ def test_a_difference_is_told_only_where_the_ledger_bears_it_out():
 def test_an_earlier_site_is_replaced_and_nothing_else(tmp_path):
     out = finished_study(tmp_path)
     write_report(out, tmp_path / "site", draw=False)
-    (out / "abril2012" / "notebook.html").unlink()
+    (out / "holohan2017" / "notebook.html").unlink()
     write_report(out, tmp_path / "site", draw=False)
-    assert not (tmp_path / "site" / "abril2012" / "notebook.html").exists()
+    assert not (tmp_path / "site" / "holohan2017" / "notebook.html").exists()
     (tmp_path / "mine").mkdir()
     for folder in ("mine", "site"):
         (tmp_path / folder / "thesis.txt").touch()

@@ -50,9 +50,9 @@ def test_every_kernel_that_the_package_calls_has_a_case():
     assert len(wanted) > 80
     assert wanted - COVERED == set()
     modules = {path.stem for path in PACKAGE.glob("kernels/*/[a-z]*.py")}
-    # Reached by the cases of their callers only: an edge set lies inside every edit, switch and swap of a graph,
-    # tangents inside the circles and cones of a map.
-    assert modules - {name.partition(".")[0] for name in COVERED} == {"edgeset", "tangents"}
+    # Reached by the cases of their callers only: tangents inside the circles and cones of a map, a Choquet integral
+    # inside rows and the nearest records.
+    assert modules - {name.partition(".")[0] for name in COVERED} == {"choquet", "tangents"}
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from shapely import box
 
 from reident import DataError, ParameterError, embed_distances, great_circle_pairs_km
-from reident.kernels.places.arrangement import count_classes, gibbs_sweep
-from reident.places.arrangement import simulate_pairs
+from reident.kernels.places.arrangement import gibbs_sweep
+from reident.places.arrangement import _count_classes, simulate_pairs
 
 EMBEDDING = {"n_reference_sets": 30, "reference_set_size": 2, "area": box(6, 47, 15, 55)}
 
@@ -21,7 +21,7 @@ def test_classes_are_counted_by_definition():
     rng = np.random.default_rng(0)
     p, q, edges = rng.random((4, 3)), rng.random((4, 3)), np.array([0.2, 0.5])
     comp = np.zeros((4, 3, 4))
-    count_classes(p, q, edges, comp)
+    _count_classes(p, q, edges, comp)
     ref = np.zeros((4, 3, 4))
     for a in range(4):
         for b in range(4):

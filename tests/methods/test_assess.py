@@ -12,6 +12,7 @@ import pytest
 
 import reident as rd
 from commands import call
+from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError
 from reident.plotting import overlaps
@@ -21,7 +22,7 @@ from reident.workbench.advising import EVERY, advice_of_maps
 from reident.workbench.files import read_file, write_file
 from reident.workbench.judging import Bench
 from reident.workbench.profiling import profile_data
-from reident.workbench.recipe import recipe_of
+from reident.workbench.recipe import Recipe, recipe_of
 from reident.workbench.report import main_map, with_refusals
 
 pytestmark = pytest.mark.whole
@@ -102,14 +103,13 @@ def test_more_tolerance_never_costs_utility(found):
 
 def test_a_map_that_contradicts_the_data_stops_the_report(found):
     from reident.workbench.assessing import _agree
-    from reident.workbench.making import Roles
 
     table = pd.DataFrame({"age": range(100)})
     frame = pd.DataFrame({"method": ["original", "rounding"], "above": [0.02, 0.01]})
     with pytest.raises(DataError, match="100% of the persons are alone with their age, and the attacks"):
-        _agree({"table": frame}, table, Roles(["age"]))
-    _agree({"table": frame.assign(above=1.0)}, table, Roles(["age"]))
-    _agree({"table": frame}, table.assign(age=1), Roles(["age"]))
+        _agree({"table": frame}, table, ["age"], None)
+    _agree({"table": frame.assign(above=1.0)}, table, ["age"], None)
+    _agree({"table": frame}, table.assign(age=1), ["age"], None)
 
 
 class _Page(HTMLParser):
@@ -334,7 +334,7 @@ def test_what_is_advised_passes_the_check_of_the_same_limit(tmp_path, monkeypatc
     assert "400 in the data as they are" in found.sentence
     assert {plan.intruder.n_released for plan in found.plans.values()} == {120}
     advised = dataclasses.replace(recipe, chain=found.chain(), withhold=found.search.withhold)
-    out = rd.protect(opened, tmp_path / "release", recipe=advised)
+    out = protect_into(opened, tmp_path / "release", recipe=advised)
     told = rd.check(out, path, recipe=advised)
     assert told.passed, told.sentence
     assert told.share_above_limit == found.search.advised["share_above_limit"]
@@ -387,7 +387,8 @@ def test_a_chain_is_searched_over_all_its_values(people):
         {"method": "disc", "parameters": {"radius_m": [10.0, 500_000.0]}},
     ]
     found = rd.assess(
-        people, quasi=["sex", "age"], lat="LAT", lon="LON", chain=steps, methods=METHODS, profile="smoke", limit=0.3,
+        people, quasi=["sex", "age"], lat="LAT", lon="LON", pipeline=Recipe(chain=steps), methods=METHODS,
+        profile="smoke", limit=0.3,
         progress=False,
     )  # fmt: skip
     assert found.search.n_chains == 6

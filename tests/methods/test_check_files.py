@@ -66,12 +66,12 @@ def test_a_wrong_reference_system_is_said_in_a_sentence(metres):
         ([], "hold no degrees: for metres a CRS must be named"),
     ):
         with pytest.raises((DataError, ParameterError), match=re.escape(said)):
-            raise run(metres["moved utm32"], *named, *options).exception
+            raise run(metres["moved utm32"], *named, *options, "--id", "nr").exception
     with pytest.raises(DataError, match=r"in the release `lat` and `lon`.*`release_crs` says so"):
-        raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832").exception
+        raise run(metres["moved degrees"], *named, "--crs", "EPSG:25832", "--id", "nr").exception
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
         raise run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--crs", "EPSG:25832").exception
-    told = run(metres["moved utm32"], *named[:2], "--quasi", "sex")
+    told = run(metres["moved utm32"], *named[:2], "--quasi", "sex", "--id", "nr")
     assert "--lat Hochwert --lon Rechtswert --crs EPSG:... lets them be attacked" in told.output
 
 
@@ -86,18 +86,22 @@ def test_a_geographic_file_without_its_system_is_read_as_told(metres, tmp_path):
     assert "nearest_place          above the limit" in found.output
 
 
-def test_a_release_with_shapes_is_checked_against_a_table_without(tmp_path):
+def test_a_geometry_that_the_original_lacks_is_undeclared():
     people = pd.DataFrame({"sex": list("fm") * 50, "age": np.arange(100)})
     points = gpd.points_from_xy(np.linspace(8, 9, 100), np.linspace(50, 51, 100), crs="EPSG:4326")
-    shown = gpd.GeoDataFrame(people[["sex"]], geometry=points)
-    assert rd.check(shown, people, quasi=["sex", "age"]).passed
+    order = np.random.default_rng(0).permutation(100)
+    shown = gpd.GeoDataFrame(people[["sex"]], geometry=points).iloc[order]
+    verdict = rd.check(shown, people, order, quasi=["sex", "age"])
+    assert [finding.subject for finding in verdict.findings] == ["geometry"]
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "gpkg", "gpkg without places"])
 def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
     rng = np.random.default_rng(4)
     people = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
-    shown = people[["sex"]].sample(frac=1, random_state=0).assign(number=range(200), a="b", c=1).reset_index(drop=True)
+    people["lat"], people["lon"] = rng.uniform(50, 51, 200), rng.uniform(8, 9, 200)
+    order = rng.permutation(200)
+    shown = people[["sex"]].iloc[order].reset_index(drop=True)
     people.to_csv(tmp_path / "o.csv", index=False)
     path = tmp_path / f"r.{kind[:4]}"
     if kind == "xlsx":
@@ -107,64 +111,22 @@ def test_a_release_with_a_further_table_is_refused(tmp_path, kind):
     else:
         points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
         gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
-    options = {"quasi": ["sex", "age"]}
-    assert rd.check(path, tmp_path / "o.csv", **options).passed
+    options = {"quasi": ["sex", "age"], "lat": "lat", "lon": "lon", "attacks": ["exact_join"]}
+    assert rd.check(path, tmp_path / "o.csv", order, **options).passed
+    more = pd.DataFrame({"age": people["age"][:9]})
     if kind == "xlsx":
         with pd.ExcelWriter(path, mode="a") as book:
-            people.to_excel(book, sheet_name="Roh", index=False)
+            more.to_excel(book, sheet_name="Roh", index=False)
             book.sheets["Roh"].sheet_state = "veryHidden"
     elif kind == "gpkg":
-        gpd.GeoDataFrame(people, geometry=points).to_file(path, layer="Roh")
+        gpd.GeoDataFrame(more, geometry=points[:9]).to_file(path, layer="Roh")
     else:
         with sqlite3.connect(path) as connection:
-            people.to_sql("Roh", connection, index=False)
+            more.to_sql("Roh", connection, index=False)
         connection.close()
-    found = rd.check(path, tmp_path / "o.csv", **options)
-    assert not found.passed
-    assert "'Daten', 'Roh', of which one was judged" in found.sentence
-
-
-@pytest.mark.parametrize("kind", ["xlsx", "gpkg"])
-def test_the_sheet_that_is_meant_and_those_without_records_can_be_named(tmp_path, kind):
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame({"sex": rng.choice(list("fm"), 200), "age": rng.integers(1, 99, 200)})
-    shown = table[["sex"]].sample(frac=1, random_state=0, ignore_index=True)
-    legend = pd.DataFrame({"variable": ["sex", "age"], "meaning": ["of the person", "years"]})
-    longer = pd.DataFrame({"remark": [f"remark {i} of the office" for i in range(900)]})
-    table.to_csv(tmp_path / "o.csv", index=False)
-    path = tmp_path / f"r.{kind}"
-    if kind == "xlsx":
-        with pd.ExcelWriter(path) as book:
-            for name, one in (("Daten", shown), ("Legende", legend), ("Anmerkungen", longer)):
-                one.to_excel(book, sheet_name=name, index=False)
-    else:
-        points = gpd.points_from_xy(rng.uniform(8, 9, 200), rng.uniform(50, 51, 200), crs="EPSG:4326")
-        gpd.GeoDataFrame(shown, geometry=points).to_file(path, layer="Daten")
-        with sqlite3.connect(path) as connection:
-            legend.to_sql("Legende", connection, index=False)
-            longer.to_sql("Anmerkungen", connection, index=False)
-        connection.close()
-    said = [path, "--against", tmp_path / "o.csv", "--quasi", "sex"]
-    refused = run(*said, "--release-table", "Daten")
-    assert refused.exit_code == 3
-    # The error's own sentence names the options.
-    for option in re.findall(r"\((--[a-z-]+)\)", refused.stdout.splitlines()[0]):
-        assert option in ("--release-table", "--aside")
-    known = ["--release-table", "Daten", "--aside", "Legende,Anmerkungen"]
-    assert run(*said, *known).exit_code == 0
-    assert run(*said, *known[:3], "Legende").exit_code == 3
-    assert isinstance(run(*said, *known[:3], "Legend").exception, ParameterError)
-    # What has the names of records is no legend, whatever it is called, and values that no cell has are found in it.
-    if kind == "xlsx":
-        with pd.ExcelWriter(path, mode="a", if_sheet_exists="replace") as book:
-            table.to_excel(book, sheet_name="Legende", index=False)
-    else:
-        with sqlite3.connect(path) as connection:
-            table.to_sql("Legende", connection, index=False, if_exists="replace")
-        connection.close()
-    found = run(*said, *known)
-    assert found.exit_code == 3
-    assert "'Legende': has names of the original's columns" in found.stdout
+    verdict = rd.check(path, tmp_path / "o.csv", order, **options)
+    assert not verdict.passed
+    assert "holds 2 tables with content, 'Daten', 'Roh'" in verdict.sentence
 
 
 def test_the_sheet_of_the_original_can_be_named(tmp_path):
@@ -172,12 +134,16 @@ def test_the_sheet_of_the_original_can_be_named(tmp_path):
     table = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "age": rng.integers(18, 90, 400)})
     with pd.ExcelWriter(tmp_path / "o.xlsx") as book:
         table.to_excel(book, sheet_name="2020", index=False)
-        table.assign(age=table["age"] + 1).to_excel(book, sheet_name="2021", index=False)
+        table.assign(age=rng.permutation(table["age"])).to_excel(book, sheet_name="2021", index=False)
     shown = table[["sex", "age"]].sample(frac=1, random_state=1)
     shown.to_csv(tmp_path / "r.csv", index=False)
     said = {"quasi": ["sex", "age"], "attacks": ["exact_join"]}
-    meant = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2020", **said)
-    other = rd.check(tmp_path / "r.csv", tmp_path / "o.xlsx", table="2021", **said)
+    meant = rd.check(
+        tmp_path / "r.csv", rd.open_dataset(tmp_path / "o.xlsx", sheet="2020"), shown.index.to_numpy(), **said
+    )
+    other = rd.check(
+        tmp_path / "r.csv", rd.open_dataset(tmp_path / "o.xlsx", sheet="2021"), shown.index.to_numpy(), **said
+    )
     sizes = table.groupby(["sex", "age"])["age"].transform("size")
     assert meant.attacks["risk"].iloc[0] == pytest.approx((1 / sizes).mean())
     assert other.attacks["risk"].iloc[0] < meant.attacks["risk"].iloc[0]

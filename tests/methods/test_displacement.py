@@ -5,15 +5,10 @@ import pytest
 from shapely import box
 
 from reident import (
-    average_releases,
-    great_circle_km,
     great_circle_pairs_km,
     mask_areal_elimination,
     mask_dhs,
-    mask_disc,
     mask_planar_laplace,
-    mask_voronoi,
-    unmask_voronoi,
 )
 from reident.places.displacement import _merged
 
@@ -91,7 +86,8 @@ def test_merged_areas_have_enough_inhabitants():
     assert sizes.sum() == areas["persons"].sum()
     before = homes(200)
     before.loc["p0", "lat_deg"] = 60.0
-    after = mask_areal_elimination(before, areas, population="persons", k=100, rng=1)
+    with pytest.warns(UserWarning, match=r"1 record\(s\) lie outside `areas` and are left out \(record 1\)"):
+        after = mask_areal_elimination(before, areas, population="persons", k=100, rng=1)
     assert list(after.index) == list(before.index[1:])  # a point in no area is left out
     column, row = ((f["lon_deg"].to_numpy() - 8) * 4 for f in (before.loc[after.index], after))
     where = [
@@ -106,43 +102,3 @@ def test_an_island_goes_to_its_nearest_area():
     cells = np.array([box(0, 0, 1, 1), box(1, 0, 2, 1), box(5, 0, 6, 1)])
     merged = _merged(cells, np.array([10.0, 10.0, 1.0]), 5)
     assert merged[2] == merged[1] != merged[0]
-
-
-def test_voronoi_is_half_way_to_the_nearest_neighbour_and_can_be_undone():
-    before = homes(300)
-    after = mask_voronoi(before)
-    distances = great_circle_km(before["lat_deg"], before["lon_deg"])
-    np.fill_diagonal(distances, np.inf)
-    nearest = distances.argmin(axis=1)
-    np.testing.assert_allclose(moved_km(before, after), distances.min(axis=1) / 2, atol=1e-6)
-    mutual = nearest[nearest] == np.arange(300)
-    assert mutual.mean() > 0.5  # for random points 0.62
-    known = before.iloc[np.flatnonzero(mutual & (np.arange(300) < nearest))]
-    found = unmask_voronoi(after, known)
-    assert len(found) == len(known)
-    assert moved_km(before, found).max() < 1e-4
-    assert list(found["by"]) == list(known.index)
-
-
-def disc(points, rng):
-    return mask_disc(points, radius_m=5000, rng=rng)
-
-
-def laplace(points, rng):
-    return mask_planar_laplace(points, epsilon_per_km=0.5, rng=rng)
-
-
-@pytest.mark.parametrize("mask", [disc, laplace])
-def test_the_mean_of_m_releases_errs_by_one_over_the_root_of_m(mask):
-    before = homes(400)
-    rng = np.random.default_rng(5)
-    releases = [mask(before, rng) for _ in range(36)]
-    error = {m: np.sqrt((moved_km(before, average_releases(releases[:m])) ** 2).mean()) for m in (4, 36)}
-    assert error[4] / error[36] == pytest.approx(3.0, rel=0.25)
-
-
-def test_releases_may_miss_records():
-    before = homes(3)
-    mean = average_releases([before.iloc[:2], before.iloc[1:]])
-    assert mean["n_releases"].tolist() == [1, 2, 1]
-    np.testing.assert_allclose(mean[["lat_deg", "lon_deg"]], before[["lat_deg", "lon_deg"]], atol=1e-9)

@@ -9,6 +9,7 @@ import pytest
 
 import reident as rd
 from reident.base import DataError, ParameterError
+from reident.workbench.recipe import Recipe
 
 pytestmark = pytest.mark.whole
 
@@ -37,7 +38,7 @@ def files():
 
 
 def judged(files, limit=0.25, **said):
-    said = {"attacks": ["exact_join"], "quasi": ["age", "sex"], "id": "nr", "limit": limit} | said
+    said = {"attacks": ["exact_join"], "quasi": ["age", "sex"], "pairs": "nr", "limit": limit} | said
     return rd.check(files[1], files[0], **said)
 
 
@@ -49,8 +50,8 @@ def test_a_household_is_found_where_one_member_is(files, limit):
     risk = (1 / sizes).to_numpy()
     home = survey["home"].to_numpy()
     together = [max(risk[j] for j in range(len(home)) if j == i or (home[i] and home[i] == home[j])) for i in range(90)]
-    persons = found.persons.loc[survey["nr"]]
-    assert alone.persons.loc[survey["nr"], "risk"].tolist() == pytest.approx(risk.tolist())
+    persons = found.persons.loc[survey.index]
+    assert alone.persons.loc[survey.index, "risk"].tolist() == pytest.approx(risk.tolist())
     assert persons["risk"].tolist() == pytest.approx(together)
     assert persons["above"].tolist() == [one > limit for one in together]
     assert found.share_above_limit == pytest.approx(np.mean(np.array(together) > limit))
@@ -71,7 +72,8 @@ def individual(f, population):
 def test_weights_say_how_much_of_the_population_is_above_the_limit(files, tmp_path):
     survey, _, low, sizes = files
     limit = 0.05
-    found = judged(files, limit, weight="stands_for", out=tmp_path)
+    found = judged(files, limit, weight="stands_for")
+    found.save(tmp_path)
     weights, risk = survey["stands_for"], 1 / sizes
     stands_for = survey.groupby([low, "sex"])["stands_for"].transform("sum")
     theirs = np.array([individual(f, big) for f, big in zip(sizes, stands_for, strict=True)])
@@ -99,7 +101,7 @@ def test_normalised_weights_count_as_they_can_or_are_scaled_to_the_population(fi
     limit = 0.05
     given = survey.assign(stands_for=weights)
     found = rd.check(
-        files[1], given, quasi=["age", "sex"], id="nr", limit=limit, weight="stands_for", population=population,
+        files[1], given, quasi=["age", "sex"], pairs="nr", limit=limit, weight="stands_for", population=population,
         attacks=["exact_join"],
     )  # fmt: skip
     theirs = pd.Series(stands_for).groupby([low, survey["sex"]]).transform("sum")
@@ -121,11 +123,11 @@ def test_weights_that_say_nothing_are_refused_with_what_to_do(files):
         column = survey["stands_for"].astype(object)
         column[5] = bad
         with pytest.raises(DataError, match=f"at least 0, not all 0, got 1 others in 'stands_for', such as {said}"):
-            rd.check(release, survey.assign(stands_for=column), quasi="age", weight="stands_for")
+            rd.check(release, survey.assign(stands_for=column), quasi="age", weight="stands_for", pairs="nr")
     with pytest.raises(DataError, match="got none in 'stands_for': give it another role"):
         rd.assess(survey.assign(stands_for=0), quasi="age", weight="stands_for")
     with pytest.raises(ParameterError, match="`population` must lie in"):
-        rd.check(release, survey, quasi="age", weight="stands_for", population=40)
+        rd.check(release, survey, quasi="age", weight="stands_for", population=40, pairs="nr")
     with pytest.raises(ParameterError, match="`population` must come with the column of weights"):
         rd.check(release, survey, quasi="age", population=400)
 
@@ -149,7 +151,7 @@ def test_every_sensitive_column_is_attacked(files):
         row = found.attacks.set_index("name").loc[f"modal_value of {column}"]
         assert row["risk"] == pytest.approx(sum(shares) / len(survey))
     above |= (1 / files[3] > limit).to_numpy()
-    assert found.persons.loc[survey["nr"], "above"].tolist() == above.tolist()
+    assert found.persons.loc[survey.index, "above"].tolist() == above.tolist()
     single = judged(files, limit, sensitive="ill", attacks=["modal_value"])
     assert single.attacks["name"].tolist() == ["modal_value"]
     with pytest.raises(ParameterError, match="`sensitive` must not be a quasi-identifier too, got 'age'"):
@@ -161,10 +163,11 @@ def test_roles_of_a_recipe_reach_the_assessment(files):
     told = {"quasi": ["age", "sex"], "sensitive": ["ill", "party"], "household": "home", "weight": "stands_for"}
     chain = [{"method": "mondrian", "parameters": {"k": [5, 20, 40]}}]
     found = rd.assess(
-        survey, **told, chain=chain, methods={"table": [{"name": "mondrian", "k": [5]}]}, limit=0.5, profile="smoke",
+        survey, **told, pipeline=Recipe(chain=chain), methods={"table": [{"name": "mondrian", "k": [5]}]}, limit=0.5,
+        profile="smoke",
         progress=False,
     )  # fmt: skip
-    names = set(found.search.before.attacks["name"]) | set(found.search.candidates["attack"])
+    names = set(found.search.before.frame["name"]) | set(found.search.candidates["attack"])
     assert names & {"homogeneity of party", "modal_value of party"} or found.search.passed
     said = " ".join(found.assumptions())
     assert f"stand for {survey['stands_for'].sum():,.0f} persons" in said
@@ -198,15 +201,13 @@ def members(table, by, quasi):
 
 
 @pytest.mark.parametrize("quasi", [[], ["sex"], ["sex", "age"]])
-@pytest.mark.parametrize("known", ["nr", None])
-def test_households_are_told_by_all_their_members(homes, quasi, known):
+def test_households_are_told_by_all_their_members(homes, quasi):
     persons, release = homes
     kinds = members(persons, "home", quasi)
     alike = pd.Series(kinds).value_counts()
     naive = 1 / persons["home"].map(kinds).map(alike).to_numpy()
     shown = release[["nr", "home", *quasi]].assign(home=release["home"].str[1:].radd("x"))
-    shown = shown if known else shown.drop(columns="nr")
-    said = {"lat": "lat", "lon": "lon", "id": known, "household": "home", "attacks": ["household_join"]}
+    said = {"lat": "lat", "lon": "lon", "pairs": "nr", "household": "home", "attacks": ["household_join"]}
     found = rd.check(shown, persons, quasi=quasi, **said)
     assert found.persons["risk"].to_numpy() == pytest.approx(naive)
     assert found.share_above_limit == pytest.approx((naive > 0.25).mean())
@@ -227,7 +228,7 @@ def test_households_moved_together_are_found_by_the_nearest_of_as_many_members(h
         gaps = np.hypot(*(where - own[["lat", "lon"]].to_numpy()[0]).T)
         gaps[[kind != kinds[home] for kind in theirs.values()]] = np.inf
         right += [bool((where[np.argmin(gaps)] == true.loc[home]).all())] * len(own)
-    said = {"lat": "lat", "lon": "lon", "id": "nr", "household": "home", "quasi": quasi}
+    said = {"lat": "lat", "lon": "lon", "pairs": "nr", "household": "home", "quasi": quasi}
     found = rd.check(release[["nr", *key, *quasi, "lat", "lon"]], persons, **said, attacks=["household_join"])
     row = found.attacks.iloc[0]
     assert row["high"] >= np.mean(right)
@@ -248,7 +249,7 @@ def test_members_moved_apart_under_one_number_are_averaged(homes):
     for home, own in persons.groupby("home"):
         gaps = np.hypot(*(mean - own[["lat", "lon"]].iloc[0]).to_numpy().T)
         right += [mean.index[np.where(sizes[mean.index] == len(own), gaps, np.inf).argmin()] == home] * len(own)
-    said = {"lat": "lat", "lon": "lon", "id": "nr", "household": "home", "attacks": ["household_join"]}
+    said = {"lat": "lat", "lon": "lon", "pairs": "nr", "household": "home", "attacks": ["household_join"]}
     found = rd.check(apart[["nr", "home", "lat", "lon"]], persons, **said)
     assert found.attacks["risk"].iloc[0] >= np.mean(right) - 1e-9
     shown = rd.check(apart[["nr", "lat", "lon"]], persons, **said)
@@ -260,11 +261,17 @@ def test_spatial_k_counts_households_where_they_are_known(homes, quasi):
     persons, release = homes
     kinds = members(persons, "home", quasi)
     places = persons.groupby("home")[["lat", "lon"]].first()
-    said = {"lat": "lat", "lon": "lon", "id": "nr", "household": "home", "quasi": quasi, "attacks": ["spatial_k"]}
+    said = {"lat": "lat", "lon": "lon", "pairs": "nr", "household": "home", "quasi": quasi, "attacks": ["spatial_k"]}
     found = rd.check(release[["nr", *quasi, "lat", "lon"]], persons, **said)
+    least = most = 0.0
     for home, place in release.groupby("home")[["lat", "lon"]].first().iterrows():
         own = places[[kinds[one] == kinds[home] for one in places.index]]
         apart = np.hypot(own["lat"] - place["lat"], (own["lon"] - place["lon"]) * np.cos(np.radians(50.25)))
         low, high = ((apart <= apart[home] * reach).sum() for reach in (0.98, 1.02))
-        risk = found.persons["risk"][persons.loc[persons["home"] == home, "nr"]]
-        assert risk.between(1 / high - 1e-9, 1 / max(1, low) + 1e-9).all()
+        number = (persons["home"] == home).sum()
+        least += number / high
+        most += number / max(1, low)
+    row = found.attacks.iloc[0]
+    assert row["verdict"] == "a measure"
+    assert found.share_above_limit == 0
+    assert least / len(persons) - 1e-9 <= row["risk"] <= most / len(persons) + 1e-9

@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 import yaml
 
+import reident as rd
 from commands import call
 from office import households
 from reident.methods import find
 from reident.workbench.advising import slots_of
-from reident.workbench.making import Roles, Step
+from reident.workbench.making import Step
 from reident.workbench.microdata import microdata
 from reident.workbench.planning import plan
 
@@ -107,11 +108,11 @@ def test_grids_with_enough_in_every_cell_are_tried_and_what_must_be_kept_is_not_
         "places": plan(microdata(data, quasi=["PLZ"], kind="places"), [{"name": "grid", "cell_m": 5000.0}]),
     }
     for limit, least in ((0.25, [4, 12, 32]), (0.5, [2, 6, 16]), (0.001, [])):
-        slots = slots_of(plans, data, Roles(["PLZ"]), limit)
+        slots = slots_of(plans, rd.Dataset(data, quasi="PLZ"), limit)
         assert [one.settings["min_count"] for one in slots[1] if one] == [1, *least]
         assert slots[0][-1] is slots[1][-1] is None
-    assert None not in slots_of(plans, data, Roles(["PLZ"]), 0.25, ["place"])[1]
-    kept = slots_of(plans, data, Roles(["PLZ"]), 0.25, ["PLZ"])
+    assert None not in slots_of(plans, rd.Dataset(data, quasi="PLZ", must_keep="place"), 0.25)[1]
+    kept = slots_of(plans, rd.Dataset(data, quasi="PLZ", must_keep="PLZ"), 0.25)
     assert None not in kept[0]
     assert None in kept[1]
-    assert Step(find("grid", "anonymiser"), kept[1][0].settings) == kept[1][0]
+    assert Step.of(find("grid", "anonymiser"), kept[1][0].settings) == kept[1][0]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reident import DataError, ParameterError
-from reident.tables import _lattice_nodes
+from reident.tables import _lattice, _lattice_nodes
 from reident.tables.disclosure import k_anonymity, l_diversity, t_closeness
 from reident.tables.hierarchy import Hierarchy
 from reident.tables.k_anonymity import k_anonymise, least_ncp
@@ -387,3 +387,21 @@ def test_times_of_a_zone_are_cut_as_those_without_one():
     )
     assert plain.loss == pytest.approx(zoned.loss, rel=1e-3)  # an hour of summer time
     assert plain.classes.tolist() == zoned.classes.tolist()
+
+
+@given(st.integers(0, 10**6))
+def test_every_node_is_settled_whatever_the_order_says(seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 5, 3))
+    least = rng.integers(0, 4, (3, 3))  # above one of these a node satisfies
+    at = np.indices(shape).reshape(3, -1).T
+    truth = (at[:, None] >= least).all(axis=2).any(axis=1).reshape(shape)
+    asked = []
+
+    def satisfies(node):
+        asked.append(node)
+        return bool(truth[node])
+
+    tags = _lattice._settle(satisfies, rng.normal(size=shape))
+    assert ((tags == 1) == truth).all()
+    assert len(set(asked)) == len(asked)

@@ -18,9 +18,9 @@ from reident.methods import entries, find
 from reident.methods.forms import NONE, release
 from reident.methods.reading import shares_of
 from reident.methods.utilities import measure_utility
-from reident.networks import kept as networks
+from reident.networks import utility as networks
 from reident.networks.graph import as_network
-from reident.places import kept as places
+from reident.places import utility as places
 from reident.queries import kept as queries
 from reident.tables import kept as tables
 from reident.workbench.microdata import microdata

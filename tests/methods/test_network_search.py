@@ -11,6 +11,7 @@ import pytest
 
 import reident as rd
 from commands import call
+from judged import attacked
 from reident import DataError
 from reident.networks.marks import SIDES, read_relations
 from reident.workbench import assessing, network_search
@@ -83,23 +84,24 @@ def test_what_is_advised_of_a_network_passes_its_printed_check(tmp_path):
     assert "By name of the node" in page
     assert "--recipe" not in page  # none was written
     assert "<td>p00</td>" in page
-    told = rd.attack_panel(
+    told = attacked(
         nx.complete_graph(20), persons_of(rd.as_network(nx.complete_graph(20))), network=nx.complete_graph(20),
         attacks=["likely_links"],
     )  # fmt: skip
     assert "no edge can be absent" in told["reason"].iloc[0]
 
 
-def test_a_check_takes_texts_for_names_and_numbers_for_none():
+def test_names_that_are_kept_refuse_and_pairs_tell_who_is_who():
     named = nx.relabel_nodes(nx.cycle_graph(30), lambda node: f"person {node}")
-    kept = rd.check(named, named)
+    kept = rd.check(named, named, "same order", attacks=["degree"])
     assert not kept.passed
-    assert [one["sentence"] for one in kept.findings] == ["30 nodes are released under their names"]
+    assert [finding.subject for finding in kept.findings] == ["nodes"]
     graph = nx.barabasi_albert_graph(40, 2, seed=1)
     order = np.random.default_rng(0).permutation(40)
     moved = nx.relabel_nodes(graph, dict(enumerate(order.tolist())))
-    told = rd.check(moved, graph, attacks=["degree", "neighbourhood"])
-    assert any("nobody can tell who is who" in note for note in told.notes)
+    pairs = pd.DataFrame({"original_node": range(40), "released_node": order})
+    told = rd.check(moved, graph, pairs, attacks=["degree", "neighbourhood"])
+    assert not told.findings
     # Equal degree: as sure as the class is small.
     degrees = np.array([degree for _, degree in graph.degree()])
     alone = 1 / np.array([(degrees == one).sum() for one in degrees])
@@ -121,12 +123,22 @@ def test_an_edge_list_of_an_office_goes_from_file_to_checked_release(tmp_path):
     code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network")
     assert code in (0, 3), said
     assert "degree " in said
-    assert run(tmp_path, "check", "freunde.csv", "--against", "freunde.csv", "--network")[0] == 3
+    assert run(tmp_path, "check", "freunde.csv", "--against", "freunde.csv", "--network")[0] == 4
     told = said
     lines = (tmp_path / "release" / "release.csv").read_text().splitlines()
     separator = "," if "," in lines[0] else ";"
     (tmp_path / "foreign.csv").write_text("\n".join([separator.join(["rot", "blau"]), *lines[1:]]), "utf-8")
-    foreign = ["check", "foreign.csv", "--against", "freunde.csv", "--network", "--ends", "Von,Nach"]
+    foreign = [
+        "check",
+        "foreign.csv",
+        "--pairs",
+        "release.pairs.csv",
+        "--against",
+        "freunde.csv",
+        "--network",
+        "--ends",
+        "Von,Nach",
+    ]
     code, said = run(tmp_path, *foreign, "--release-ends", "rot,blau")
     assert (code in (0, 3), said) == (True, told)
     code, said = run(tmp_path, "check", "release", "--against", "freunde.csv", "--network", "--ends", "Von,Wer")
@@ -139,8 +151,8 @@ def test_an_attack_is_not_led_through_ties_by_the_true_order():
     graph = nx.complete_graph(12)
     names = pd.DataFrame(index=list(graph))
     attacks = ["passive", "seedless_propagation", "spectral_propagation", "degree"]
-    told = rd.attack_panel(graph, names, network=graph, attacks=attacks)
-    for found in (told, rd.check(graph, graph, attacks=attacks).attacks):
+    told = attacked(graph, names, network=graph, attacks=attacks)
+    for found in (told, rd.check(graph, graph, "same order", attacks=attacks).attacks):
         run = found[found["reason"] == ""]
         assert len(run) >= 3
         assert (run["share_above_limit"] == 0).all()
@@ -161,11 +173,12 @@ def test_no_number_depends_on_the_order_of_a_list_or_of_an_edges_ends(tmp_path):
             rows = [row[::-1] if shuffled and rng.random() < 0.5 else row for row in rows]
             pd.DataFrame(rows, columns=["von", "nach"]).to_csv(tmp_path / f"{name}.csv", index=False)
         paths = [tmp_path / "released.csv", tmp_path / "known.csv"]
-        return rd.check(*map(rd.read_graph, paths), attacks=["degree", "neighbourhood", "coalition", "passive"])
+        pairs = {f"Müller, Anna {a}": str(numbers[a]) for a in range(50)}
+        return rd.check(*map(rd.read_graph, paths), pairs, attacks=["degree", "neighbourhood", "coalition", "passive"])
 
     first, second = found(shuffled=False), found(shuffled=True)
     pd.testing.assert_frame_equal(first.attacks, second.attacks)
-    assert any("who follows directions" in note for note in first.notes)
+    assert any("following them from person to person" in note for note in first.notes)
 
 
 def test_loops_and_repeated_relations_end_no_command(tmp_path):
@@ -192,7 +205,8 @@ def test_what_a_list_says_of_relations_beside_with_whom_is_joined(tmp_path):
     people = np.array([f"P{place}" for place in range(n)])
     table.assign(von=people[ends[0]], nach=people[ends[1]]).to_csv(tmp_path / "known.csv", index=False)
     number = rng.permutation(n) + 100
-    line = ["check", "release.csv", "--against", "known.csv", "--network", "--out", "out"]
+    line = ["check", "release.csv", "--pairs", "pairs.csv", "--against", "known.csv", "--network", "--out", "out"]
+    pd.DataFrame({"original_node": people, "released_node": number}).to_csv(tmp_path / "pairs.csv", index=False)
 
     def judged(columns, sides):
         sides = number[np.stack(sides)]
@@ -222,7 +236,7 @@ def test_marks_of_relations_are_named_and_no_column_takes_the_place_of_another(t
     sides = found.marks[list(SIDES)]
     assert sides.loc["a"].tolist() == [2, 1]
     assert found.marks["first"].to_dict() == {"a": "5.0; 6.0; 7.0", "b": "; 5.0", "c": "; 6.0", "d": "7.0"}
-    done = call(tmp_path, "check", "known.csv", "--against", "known.csv", "--network", "--out", "out")
+    done = call(tmp_path, "check", "known.csv", "--against", "known.csv", "--network", "--same-order", "--out", "out")
     notes = json.loads((tmp_path / "out" / "verdict.json").read_text("utf-8"))["notes"]
     joined = f"Of each person's relations these were joined, too: {', '.join([*SIDES, 'first'])}."
     assert joined in notes, done.stderr

@@ -12,6 +12,7 @@ import pytest
 import shapely
 
 import reident as rd
+from judged import attacked
 from reident.base import DataError, ParameterError
 from reident.methods import entries
 from reident.methods.forms import release
@@ -99,15 +100,14 @@ SLOW = {
 def test_every_attack_runs_by_name(entry):
     data = _data(entry.data)
     method, options = ("rounding", {"base": 1.0}) if entry.name in NUMBERS else WHERE[entry.data]
-    if entry.name == "register_join":  # a register is given to `attack_panel`
-        found = rd.attack_panel(
-            _people(60), _people(60), quasi=["sex", "age"], register=_people(), attacks=[entry.name]
-        )
+    if entry.name == "register_join":  # a register is given to the data set
+        people = _people(60).assign(nr=range(60))
+        found = attacked(people, people, id="nr", quasi=["sex", "age"], register=_people(), attacks=[entry.name])
         assert found["n"].tolist() == [60]
         return
     if entry.name == "household_join":  # who lives together is told to `check`
         people = _people(60).assign(home=[f"h{i // 2}" for i in range(60)])
-        judged = rd.check(people, people, quasi=["sex", "age"], household="home", attacks=[entry.name])
+        judged = rd.check(people, people, "same order", quasi=["sex", "age"], household="home", attacks=[entry.name])
         assert judged.attacks["n"].tolist() == [60]
         assert judged.attacks["risk"].iloc[0] > 0.5
         return
@@ -204,9 +204,7 @@ def test_the_judge_reads_answers_and_the_explorer_offers_networks():
     data = microdata(people, quasi=["sex", "age"], sensitive="ill", kind="queries")
     given = {"quasi": ["sex", "age"], "sensitive": "ill", "attacks": ["query_differences", "exact_join"]}
     exact, noisy = (
-        rd.attack_panel(release(data, "laplace_queries", {"epsilon": epsilon}, rng=1), people, **given).set_index(
-            "name"
-        )
+        attacked(release(data, "laplace_queries", {"epsilon": epsilon}, rng=1), people, **given).set_index("name")
         for epsilon in (50.0, 0.05)
     )
     assert exact.loc["query_differences", "risk"] > 0.95

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import reident as rd
+from judged import attacked
 from reident.base import DataError, ParameterError
-from reident.methods import find
 from reident.methods.attacks import attack_names, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
 from reident.methods.release import Release
 from reident.places.shape import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.making import Roles, Step, make
-from reident.workbench.panel import attack_panel
 
 pytestmark = pytest.mark.whole
 
@@ -82,7 +81,7 @@ def test_exact_join_is_never_below_the_naive_one(seed, n, towns, drop):
     release = table.sample(frac=1, random_state=seed % 1000)
     release = release.drop(columns="age") if drop else release
     columns = [c for c in ("sex", "age", "town") if c in release]
-    found = attack_panel(release, table, quasi=["sex", "age", "town"], sensitive="ill", id="id", attacks=QUICK)
+    found = attacked(release, table, quasi=["sex", "age", "town"], sensitive="ill", id="id", attacks=QUICK)
     naive = naive_join(release, table, columns)
     assert row_of(found, "exact_join")["risk"] == pytest.approx(naive)
     assert row_of(found, "modal_value")["risk"] >= naive_modal(release, table, columns) - 1e-9
@@ -95,7 +94,7 @@ def test_places_are_never_judged_below_the_nearest_place(seed, radius_m):
     table = people(120, seed, 3)
     moved = rd.mask_disc(table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), radius_m=radius_m, rng=seed)
     release = table.assign(lat=moved["lat_deg"], lon=moved["lon_deg"]).sample(frac=1, random_state=1)
-    found = attack_panel(
+    found = attacked(
         release, table, quasi=["sex", "town"], lat="lat", lon="lon", id="id", attacks=["nearest_place", "spatial_k"]
     )
     naive = naive_nearest_place(release, table, ["sex", "town"])
@@ -118,7 +117,7 @@ def test_spatial_k_counts_who_agrees_with_the_record_where_labels_overlap(radius
             [release["lat"][i], *table["lat"]], [release["lon"][i], *table["lon"]]
         )[0, 1:]  # fmt: skip
         naive.append(1 / (agree.to_numpy() & (near <= near[i] + 1e-6)).sum())
-    found = attack_panel(
+    found = attacked(
         release, table, quasi=["sex", "age"], lat="lat", lon="lon", id="id", attacks=["spatial_k"]
     )  # fmt: skip
     assert row_of(found, "spatial_k")["risk"] == pytest.approx(np.mean(naive))
@@ -129,7 +128,7 @@ def test_spatial_k_counts_who_agrees_with_the_record_where_labels_overlap(radius
 def test_degrees_are_never_judged_below_the_naive_guess(seed, n):
     graph = nx.gnm_random_graph(n, 2 * n, seed=seed)
     persons = pd.DataFrame({"x": range(n)})
-    found = attack_panel(graph, persons, quasi="x", network=graph, attacks=["degree", "neighbourhood"])
+    found = attacked(graph, persons, quasi="x", network=graph, attacks=["degree", "neighbourhood"])
     degrees = [d for _, d in graph.degree]
     naive = float(np.mean([1 / degrees.count(d) for d in degrees]))
     assert row_of(found, "degree")["risk"] == pytest.approx(naive)
@@ -160,11 +159,11 @@ def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice,
     name = "k_anonymity_lattice" if lattice else "mondrian"
     chain = [(name, {"k": k}, ["sex", "age", "town"]), ("disc", {"radius_m": radius_m}, None)]
     chain += [("additive_noise", {"amount": 0.2}, ["pay"])] if noisy else []
-    steps = [Step(find(one), find(one).check(given), columns) for one, given, columns in chain]
+    steps = [Step(one, columns=columns, **given) for one, given, columns in chain]
     roles = Roles(["sex", "age", "town", "pay"] if noisy else ["sex", "age", "town"], sensitive="ill")
     release = make(table, steps, roles, rng=np.random.default_rng(seed)).table
     release = release.drop(columns=[] if noisy else ["pay"]).sample(frac=1, random_state=seed % 1000)
-    found = attack_panel(
+    found = attacked(
         release, table, quasi=roles.quasi, sensitive="ill", id="id", lat="lat_deg", lon="lon_deg",
         attacks=["exact_join", "nearest_place", "modal_value"],
     )  # fmt: skip
@@ -195,7 +194,7 @@ def test_no_chain_is_judged_below_naive_intruders(seed, n, k, radius_m, lattice,
 def test_rounded_and_generalised_values_are_read_back():
     table = people(400, 3)
     rounded = table[["id", "sex", "age", "town"]].assign(age=(table["age"] / 5).round() * 5)
-    found = row_of(attack_panel(rounded, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
+    found = row_of(attacked(rounded, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
     keys = [table["sex"], table["town"]]
     ages = table["age"].to_numpy()
     naive = 0.0
@@ -207,7 +206,7 @@ def test_rounded_and_generalised_values_are_read_back():
         table.set_index("id"), ["age", "town"], k=5, method="mondrian",
         hierarchies={c: rd.workbench.microdata.automatic_hierarchy(table[c]) for c in ("age", "town")},
     ).table.reset_index()  # fmt: skip
-    kept = row_of(attack_panel(made, table, quasi=["age", "town"], id="id", attacks=QUICK), "exact_join")
+    kept = row_of(attacked(made, table, quasi=["age", "town"], id="id", attacks=QUICK), "exact_join")
     assert kept["worst"] <= 1 / 5
     assert kept["risk"] == pytest.approx(naive_covering(made, table))
     assert kept["verdict"] == "within the limit"
@@ -227,7 +226,7 @@ def test_no_value_is_too_rare():
     """The audit's town file: sex, age and town; rounding the age leaves nearly everybody alone with the rest."""
     table = people(1500, 5, towns=700)
     release = table[["id", "sex", "age", "town"]].assign(age=(table["age"] / 2).round() * 2)
-    found = row_of(attack_panel(release, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
+    found = row_of(attacked(release, table, quasi=["sex", "age", "town"], id="id", attacks=QUICK), "exact_join")
     assert found["verdict"] == "above the limit"
     assert found["risk"] > 0.9
     assert found["share_above_limit"] > 0.95
@@ -238,9 +237,9 @@ def test_the_donut_is_refused_by_its_own_places():
     moved = rd.mask_donut(
         table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), inner_m=500, outer_m=3000, rng=1
     ).rename(columns={"lat_deg": "lat", "lon_deg": "lon"})
-    found = attack_panel(
+    found = attacked(
         moved, table, quasi=["sex", "age"], lat="lat", lon="lon", id="id",
-        attacks=["nearest_place", "place_assignment", "spatial_k"],
+        attacks=["nearest_place", "place_assignment"],
     )  # fmt: skip
     assert (found["verdict"] == "above the limit").all()
     assert row_of(found, "nearest_place")["risk"] >= naive_nearest_place(moved, table, ["sex", "age"]) - 1e-9
@@ -249,7 +248,7 @@ def test_the_donut_is_refused_by_its_own_places():
 
 def test_every_attack_runs_or_says_why():
     table = people(60, 7, 3)
-    found = attack_panel(
+    found = attacked(
         table, table, quasi=["sex", "town"], sensitive="ill", id="id", attacks=["exact_join", "similarity", "degree"]
     )
     assert found["reason"].tolist()[0] == ""
@@ -264,7 +263,7 @@ def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
     town = rng.integers(0, 40, 400)
     table = pd.DataFrame({"id": range(400), "town": town.astype(str), "pay": 100.0 * town + rng.integers(0, 50, 400)})
     table.loc[rng.random(400) < 0.05, "pay"] = np.nan
-    found = attack_panel(table, table, quasi="town", sensitive="pay", id="id", attacks=["similarity"])
+    found = attacked(table, table, quasi="town", sensitive="pay", id="id", attacks=["similarity"])
     there = table.groupby("town")["pay"].transform("count") / table.groupby("town")["pay"].transform("size")
     assert row_of(found, "similarity")["risk"] == pytest.approx(table["pay"].notna().mean())
     assert row_of(found, "similarity")["worst"] == pytest.approx(there.max(), abs=0.02)
@@ -274,10 +273,10 @@ def test_gaps_in_a_column_of_numbers_leave_the_rest_numbers():
 def test_without_ids_confidence_is_judged():
     table = people(200, 8).drop(columns="id")
     release = table.sample(frac=1, random_state=1)
-    found = row_of(attack_panel(release, table, quasi=["sex", "age", "town"], attacks=["exact_join"]), "exact_join")
+    found = row_of(attacked(release, table, quasi=["sex", "age", "town"], attacks=["exact_join"]), "exact_join")
     with_id = people(200, 8)
     told = row_of(
-        attack_panel(with_id, with_id, quasi=["sex", "age", "town"], id="id", attacks=["exact_join"]), "exact_join"
+        attacked(with_id, with_id, quasi=["sex", "age", "town"], id="id", attacks=["exact_join"]), "exact_join"
     )
     assert found["risk"] == pytest.approx(told["risk"])
     assert found["n_above"] == told["n_above"]
@@ -403,20 +402,19 @@ def test_candidates_equal_a_plain_search():
 def test_bad_input_is_named():
     table = people(30)
     with pytest.raises(ParameterError, match="`attacks` must name"):
-        attack_panel(table, table, quasi="sex", attacks=["magic"])
+        attacked(table, table, quasi="sex", attacks=["magic"])
     with pytest.raises(ParameterError, match="nothing says what an intruder knows"):
-        attack_panel(table, table)
+        attacked(table, table)
     with pytest.raises(DataError, match="`id` must name a column"):
-        attack_panel(table.assign(id=1), table, quasi="sex", id="id")
+        rd.check(table.assign(pairs=1), table, "id", quasi="sex")
     with pytest.raises(DataError, match="none: no person"):
-        attack_panel(table.assign(id=table["id"] + 1000), table, quasi="sex", id="id")
+        rd.check(table.assign(pairs=table["id"] + 1000), table, "id", quasi="sex")
     with pytest.raises(NotApplicable):
         run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))
     assert len(attack_names()) >= 24
 
 
-@pytest.mark.parametrize("told", ["id", None])
-def test_places_with_gaps_are_attacked_as_far_as_they_go(told):
+def test_places_with_gaps_are_attacked_as_far_as_they_go():
     """One missing coordinate had ended the check; nobody without a place is counted among those found by theirs."""
     rng = np.random.default_rng(3)
     people = pd.DataFrame(
@@ -426,11 +424,8 @@ def test_places_with_gaps_are_attacked_as_far_as_they_go(told):
     people.loc[:5, "lat"] = np.nan
     people.loc[6:9, "lon"] = np.nan
     released = people.sample(frac=1, random_state=1)
-    roles = {"quasi": "sex", "lat": "lat", "lon": "lon", "id": told}
-    found = rd.check(released, people, **roles, earlier=[released])
+    roles = {"quasi": "sex", "lat": "lat", "lon": "lon"}
+    found = rd.check(released, people, "id", **roles, attacks="quick", earlier=[released])
     assert found.n_above == 50
     attacks = found.attacks.set_index("name")
     assert attacks.loc["nearest_place", ["risk", "n", "n_above"]].tolist() == [1.0, 50, 50]
-    complete = rd.check(released.dropna(), people.dropna(), **roles, earlier=[released.dropna()])
-    there = complete.attacks.set_index("name")["reason"] == ""
-    assert (attacks.loc[there[there].index, "reason"] == "").all()

@@ -26,10 +26,9 @@ from reident import (
     propagate,
     random_non_edges,
     sample_network,
-    score_threshold,
 )
 from reident.data.simulate import preferential_attachment
-from reident.kernels.networks.propagation import best_match, surely_best
+from reident.kernels.networks.propagation import best_match, best_of_crawled, surely_best
 from reident.networks.graph import as_directed_network, as_network
 from reident.networks.propagation import _side
 from reident.networks.seeds import _cosines
@@ -61,12 +60,16 @@ def test_best_match_equals_algorithm_10_1(seed, directed):
     san, aux = (g if directed else g.to_directed() for g in (san, aux))
     sides = [naive_propagation.neighbours(nx.to_numpy_array(g, dtype=bool)) for g in (san, aux)]
     size_left, size_right = sizes(san, left, right, ahead), sizes(aux, right, left, back)
-    work = (np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n, np.int32))
     roots = 1 / np.sqrt(np.maximum(np.arange(n + 1.0), 1))
+    work = (np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n + 1, np.int32), roots)
     for node in range(n):
         ref = [naive_propagation.score(node, other, *sides, mapping, *crawled) for other in range(n)]
         pairs = zip(size_left, size_right, strict=True)
-        best, stands_out, found = best_match(node, left, right, ahead, back, *pairs, *work, roots)
+        both, incoming = pairs
+        if directed:
+            best, stands_out, found = best_match(node, left, right, ahead, back, both, incoming, work)
+        else:
+            best, stands_out, found = best_of_crawled(node, left[4:6], right[4:6], ahead, n, *both, work)
         deviation = np.std(ref)
         if max(ref) == 0 or deviation < 1e-9:
             assert best < 0 or stands_out >= 0
@@ -103,10 +106,10 @@ def test_what_is_sure_without_the_rows_of_hubs_is_the_best_match(seed, theta, sh
     work = (np.zeros(120, np.int32), np.zeros(120, np.int32), np.empty(121, np.int32), roots)
     sure = 0
     for node in range(120):
-        best, stands_out, _ = best_match(node, left, right, ahead, back, sizes, sizes, *work)
+        best, stands_out, _ = best_of_crawled(node, left[4:6], right[4:6], ahead, 120, *sizes, work)
         for guess in (-1, int(ahead[node]), int(best)):
             for least in (theta, -1.0):
-                found = surely_best(node, guess, left, right, ahead, 120, sizes[1], work, least)
+                found = surely_best(node, guess, left[4:6], right[4:6], ahead, 120, sizes[1], work, least)
                 assert not work[0].any()
                 assert found in (-1, best)
                 assert found < 0 or stands_out >= least
@@ -128,8 +131,8 @@ def test_a_node_that_only_hubs_lead_to_is_not_forgotten():
     degrees = tuple(np.diff(one[4]).astype(np.int32) for one in (left, right))
     roots = 1 / np.sqrt(np.maximum(np.arange(89.0), 1))
     work = (np.zeros(88, np.int32), np.zeros(88, np.int32), np.empty(89, np.int32), roots)
-    assert best_match(0, left, right, ahead, ahead, degrees, degrees, *work)[0] == 85
-    assert surely_best(0, 86, left, right, ahead, 88, degrees[1], work, -1.0) == -1
+    assert best_of_crawled(0, left[4:6], right[4:6], ahead, 88, *degrees, work)[0] == 85
+    assert surely_best(0, 86, left[4:6], right[4:6], ahead, 88, degrees[1], work, -1.0) == -1
 
 
 @pytest.fixture(scope="module")
@@ -266,10 +269,7 @@ def test_likely_links_are_the_best_non_edges():
     assert link_scores(graph, best, score="adamic_adar") == pytest.approx(ref)
 
 
-def test_threshold_and_pruning():
-    assert score_threshold([0.1, 0.2], [0.5, 0.15]) == 0.15
-    assert score_threshold([0.5, 0.6], [0.1, 0.2, 0.3]) == 0.1
-    assert score_threshold([0.0, 0.1], [0.3, 0.2]) == pytest.approx(0.2)
+def test_pruning():
     graph = preferential_attachment(60, 4, rng=1)
     kept = drop_unlikely_edges(graph, 0.1)
     assert kept.n_edges == (link_scores(graph) >= 0.1).sum()

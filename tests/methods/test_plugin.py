@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
+from judged import attacked, protect_into
 from reident.base import ParameterError, Real
 from reident.methods import Entry, catalogue, entries, find
 from reident.methods.forms import release
@@ -77,7 +78,7 @@ def test_in_releases_and_the_explorer(example, people, tmp_path):
 
     made = release(microdata(people, quasi="sex", public={"stops": STOPS}), "snap_to_stops", rng=1)
     assert set(made.table["lat_deg"]) == {50.2, 50.8}
-    out = rd.protect(people, tmp_path / "r", method="snap_to_stops", quasi="sex", public={"stops": STOPS})
+    out = protect_into(people, tmp_path / "r", method="snap_to_stops", quasi="sex", public={"stops": STOPS})
     assert set(pd.read_csv(out / "release.csv")["lat_deg"]) == {50.2, 50.8}
     roles = {"quasi": ["sex"], "public": {"stops": STOPS}}
     explorer = Explorer({"people": Example(people, roles, "places")})
@@ -169,13 +170,13 @@ def test_it_works_in_degrees_whatever_the_crs(example, people, crs):
 
 
 def test_the_judge_runs_it_too(example, people):
-    """What is registered is run by `attack_panel` and by `check`, unasked and by name."""
+    """What is registered is run by `evaluate` and by `check`, unasked and by name."""
     shown = people.assign(id=range(60))
     given = {"quasi": "sex", "lat": "lat_deg", "lon": "lon_deg", "id": "id"}
-    found = rd.attack_panel(shown, shown, attacks=["same_parallel"], **given)
+    found = attacked(shown, shown, attacks=["same_parallel"], **given)
     assert found[["name", "risk"]].to_numpy(object).tolist() == [["same_parallel", 1.0]]
-    assert "same_parallel" in rd.attack_panel(shown, shown, **given)["name"].tolist()
-    assert "same_parallel" in str(vars(rd.check(shown, shown, **given)))
+    assert "same_parallel" in attacked(shown, shown, **given)["name"].tolist()
+    assert "same_parallel" in str(rd.check(shown, shown, given.pop("id"), **given).attacks)
 
 
 @pytest.mark.slow

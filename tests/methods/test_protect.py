@@ -13,6 +13,7 @@ import shapely
 
 import reident as rd
 from commands import call
+from judged import protect_into
 from reident.base import DataError, ParameterError
 from reident.methods import find
 from reident.workbench.files import read_file
@@ -115,7 +116,7 @@ def test_places_do_not_leak(people, tmp_path, method, options, suffix):
         np.random.default_rng(2).uniform([50, 8], [51, 9], (200, 2)), columns=["lat_deg", "lon_deg"]
     )
     inputs = {"area": AREA, "candidates": addresses}
-    out = rd.protect(
+    out = protect_into(
         people, tmp_path / "release", method=method, options=options, quasi=["sex"], lat="lat", lon="lon",
         suffix=suffix, **{name: inputs[name] for name in inputs if name in find(method).public},
     )  # fmt: skip
@@ -126,7 +127,8 @@ def test_places_do_not_leak(people, tmp_path, method, options, suffix):
     assert manifest["method"] == method
     assert manifest["parameters"].items() >= options.items()
     assert not {"seed", "rng", "reference_sets", "area", "index", "file"} & set(manifest)
-    assert {path.name for path in tmp_path.iterdir()} == {"release"}
+    assert {path.name for path in tmp_path.iterdir()} == {"release", "release.pairs.csv"}
+    assert (tmp_path / "release.pairs.csv").stat().st_mode & 0o777 == 0o600
     assert ("distances_km.npy" in {path.name for path in out.iterdir()}) == (
         method in ("distance_noise", "lipschitz_embedding")
     )
@@ -136,7 +138,7 @@ def test_geopackage_does_not_leak(people, tmp_path):
     points = gpd.GeoDataFrame(
         people[["name", "sex"]], geometry=gpd.points_from_xy(people["lon"], people["lat"], crs="EPSG:4326")
     ).to_crs("EPSG:25832")
-    out = rd.protect(points, tmp_path / "r", method="donut", quasi="sex", suffix=".gpkg")
+    out = protect_into(points, tmp_path / "r", method="donut", quasi="sex", suffix=".gpkg")
     secrets = _tokens(people["lat"]) | _tokens(people["lon"]) | set(people["name"])
     secrets |= _tokens(points.geometry.x) | _tokens(points.geometry.y)
     assert _leaks(out, secrets) == []
@@ -161,7 +163,7 @@ TABLES = [
 @pytest.mark.parametrize(("method", "options"), TABLES)
 def test_tables_do_not_leak(people, tmp_path, method, options):
     noisy = ["pay"] if method == "k_epsilon" else []
-    out = rd.protect(
+    out = protect_into(
         people, tmp_path / "release", method=method, options=options, quasi=["sex", "age", "pay"], sensitive="ill",
         epsilon_quasi=noisy,
     )  # fmt: skip
@@ -178,7 +180,7 @@ def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
     people["mark"] = np.arange(N)
     both = [
         pd.read_csv(
-            rd.protect(
+            protect_into(
                 people,
                 tmp_path / name,
                 method="coordinate_noise",
@@ -218,14 +220,14 @@ def test_order_and_noise_differ_from_release_to_release(people, tmp_path):
 def test_bad_input_writes_nothing(people, tmp_path, changes, message):
     arguments = {"quasi": ["sex"], "lat": "lat", "lon": "lon", **changes}
     with pytest.raises((ParameterError, DataError), match=message):
-        rd.protect(people, tmp_path / "release", **arguments)
+        protect_into(people, tmp_path / "release", **arguments)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_refuses_to_overwrite(people, tmp_path):
     (tmp_path / "release").mkdir()
     with pytest.raises(ParameterError, match="never overwritten"):
-        rd.protect(people, tmp_path / "release", method="donut", quasi="sex", lat="lat", lon="lon")
+        protect_into(people, tmp_path / "release", method="donut", quasi="sex", lat="lat", lon="lon")
     assert list((tmp_path / "release").iterdir()) == []
 
 
@@ -234,20 +236,20 @@ def test_without_a_place_a_geographic_file_becomes_a_table(people, tmp_path):
     points = gpd.points_from_xy(people["lon"], people["lat"], crs=4326)
     gpd.GeoDataFrame(people[["sex", "age", "ill"]], geometry=points).to_file(tmp_path / "a.gpkg")
     opened = rd.open_file(tmp_path / "a.gpkg")
-    out = rd.protect(
+    out = protect_into(
         opened, tmp_path / "out", method="mondrian", options={"k": 20}, quasi=["sex"], keep=["ill"], suffix=".gpkg"
     )
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "release.csv"]
     assert "a CSV file, not .gpkg" in (out / "manifest.json").read_text()
-    assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"]).passed
+    assert rd.check(out, tmp_path / "a.gpkg", quasi=["sex"], attacks=["exact_join"]).passed
 
 
 def test_a_column_that_is_named_and_absent_is_refused_beside_a_recipe(people, tmp_path):
     recipe = recipe_of(rd.open_file(_csv(people, tmp_path)))
     recipe = replace(recipe, chain=[{"method": "mondrian", "parameters": {"k": 5}, "columns": ["age"]}])
-    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `data`, got \['absent'\]"):
-        rd.protect(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])
-    released = read_file(rd.protect(people, tmp_path / "r", recipe=recipe, quasi="age") / "release.csv")
+    with pytest.raises(ParameterError, match=r"`quasi` must name columns of `original`, got \['absent'\]"):
+        protect_into(people, tmp_path / "r", recipe=recipe, quasi=["age", "absent"])
+    released = read_file(protect_into(people, tmp_path / "r", recipe=recipe, quasi="age") / "release.csv")
     assert "age" in released
     assert "sex" not in released
 
@@ -278,7 +280,7 @@ def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, al
     """Records of one person are alike, or fall into different classes."""
     person = np.repeat(np.arange(60), 5)
     table = pd.DataFrame({"patient_id": person, "age": 30 + (person if alike > 1 else np.tile(np.arange(5), 60))})
-    made = rd.protect(
+    made = protect_into(
         table, tmp_path / "out", method="mondrian", options={"k": 5}, quasi="age", person=named, keep="patient_id",
         keep_identifiers=True,
     )  # fmt: skip
@@ -289,21 +291,21 @@ def test_what_k_says_of_persons_with_several_records_is_said(tmp_path, named, al
     manifest = json.loads((made / "manifest.json").read_text("utf-8"))
     assert manifest["guarantee"].endswith(f"k = 5 counts records, of which one person may have several: {told}")
     # Where noise tells records apart, k is about fewer columns than are released: nothing is said of persons.
-    both = rd.protect(
+    both = protect_into(
         table.assign(pay=np.arange(300.0)), tmp_path / "both", method="k_epsilon", options={"k": 5, "epsilon": 1.0},
         quasi=["age", "pay"], epsilon_quasi="pay", person=named,
     )  # fmt: skip
     assert pd.read_csv(both / "release.csv").groupby(["age", "pay"]).size().min() < 5
     said = json.loads((both / "manifest.json").read_text("utf-8"))["guarantee"]
     assert said.endswith("k = 5 counts records, of which one person may have several")
-    noisy = rd.protect(table, tmp_path / "noisy", method="additive_noise", quasi="age")
+    noisy = protect_into(table, tmp_path / "noisy", method="additive_noise", quasi="age")
     assert "person" not in json.loads((noisy / "manifest.json").read_text("utf-8"))["guarantee"]
 
 
 @pytest.mark.parametrize("person", ["nobody", 3])
 def test_a_person_column_must_be_one_of_the_file(people, tmp_path, person):
     with pytest.raises(rd.ParameterError, match="`person`"):
-        rd.protect(people, tmp_path / "out", method="mondrian", options={"k": 5}, quasi=["sex"], person=person)
+        protect_into(people, tmp_path / "out", method="mondrian", options={"k": 5}, quasi=["sex"], person=person)
     assert not (tmp_path / "out").exists()
 
 
@@ -314,6 +316,6 @@ def test_a_person_column_must_be_one_of_the_file(people, tmp_path, person):
 def test_a_method_for_other_data_is_refused_with_what_does_it(tmp_path, method, told):
     table = pd.DataFrame({"a": range(30), "b": ["x", "y"] * 15})
     with pytest.raises(ParameterError, match=f"got '{method}', which is for .*{told}"):
-        rd.protect(table, tmp_path / "r", method=method, quasi=["a", "b"])
+        protect_into(table, tmp_path / "r", method=method, quasi=["a", "b"])
     assert rd.laplace_count
     assert rd.laplace_histogram

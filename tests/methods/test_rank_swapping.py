@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from reident.kernels.tables.swapping import swap_partners
 
 from reident import PrivacyWarning, protect, swap_ranks
-from reident.kernels.tables.swapping import swap_partners
 
 
 @pytest.mark.parametrize("percent", [*range(1, 101), 0.5, 2.3, 33.3])

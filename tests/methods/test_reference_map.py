@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from shapely import box
 
-from reident import attack_panel, embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
+from judged import attacked
+from reident import embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
 from reident.places import reference_map as module
 from reident.places.areas import AreaSampler
 from reident.places.islands import Island
@@ -223,7 +224,7 @@ def judged(distances, lat, lon):
     """What the panel says of released distances with an age a record."""
     people = pd.DataFrame({"age": np.arange(len(lat)) % 40, "lat": lat, "lon": lon, "who": np.arange(len(lat))})
     asked = {"quasi": "age", "lat": "lat", "lon": "lon", "id": "who", "attacks": ["reference_sets"]}
-    return attack_panel((people[["who", "age"]], distances), people, **asked).iloc[0]
+    return attacked((people[["who", "age"]], distances), people, **asked).iloc[0]
 
 
 def test_the_judge_runs_it_on_distances_and_says_why_where_it_cannot():

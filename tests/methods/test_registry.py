@@ -197,7 +197,7 @@ _NO_METHOD = {
     ),
     "interactive: an answer depends on those before, and nothing is released": "auditing_attack sampling_exposure",
     "about persons in nobody's file, or records of another kind": (
-        "unmask_voronoi scoreboard_attack simulate_ratings differencing_attack"
+        "scoreboard_attack simulate_ratings differencing_attack"
     ),
     "numbers and bounds, not about a release": (
         "min_entropy self_information shannon_entropy statistical_distance extractable_bits impossibility_game "
@@ -209,7 +209,7 @@ _NO_METHOD = {
         "great_circle_cross_km read_graph write_graph max_clique "
         "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
         "distance_deviation_quantiles distance_noise_window_km "
-        "link_scores score_threshold random_non_edges implant_by_cut recover_by_cut "
+        "link_scores random_non_edges implant_by_cut recover_by_cut "
         "edge_connected_groups mapped_edges repair_grid_sets is_degree_anonymous anonymise_degrees least_ncp "
         "intersection_course equivalence_classes recover_coordinates"
     ),
@@ -223,7 +223,7 @@ _NO_METHOD = {
 #: Public function -> the attack by name that does on a release what it does on arrays or classes.
 _TWINS = {
     "background_knowledge_attack": "background_knowledge",
-    "assign_records": "record_assignment", "average_releases": "repeated_masks", "homogeneity_attack": "homogeneity",
+    "assign_records": "record_assignment", "homogeneity_attack": "homogeneity",
     "nearest_record_attack": "nearest_record", "query_set_attack": "query_differences",
     "randomised_response": "randomised_response", "similarity_attack": "similarity", "skewness_attack": "skewness",
 }  # fmt: skip

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reident.methods import find
+import reident as rd
 from reident.workbench.advising import verdict
 from reident.workbench.judging import Bench
-from reident.workbench.making import Roles, Step
+from reident.workbench.making import Step
 from reident.workbench.searching import search_release
 
 pytestmark = pytest.mark.whole
@@ -47,10 +47,10 @@ def people():
 
 
 def search(persons, folder):
-    table = [Step(find("mondrian"), find("mondrian").check({"k": k})) for k in (2, 3, 4, 8)]
-    places = [Step(find("disc"), find("disc").check({"radius_m": r})) for r in (500.0, 5000.0)]
+    table = [Step("mondrian", k=k) for k in (2, 3, 4, 8)]
+    places = [Step("disc", radius_m=r) for r in (500.0, 5000.0)]
     return search_release(
-        persons, [[*table, None], [*places, None]], Roles(["sex", "age"]), limit=0.2, draws=2,
+        rd.Dataset(persons, quasi=["sex", "age"]), [[*table, None], [*places, None]], limit=0.2, draws=2,
         folder=folder,
     )  # fmt: skip
 
@@ -106,8 +106,8 @@ def test_a_search_that_was_killed_goes_on_and_judges_no_candidate_twice(persons,
 
 def test_records_left_out_are_counted_in_records_where_persons_have_several():
     twice = pd.concat([people().assign(pid=range(120))] * 2, ignore_index=True)[["sex", "age", "ill", "pid"]]
-    steps = [[Step(find("mondrian"), find("mondrian").check({"k": 60}))]]
-    found = search_release(twice, steps, Roles(["sex", "age"], person="pid"), limit=0.2, draws=1)
+    steps = [[Step("mondrian", k=60)]]
+    found = search_release(rd.Dataset(twice, quasi=["sex", "age"], person="pid"), steps, limit=0.2, draws=1)
     assert found.passed
     assert "leaves out" not in verdict(found, 0.2, 0.0)
     fewer = replace(found, released=found.released.iloc[:200], scale=10.0)
@@ -122,7 +122,7 @@ def test_the_key_of_a_verdict_holds_every_row_of_a_public_input():
     other = table.copy()
     other.loc[200, "lat_deg"] += 0.5  # a row that printing leaves out
     digests = [
-        Bench(people, Roles([], public={"candidates": given}), [], 0.2, 0.0, "label", 1, 0).digest()
+        Bench(rd.Dataset(people, public={"candidates": given}), [], 0.2, 0.0, "label", 1, 0).digest()
         for given in (table, table.copy(), other)
     ]
     assert digests[0] == digests[1] != digests[2]

@@ -16,10 +16,10 @@ from reident import (
     sample_network,
     spectral_match,
 )
+from reident.experiments.vanhoef2012_networks.graphs import network as load_network
 from reident.networks import spectral
 from reident.networks.graph import as_network
 from reident.networks.spectral import _spectral
-from reident.studies.vanhoef2012_networks.graphs import graph
 
 
 def similarity_by_sums(first, second, eta):
@@ -57,7 +57,7 @@ def test_the_same_network_is_matched_under_other_names():
 
 @pytest.mark.slow
 def test_rewired_hubs_do_not_mislead_it():
-    network = graph("communities")
+    network = load_network("communities")
     protected = degree_anonymise(network, 50, method="relaxed", rng=1).network
     release = naive_anonymise(protected, rng=2)
     truth = {new: old for old, new in release.mapping.items()}

@@ -8,6 +8,7 @@ import shapely
 
 import reident as rd
 from commands import call
+from judged import protect_into
 from reident.base import ParameterError
 
 
@@ -48,7 +49,7 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
     areas = rd.open_file(folder / "districts.gpkg").data
     known, places = {"lat": "lat", "lon": "lon"}, table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
     with pytest.raises(ParameterError, match="`areas` must be left out"):
-        rd.protect(table, tmp_path / "r", method="donut", quasi="sex", public={"areas": areas}, **known)
+        protect_into(table, tmp_path / "r", method="donut", quasi="sex", public={"areas": areas}, **known)
     with pytest.raises(ParameterError, match="`area` must be left out"):
         rd.risk_utility(
             table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}), ["disc"], ["nearest_place"], area=areas
@@ -62,7 +63,7 @@ def test_a_public_input_is_refused_by_every_function_that_takes_one(folder, tmp_
 
 
 def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
-    release = rd.protect(
+    release = protect_into(
         rd.open_file(folder / "nocrs.gpkg").data, tmp_path / "r", method="donut", quasi="sex", crs="EPSG:32618"
     )
     assert gpd.read_file(release / "release.gpkg").crs == "EPSG:32618"
@@ -72,7 +73,7 @@ def test_a_crs_is_that_of_coordinates_or_refused(folder, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     with pytest.raises(ParameterError, match="`crs` must come with `lat` and `lon`"):
-        rd.protect(
+        protect_into(
             pd.read_csv(folder / "people.csv")[["sex"]],
             tmp_path / "t",
             method="mondrian",

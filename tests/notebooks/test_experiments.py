@@ -29,7 +29,33 @@ ONE_VALUE = {
         "cases": ["michigan"], "methods": ["mondrian"], "ks": [10], "epsilons": [2.0], "confidences": [0.99],
         "n_datasets": 1, "n_records": 1200, "n_lists": 1,
     },
+    "abril2012": {
+        "files": ["2/3 2/4"], "n_records": 40, "n_simple": 1, "n_draws": 1, "time_limit_s": 0.3, "n_leakage": 1,
+        "n_steps": 2, "race_records": [12], "race_limit_s": 0.3, "whole_limit_s": 0.2,
+    },
+    "vanhoef2012_networks": {
+        "graphs": ["les_miserables"], "ks": [7], "methods": ["supergraph"], "cost_graphs": ["les_miserables"],
+        "cost_ks": [3], "probing_graphs": ["les_miserables"], "probing_ks": [4], "schemes": ["1"], "repetitions": 1,
+        "probing_repetitions": 1,
+    },
+    "vanhoef2012_attacked_releases": {
+        "graphs": ["les_miserables"], "attack_ks": [7], "attack_methods": ["direct"], "copy_shares": [0.8],
+        "spectral_graphs": ["les_miserables"], "link_graphs": ["les_miserables"], "link_ks": [7], "repetitions": 1,
+    },
+    "vanhoef2012_network_attacks": {
+        "active_graph": "preferential_attachment_1000", "planted_ks": [6], "first_links": [10], "targets": [1],
+        "anonymities": [4], "slacks": [0], "theorem_ns": [16], "theorem_deltas": [0.2], "active_repetitions": 1,
+        "graphs": ["small_world"], "copy_shares": [1.0], "people_shares": [1.0], "n_seeds": [10],
+        "clique_graphs": ["les_miserables"], "clique_sizes": [4], "clique_shares": [1.0], "crawl_size": 500,
+        "repetitions": 1,
+    },
 }  # fmt: skip
+
+#: Verdicts of exact claims besides "agrees", of documents with errata or with data that are not at hand.
+NOT_EXACT = {
+    "vanhoef2012_networks": {"differs", "document in error", "not comparable"},
+    "vanhoef2012_network_attacks": {"differs", "not comparable"},
+}
 
 
 def run(notebook, target, parameters):
@@ -62,7 +88,9 @@ def test_reproduce_runs_the_smoke_profile_and_figures_draws_it_again(name, tmp_p
     claims = pd.read_csv(folder / "claims.csv")
     assert {*claims["verdict"]} <= VERDICTS
     assert claims["item"].tolist() == [claim.item for claim in rd.claims(name)]
-    assert (claims.query("kind == 'exact'")["verdict"] == "agrees").all()
+    assert {*claims.query("kind == 'exact'")["verdict"]} <= {"agrees", "open", "document in error"} | NOT_EXACT.get(
+        name, set()
+    )
     page = (tmp_path / "index.html").read_text()
     assert claims["item"].iloc[-1] in page
     stored = {file: file.read_bytes() for file in (tmp_path / "trials" / name).iterdir()}

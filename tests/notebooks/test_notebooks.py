@@ -13,7 +13,7 @@ from reident.workbench.examples import example_places
 # What makes a notebook small; a study's notebook takes the profile that is there for it.
 SMALL = {"00-tour": {"repetitions": 2}}
 
-STUDY_NAMES = ("kroll2016", "abril2012", "vanhoef2012_tables", "vanhoef2012_networks")
+STUDY_NAMES = ("kroll2016", "vanhoef2012_tables")
 ELSEWHERE = {STUDIES[name].notebook_path for name in STUDY_NAMES} | {*experiments().values()}
 NOTEBOOKS = sorted({*notebooks_folder().glob("*.ipynb")} - ELSEWHERE)
 

@@ -82,6 +82,7 @@ from .rng import check_rng as check_rng
 from .rng import stable_hash as stable_hash
 from .rng import system_rng as system_rng
 from .rng import trial_seed as trial_seed
+from .types import EARTH_RADIUS_KM as EARTH_RADIUS_KM
 from .types import BoolArray as BoolArray
 from .types import FloatArray as FloatArray
 from .types import IntArray as IntArray

@@ -11,6 +11,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
+#: Radius of the sphere on which all distances are measured.
+EARTH_RADIUS_KM = 6371.0
+
 #: Whatever `numpy.random.default_rng` takes (SPEC 7).
 RNGLike = np.random.Generator | np.random.SeedSequence | int | None
 

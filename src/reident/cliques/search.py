@@ -19,6 +19,8 @@ from reident.kernels.cliques.clique_climb import climb
 
 # Up to this order a graph is one branch and bound; above it, one for each vertex.
 _WHOLE = 1500
+# Members of a subproblem whose preparation costs as much as a node of the search.
+_MEMBERS_A_NODE = 50
 # What takes longer than this share of a slice is cut up at its root: smaller graphs, each in an order of its own, end
 # sooner. Of so few vertices, or cut so often already, it goes on as it is.
 _SHORT = 1 / 8
@@ -94,6 +96,7 @@ class CliqueSearch(Search):
         self._graph = prepare(adjacency)
         self._slices = 0.0
         self._climbed = 0.0
+        self._prepared = 0
 
     def maximum(self) -> bool:
         """Search until the best clique is proven maximum; return whether it is."""
@@ -133,8 +136,12 @@ class CliqueSearch(Search):
     def _check_limits(self) -> None:
         self._line.say(f"clique search: {self.best.size} members so far, at most {self.open_bound}")
         self._check_clock()
-        if self.node_limit is not None and self.n_nodes >= self.node_limit:
+        if self.node_limit is not None and self._spent() >= self.node_limit:
             raise LimitReached
+
+    def _spent(self) -> float:
+        """Return nodes visited, and what preparing subproblems cost in nodes."""
+        return self.n_nodes + self._prepared / _MEMBERS_A_NODE
 
     def _check_clock(self) -> None:
         if self.time_limit_s is not None and self.seconds() >= self.time_limit_s:
@@ -170,6 +177,9 @@ class CliqueSearch(Search):
     ) -> tuple[IntArray, NDArray[np.uint64], int]:
         """Return the members fit for a clique of `need`, in search order, their graph, and a bound on its cliques."""
         self._check_clock()
+        self._prepared += members.size
+        if self.node_limit is not None and self._spent() >= self.node_limit:
+            raise LimitReached
         kept, rows = graph.subgraph(members, need)
         if kept.size < max(need, 1):
             return kept, rows, 0
@@ -211,7 +221,7 @@ class CliqueSearch(Search):
 
     def _advance(self, tree: _Tree, found: IntArray, *, every: bool, share: float = 1.0) -> bool:
         budget = max(1, int(tree.budget * share))
-        budget = budget if self.node_limit is None else min(budget, self.node_limit - self.n_nodes)
+        budget = budget if self.node_limit is None else max(1, min(budget, self.node_limit - self.n_nodes))
         before = int(tree.state[kernels.NODES])
         finished = tree.advance(found, every, budget)
         visited = int(tree.state[kernels.NODES]) - before

@@ -11,56 +11,6 @@ _RUN = 8
 
 
 @jit
-def put(out, values):
-    """Write the values into a vector of the same length."""
-    for i in range(values.shape[0]):
-        out[i] = values[i]
-
-
-@jit
-def fill(out, value):
-    """Write one value into every place of a vector."""
-    for i in range(out.shape[0]):
-        out[i] = value
-
-
-@jit
-def numbers(n):
-    """Return 0 to n - 1, int64."""
-    out = np.empty(n, np.int64)
-    for i in range(n):
-        out[i] = i
-    return out
-
-
-@jit
-def sum_of(values):
-    """Return the sum of a vector, added in its order; of truth values, how many hold."""
-    total = 0
-    for i in range(values.shape[0]):
-        total += values[i]
-    return total
-
-
-@jit
-def max_of(values):
-    """Return the largest value of a vector that has some and no NaN."""
-    most = values[0]
-    for i in range(1, values.shape[0]):
-        most = max(most, values[i])
-    return most
-
-
-@jit
-def min_of(values):
-    """Return the smallest value of a vector that has some and no NaN."""
-    least = values[0]
-    for i in range(1, values.shape[0]):
-        least = min(least, values[i])
-    return least
-
-
-@jit
 def ranked(values):
     """Return the positions, int64, that sort a vector without NaN; equal values keep their order. Time O(n log n)."""
     n = values.shape[0]

@@ -64,9 +64,8 @@ ANONYMISERS: tuple[Entry, ...] = (
         "areal_elimination", "merged areas", "Kounadi and Leitner (2016)", "displacement:mask_areal_elimination",
         fixed={"population": "population"}, start={"k": 100}, grid={"k": (20, 200, 2000)},
     ),
-    _points("voronoi", "Voronoi edges", "Seidl et al. (2015); here to be broken", "displacement:mask_voronoi"),
     _points(
-        "rigid_motion", "rigid motion", "a motion that keeps all distances", "masks:move_rigidly",
+        "rigid_motion", "rigid motion", "a motion that keeps all distances", "displacement:move_rigidly",
         grid={"shift_m": (100_000.0,)}, scaled=False,
     ),
     _distances(

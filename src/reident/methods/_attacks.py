@@ -38,17 +38,31 @@ ATTACKS: tuple[Entry, ...] = (
         usual="places table", needs="labels",
     ),
     _table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)", usual="table"),
-    _of("table", "households")("household_join", "whole households at once", "household risk, Hundepool et al. (2012)"),
-    _table("register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)"),
+    _of("table", "households")(
+        "household_join", "whole households at once", "household risk, Hundepool et al. (2012)", needs="households"
+    ),
+    _table(
+        "register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)", needs="register"
+    ),
     _table("nearest_record", "nearest record, numbers and categories", "Gower (1971)", usual="table"),
     _table("record_assignment", "records assigned one to one", "Herranz et al. (2015)"),
     _table("record_linkage", "linkage to the nearest record", "Abril et al. (2012), section 2.1", measure="precision"),
     _table(
-        "probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision", costly=True
+        "probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision", costly=True,
+        seconds=30.0,
     ),
-    _table("weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision", costly=True),
-    _table("choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision", costly=True),
-    _table("bilinear_linkage", "linkage by a learned bilinear form", _BILINEAR, measure="precision", costly=True),
+    _table(
+        "weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision", costly=True,
+        seconds=15.0,
+    ),
+    _table(
+        "choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision", costly=True,
+        seconds=15.0,
+    ),
+    _table(
+        "bilinear_linkage", "linkage by a learned bilinear form", _BILINEAR, measure="precision", costly=True,
+        seconds=20.0,
+    ),
     _table("nearest_in_class", "nearest value inside the class", "Holohan et al. (2017), section V-B"),
     _value("homogeneity", "sensitive value of a whole class", _VANHOEF, usual="table"),
     _value("modal_value", "commonest sensitive value of a class", "TCAP: Taub et al. (2018)"),
@@ -56,13 +70,16 @@ ATTACKS: tuple[Entry, ...] = (
     _value("similarity", "sensitive values alike in a class", _VANHOEF),
     _value("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
     _value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)"),
-    _value("minimality", "what an optimal generalisation gives away", "Wong et al. (2007)"),
-    _value("intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1"),
-    _place("nearest_place", "nearest place of the same labels", "the simplest intruder on a map", usual="places"),
-    _place("known_mask", "place by the law of the mask", "Kerckhoffs' principle"),
-    _place("place_assignment", "places assigned one to one", "global linkage of places"),
-    _place("spatial_k", "persons within the displacement", "Cassa et al. (2006)"),
-    _place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)"),
+    _value("minimality", "what an optimal generalisation gives away", "Wong et al. (2007)", needs="sensitive method"),
+    _value("intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1", needs="sensitive earlier"),
+    _place(
+        "nearest_place", "nearest place of the same labels", "the simplest intruder on a map", usual="places",
+        needs="points",
+    ),
+    _place("known_mask", "place by the law of the mask", "Kerckhoffs' principle", needs="points method"),
+    _place("place_assignment", "places assigned one to one", "global linkage of places", needs="points"),
+    _place("spatial_k", "persons within the displacement", "Cassa et al. (2006)", needs="points"),
+    _place("repeated_masks", "average of repeated masks", "Cassa et al. (2008)", needs="points earlier"),
     _distance(
         "label_linkage", "linkage by labels alone", "Kroll (2015), section 4", measure="precision", usual="places",
         needs="labels",
@@ -70,11 +87,11 @@ ATTACKS: tuple[Entry, ...] = (
     _distance(
         "common_subgraph", "linkage by labels and distances",
         "Kroll (2015), section 4; with intervals Kroll and Schnell (2016)", measure="precision", usual="places",
-        by_pairs=True,
+        by_pairs=True, costly=True, seconds=25.0,
     ),
     _distance(
         "quasi_clique", "linkage by a nearly consistent match", "Kroll (2015), section 5", measure="precision",
-        by_pairs=True,
+        by_pairs=True, costly=True, seconds=25.0,
     ),
     _distance(
         "reference_sets", "location of all by exact equalities", "beyond Kroll and Schnell (2016)", measure="precision",

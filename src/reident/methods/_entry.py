@@ -133,9 +133,13 @@ class Entry:
     usual : str
         The kinds of data on whose maps it stands if nobody asks for more, separated by blanks.
     needs : str
-        What data must have for it to be offered: "labels", "sensitive", "numbers" (two numeric quasi-identifiers).
+        What it needs, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers);
+        of a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
+        (`reident.methods.attacks.lacking`).
     costly : bool
         Whether it learns until a time limit or looks at all pairs: a panel or a map tries it only where it is named.
+    seconds : float
+        For a costly attack, how long it takes at most, about, s.
     by_pairs : bool
         Whether its cost grows with the pairs of a known and a released person of the same labels.
     """
@@ -160,6 +164,7 @@ class Entry:
     usual: str = ""
     needs: str = ""
     costly: bool = False
+    seconds: float = 0.0
     by_pairs: bool = False
 
     @property
@@ -207,7 +212,7 @@ class Entry:
             "sensitive": data.sensitive is not None,
             "numbers": len(data.numeric) >= 2,
         }
-        return all(there[one] for one in self.needs.split())
+        return all(there.get(need, True) for need in self.needs.split())
 
     @property
     def call(self) -> str:

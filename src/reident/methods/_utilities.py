@@ -27,10 +27,10 @@ def _utility(data: str, form: str, name: str, label: str, source: str, module: s
     )  # fmt: skip
 
 
-_distance = partial(_utility, "places", "distance", module="places.kept")
-_point = partial(_utility, "places", "point", module="places.kept")
+_distance = partial(_utility, "places", "distance", module="places.utility")
+_point = partial(_utility, "places", "point", module="places.utility")
 _table = partial(_utility, "table", module="tables.kept")  # its form is the first argument
-_network = partial(_utility, "network", "network", module="networks.kept")
+_network = partial(_utility, "network", "network", module="networks.utility")
 _query = partial(_utility, "queries", "answer", module="queries.kept")
 
 #: In the order in which they are listed.

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reident.base import DataError, IntArray
 from reident.networks.graph import Network, network_from_edges
@@ -33,6 +34,7 @@ class DirectProbe:
 
     def attempt(self, target: IntArray, rng: np.random.Generator) -> tuple[Network | None, int]:
         """Return the edited graph, or None and the number of stubs that could not be placed."""
+        from reident.kernels.networks.edgeset import list_edges
         from reident.kernels.networks.edits import patch_rows, settle
         from reident.kernels.networks.realise import drop_edges, realise
 
@@ -40,11 +42,11 @@ class DirectProbe:
         change = target - self.network.degrees
         add_u, add_v, short = realise(*rows, np.maximum(change, 0), True, False, rng)
         cut_u, cut_v, excess = drop_edges(*rows, np.maximum(-change, 0))
-        edits = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
+        added, removed = settle(*rows, add_u, add_v, cut_u, cut_v, short, excess, _TRIES, rng)
         left = int(short.sum() + excess.sum())
         if left:
             return None, left
-        indptr, indices = patch_rows(*rows, *edits)
+        indptr, indices = patch_rows(*rows, *list_edges(added), *list_edges(removed))
         return Network(indptr, indices, self.network.nodes), 0
 
 
@@ -168,8 +170,6 @@ def probe_literal(
     rng: np.random.Generator,
 ) -> Probe:
     """Probe as Algorithm 9.4 does, one raise at a time, until a graph is found or a limit reached."""
-    from reident.kernels.networks.probing import probe_construct
-
     degrees = network.degrees
     noisy = degrees.copy()
     rows = _empty_rows(network, keep_edges)
@@ -184,10 +184,10 @@ def probe_literal(
             found = _probe_direct(noisy, k, scheme, max_delta, n_probes, direct, rng)
             used = 1
         else:
-            done, used, u, v = probe_construct(
+            edges, used = _probe_construct(
                 *rows, base, noisy, k, deletions, scheme, max_delta, n_probes == 0, turns, rng
             )
-            found = _joined(network, keep_edges, u, v) if done else None
+            found = None if edges is None else _joined(network, keep_edges, *edges)
         n_probes += used
         if found is not None:
             return Probe(found, scheme, n_probes, True)
@@ -199,10 +199,9 @@ def _probe_direct(
     noisy: IntArray, k: int, scheme: int, max_delta: int, n_probes: int, direct: DirectProbe, rng: np.random.Generator
 ) -> Network | None:
     from reident.kernels.networks.degrees import anonymise_sequence
-    from reident.kernels.networks.probing import add_noise
 
     if n_probes:
-        add_noise(noisy, scheme, max_delta, rng)
+        _add_noise(noisy, scheme, max_delta, rng)
     order = np.argsort(-noisy, kind="stable")
     sequence, _ = anonymise_sequence(noisy[order], k, True, False, len(noisy) - 1)
     if sequence.sum() % 2:
@@ -210,3 +209,55 @@ def _probe_direct(
     target = np.empty_like(noisy)
     target[order] = sequence
     return direct.attempt(target, rng)[0]
+
+
+def _add_noise(noisy: IntArray, scheme: int, max_delta: int, rng: np.random.Generator) -> None:
+    """Raise one node's degree as probing scheme 1, 2, 3 or 4 does. Modifies `noisy`."""
+    n, delta = noisy.size, 1
+    if scheme == 3:
+        at = int(noisy.argmin())
+    elif scheme == 4:
+        at = int(np.argsort(-noisy, kind="stable")[rng.integers(n // 2, n)])
+    else:
+        at, delta = int(rng.integers(0, n)), int(rng.integers(1, max_delta + 1))
+        if scheme == 2:
+            delta = 1 if noisy.sum() % 2 else 2 * int(rng.integers(1, max(1, max_delta // 2) + 1))
+    noisy[at] = min(n - 1, noisy[at] + delta)
+
+
+def _probe_construct(
+    indptr: IntArray,
+    indices: NDArray[np.int32],
+    base: IntArray,
+    noisy: IntArray,
+    k: int,
+    both: bool,
+    scheme: int,
+    max_delta: int,
+    is_first: bool,
+    turns: int,
+    rng: np.random.Generator,
+) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]] | None, int]:
+    """Run up to `turns` probes: Algorithm 9.4 (rows and `base` their degrees), 9.7 or 9.8 (empty rows, zero `base`).
+
+    The first probe of all is without noise. Modifies `noisy`. Returns the edges (u, v) to add, None if no graph was
+    found, and the probes used.
+    """
+    from reident.kernels.networks.degrees import anonymise_sequence, is_realisable, may_extend
+    from reident.kernels.networks.realise import realise
+
+    for turn in range(turns):
+        if turn > 0 or not is_first:
+            _add_noise(noisy, scheme, max_delta, rng)
+        order = np.argsort(-noisy, kind="stable")
+        sequence, _ = anonymise_sequence(noisy[order], k, both, False, noisy.size - 1)
+        if sequence.sum() % 2:
+            continue
+        target = np.empty_like(noisy)
+        target[order] = sequence
+        if not (may_extend(indptr, indices, target - base) if indices.size else is_realisable(sequence)):
+            continue
+        u, v, missing = realise(indptr, indices, target - base, False, True, rng)
+        if not missing.any():
+            return (u, v), turn + 1
+    return None, turns

@@ -323,12 +323,13 @@ def _run_probes(
 def _swap(original: Network, built: Network, patience: int | None, rng: np.random.Generator) -> Network:
     """Swap the edges of a built graph towards the original's, every degree unchanged."""
     from reident.kernels.networks.swaps import greedy_swaps, targeted_swaps
+    from reident.networks._rows import incidence
 
     u, v = built.edges()
     if len(u) == 0 or original.n_edges == 0:
         return built
     if patience is None:
-        targeted_swaps(original.indptr, original.indices, u, v, rng)
+        targeted_swaps(original.indptr, original.indices, u, v, *incidence(u, v, original.n_nodes), rng)
     else:
         sample = max(2, int(np.ceil(np.log2(len(u)))))
         greedy_swaps(original.indptr, original.indices, u, v, sample, patience, rng)
@@ -339,9 +340,10 @@ def _checked(
     original: Network, release: Network, k: int, method: str, deletions: bool, probe: Probe, seconds: float
 ) -> DegreeAnonymisation:
     """Verify what the docstring promises and count the edits."""
-    from reident.kernels.networks.network import count_shared, first_flaw
+    from reident.kernels.networks.network import first_flaw
+    from reident.networks._rows import count_shared
 
-    shared = int(count_shared(original.indptr, original.indices, release.indptr, release.indices))
+    shared = count_shared(original.indptr, original.indices, release.indptr, release.indices)
     flaw = first_flaw(release.indptr, release.indices)[2]
     if flaw or not is_degree_anonymous(release, k) or (method == "supergraph" and shared != original.n_edges):
         raise AssertionError(f"internal error: the release of {method!r} breaks its promise (flaw {flaw})")

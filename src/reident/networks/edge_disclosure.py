@@ -87,7 +87,7 @@ def edge_disclosure(
     ids, posteriors = class_posteriors(made)
     u, v = made.edges()
     sure = posteriors[ids[u], ids[v]] >= certainty
-    from reident.kernels.networks.similarity import are_joined
+    from reident.networks._rows import are_joined
 
     kept = are_joined(before.indptr, before.indices, u, v).astype(np.bool_)
     first, second = before.edges()

@@ -86,7 +86,7 @@ class Network:
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the edges as rows (u, v), u < v, ordered."""
-        from reident.kernels.networks.network import edges_from_rows
+        from reident.networks._rows import edges_from_rows
 
         return edges_from_rows(self.indptr, self.indices)
 
@@ -251,9 +251,9 @@ def _from_networkx(graph: Any, name: str) -> Network:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     indices = np.fromiter(ends, np.int32, int(indptr[-1]))
     if indices.size and indices.min() >= 0 and indices.max() < n:  # what else there is, is told as a flaw
-        from reident.kernels.networks.network import sort_rows
+        from reident.networks._rows import sort_rows
 
-        sort_rows(indptr, indices)
+        indices = sort_rows(indptr, indices)
     _reject_flaws(indptr, indices, nodes, name)
     if graph.is_multigraph() and graph.number_of_edges() != len(indices) // 2:
         u, v, _ = next(edge for edge in graph.edges(keys=True) if graph.number_of_edges(*edge[:2]) > 1)
@@ -292,7 +292,7 @@ def _from_scipy(matrix: Any, name: str) -> Network:
 
 def network_from_edges(u: Any, v: Any, n: int, nodes: Sequence[Hashable] | None = None) -> Network:
     """Return the network with the given edges, each once, between rows 0 to n - 1; nothing is checked."""
-    from reident.kernels.networks.network import rows_from_edges
+    from reident.networks._rows import rows_from_edges
 
     indptr, indices = rows_from_edges(np.asarray(u, np.int32), np.asarray(v, np.int32), n)
     return Network(indptr, indices, range(n) if nodes is None else nodes)

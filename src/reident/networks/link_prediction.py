@@ -19,12 +19,11 @@ from reident.base import (
     check_listed,
     check_real,
     check_rng,
-    check_vector,
     checked,
 )
 from reident.networks.graph import Network, as_network, network_from_edges
 
-__all__ = ["drop_unlikely_edges", "likely_links", "link_scores", "random_non_edges", "score_threshold"]
+__all__ = ["drop_unlikely_edges", "likely_links", "link_scores", "random_non_edges"]
 
 SCORES = ("jaccard", "common_neighbours", "adamic_adar", "resource_allocation", "cosine")
 
@@ -82,7 +81,7 @@ def _rows_of(network: Network, pairs: Iterable[tuple[Hashable, Hashable]]) -> tu
 
 
 def _scores(network: Network, u: Any, v: Any, score: str) -> FloatArray:
-    from reident.kernels.networks.similarity import are_joined, pair_scores
+    from reident.networks._rows import are_joined, pair_scores
 
     found = pair_scores(network.indptr, network.indices, u, v)
     column = {"common_neighbours": 0, "adamic_adar": 1, "resource_allocation": 2}
@@ -137,43 +136,6 @@ def likely_links(
     return [(network.nodes[int(u[i])], network.nodes[int(v[i])]) for i in best]
 
 
-def score_threshold(added: Any, original: Any, *, cost: float = 1.0) -> float:
-    """Choose the score below which to drop an edge as added, from edges of which both kinds are known.
-
-    An attacker learns it from another network that he anonymises himself: never from the network attacked.
-
-    Parameters
-    ----------
-    added, original : array-like of float
-        Scores of all added and of all original edges of a release: their numbers count.
-    cost : float
-        The loss of an original edge, in added edges left in.
-
-    Returns
-    -------
-    float
-        The threshold with the largest number of added edges below it less `cost` times the number of original ones; at
-        or below the least score, so that nothing is dropped, where dropping does not pay.
-
-    Raises
-    ------
-    DataError, ParameterError
-        If a sample is empty or `cost` is negative.
-
-    Examples
-    --------
-    >>> score_threshold([0.0, 0.1], [0.2, 0.3, 0.4])
-    0.2
-    """
-    low, high = np.sort(check_vector(added, "added")), np.sort(check_vector(original, "original"))
-    if low.size == 0 or high.size == 0:
-        raise ParameterError("`added` and `original` must both hold scores: a threshold separates two kinds")
-    cost = check_real(cost, "cost", low=0)
-    candidates = np.unique(np.concatenate([low, high, [np.inf]]))
-    gain = np.searchsorted(low, candidates) - cost * np.searchsorted(high, candidates)
-    return float(candidates[int(np.argmax(gain))])
-
-
 @checked
 def drop_unlikely_edges(
     graph: Any,
@@ -189,7 +151,7 @@ def drop_unlikely_edges(
     graph : whatever `as_network` takes
         The released network. Not modified.
     threshold : float, optional
-        Edges that score below it are dropped (see `score_threshold`).
+        Edges that score below it are dropped.
     n : int, optional
         Instead: how many edges to drop, those of least score, for example as many as the method is known to add; of
         equal scores the first in the order of `Network.edges`.

@@ -95,7 +95,7 @@ def mapped_edges(release: Any, known: Any, mapping: Mapping[Hashable, Hashable])
     DataError, ParameterError
         If a pair names a node that its network lacks, or `mapping` is no mapping.
     """
-    from reident.kernels.networks.similarity import are_joined
+    from reident.networks._rows import are_joined
 
     left, right = as_network(release, "release"), as_network(known, "known")
     partner = np.full(right.n_nodes, -1, np.int64)

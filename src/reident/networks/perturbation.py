@@ -180,8 +180,8 @@ def _keys(u: IntArray, v: IntArray, n: int) -> IntArray:
 
 
 def _perturbed(original: Network, u: IntArray, v: IntArray) -> PerturbedNetwork:
-    from reident.kernels.networks.network import count_shared
+    from reident.networks._rows import count_shared
 
     made = network_from_edges(u, v, original.n_nodes, original.nodes)
-    shared = int(count_shared(original.indptr, original.indices, made.indptr, made.indices))
+    shared = count_shared(original.indptr, original.indices, made.indptr, made.indices)
     return PerturbedNetwork(made, original.n_edges - shared)

@@ -65,7 +65,7 @@ def edge_connected_groups(graph: Any, k: Annotated[int, Whole(1, unit="edges")])
 
 
 def _groups(network: Network, k: int) -> list[list[int]]:
-    from reident.kernels.networks.connectivity import edge_connected_groups as labelled
+    from reident.networks._edge_groups import edge_connected_groups as labelled
 
     u, v = network.edges()
     label = labelled(u, v, network.n_nodes, k)
@@ -142,7 +142,7 @@ def implant_by_cut(
 
 def _holds_together(joined: BoolArray, b: int) -> bool:
     """Tell whether no b edges take H apart."""
-    from reident.kernels.networks.connectivity import edge_connected_groups as labelled
+    from reident.networks._edge_groups import edge_connected_groups as labelled
 
     u, v = np.nonzero(np.triu(joined))
     return bool((labelled(u.astype(np.int32), v.astype(np.int32), len(joined), b + 1) == 0).all())

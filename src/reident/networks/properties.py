@@ -200,7 +200,8 @@ def path_lengths(
 
 def _bound(network: Network, searches: int) -> tuple[int, int]:
     """Bound the diameter component by component, the largest first."""
-    from reident.kernels.networks.network import bound_diameter, components
+    from reident.kernels.networks.network import bound_diameter
+    from reident.networks._rows import components
 
     label = components(network.indptr, network.indices)
     sizes = np.bincount(label)

@@ -7,6 +7,8 @@ at the equator.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -14,10 +16,13 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from reident.base import BoolArray, FloatArray, ParameterError, check_area
-from reident.places.points import sphere_vectors
+from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, check_area
+from reident.places.points import longitudes_within, sphere_vectors
 
-__all__ = ["AreaSampler"]
+__all__ = ["AreaSampler", "areas_of", "drawn_within", "nearest_within", "warn_left_out"]
+
+#: Draws after which a record finds no place within its area.
+_ROUNDS = 10_000
 
 # Cells a side of the grid that tells most draws inside or outside without a look at the outline.
 _CELLS = 48
@@ -90,3 +95,82 @@ def _cells(geometry: BaseGeometry) -> tuple[BaseGeometry, FloatArray, FloatArray
     shapely.prepare(geometry)
     touched = shapely.intersects(geometry, boxes)
     return geometry, step, x[touched], z[touched], shapely.contains_properly(geometry, boxes[touched])
+
+
+def areas_of(areas: Any, lat: FloatArray, lon: FloatArray, name: str = "areas") -> IntArray:
+    """Return the number of the first area that holds each place, its border too, -1 for none."""
+    which = np.full(lat.size, -1, dtype=np.int64)
+    place, area = shapely.STRtree(_polygons(areas, name)).query(
+        shapely.points(longitudes_within(lon), lat), predicate="intersects"
+    )
+    # The last assignment wins, so the first area is written last.
+    order = np.argsort(-area, kind="stable")
+    which[place[order]] = area[order]
+    return which
+
+
+def _polygons(areas: Any, name: str) -> Any:
+    if not hasattr(areas, "to_crs") or areas.crs is None:
+        raise DataError(
+            f"`{name}` must be a GeoDataFrame or GeoSeries of polygons with a CRS, got {type(areas).__name__}"
+        )
+    return areas.geometry.to_crs("EPSG:4326").to_numpy()
+
+
+def drawn_within(
+    container: Any, lat: FloatArray, lon: FloatArray, draw: Callable[[IntArray], tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Draw places again until each lies in the area of its true place.
+
+    Parameters
+    ----------
+    container : GeoDataFrame or GeoSeries of polygons, or None
+        The areas that nobody leaves; None: everywhere.
+    lat, lon : ndarray of float
+        The true places, degrees.
+    draw : callable
+        Takes positions of places, returns their new latitudes and longitudes.
+
+    Returns
+    -------
+    tuple of ndarray
+        Latitudes, longitudes, and for which places one was found: not for those outside all areas, which are drawn
+        once, nor for those without a place after 10,000 draws.
+    """
+    new_lat, new_lon = lat.copy(), lon.copy()
+    wanted = np.arange(lat.size)
+    new_lat[wanted], new_lon[wanted] = draw(wanted)
+    if container is None:
+        return new_lat, new_lon, np.ones(lat.size, dtype=bool)
+    area = areas_of(container, lat, lon, "container")
+    for _ in range(_ROUNDS):
+        wanted = wanted[areas_of(container, new_lat[wanted], new_lon[wanted]) != area[wanted]]
+        wanted = wanted[area[wanted] >= 0]
+        if not wanted.size:
+            break
+        new_lat[wanted], new_lon[wanted] = draw(wanted)
+    found = area >= 0
+    found[wanted] = False
+    return new_lat, new_lon, found
+
+
+def nearest_within(
+    container: Any, which: IntArray | None, lat: FloatArray, lon: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the nearest places within numbered areas, within their union for None; -1 leaves a place where it is."""
+    polygons = _polygons(container, "container")
+    area = np.full(lat.size, shapely.union_all(polygons)) if which is None else polygons[which]
+    points = shapely.points(longitudes_within(lon), lat)
+    outside = ~shapely.intersects(area, points) & (True if which is None else which >= 0)
+    lat, lon = lat.copy(), lon.copy()
+    there = shapely.get_point(shapely.shortest_line(area[outside], points[outside]), 0)
+    lat[outside], lon[outside] = shapely.get_y(there), shapely.get_x(there)
+    return lat, lon
+
+
+def warn_left_out(keep: BoolArray, problem: str) -> None:
+    """Warn of the records that a mask leaves out since a public input does not cover them."""
+    if not keep.all():
+        rows = np.flatnonzero(~keep)
+        named = ", ".join(str(row + 1) for row in rows[:5]) + (", ..." if rows.size > 5 else "")
+        warnings.warn(f"{rows.size} record(s) {problem} (record {named})", stacklevel=3)

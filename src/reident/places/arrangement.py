@@ -21,7 +21,7 @@ from reident.base import (
     check_rng,
 )
 from reident.kernels._numba import in_threads
-from reident.kernels.places.arrangement import count_classes, gibbs_sweep
+from reident.kernels.places.arrangement import gibbs_sweep
 from reident.kernels.places.lipschitz import lipschitz_coordinates
 from reident.places.areas import AreaSampler
 from reident.places.points import degrees
@@ -140,7 +140,7 @@ def simulate_pairs(
         sets = sampler.draw_vectors(shape, generator)
         twice = [_near(places, generator) for _ in range(2)]
         p, q = in_threads(partial(_records, reference_sets=sets), twice)
-        count_classes(p, q, edges, counts)
+        _count_classes(p, q, edges, counts)
     classes = np.searchsorted(edges, release, side="right").astype(np.int64)
     return PlacedPairs(places, _log_probabilities(counts, places), classes)
 
@@ -164,3 +164,15 @@ def _log_probabilities(counts: NDArray[np.float32], places: FloatArray) -> NDArr
     pooled /= pooled.sum(axis=1, keepdims=True)
     mixed = counts + _POOLED * pooled[bins].transpose(0, 2, 1)
     return np.ascontiguousarray(np.log(mixed / mixed.sum(axis=1, keepdims=True)), dtype=np.float32)
+
+
+def _count_classes(p: FloatArray, q: FloatArray, edges: FloatArray, table: FloatArray) -> None:
+    """Count, for each place of p (rows: coordinates) and each of q, the class of their released distance.
+
+    A class is the number of `edges` that do not exceed the distance. ``table[a, class, b]`` counts both orders.
+    """
+    places = np.arange(len(p))
+    for a, row in enumerate(p):
+        classes = np.searchsorted(edges, np.abs(q - row).max(axis=1), side="right")
+        table[a, classes, places] += 1.0
+        table[places, classes, a] += 1.0

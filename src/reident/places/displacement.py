@@ -1,4 +1,4 @@
-"""Anonymiser. Masks that agencies and papers prescribe: survey clusters, planar Laplace, merged areas, Voronoi edges.
+"""Anonymiser. Masks that agencies and papers prescribe: survey clusters, planar Laplace, merged areas, rigid motion.
 
 As in `reident.places.masks`: a GeoDataFrame of points with a CRS, or a table with ``lat_deg`` and ``lon_deg``, comes
 back as one of the same kind, moved; the input is not modified.
@@ -10,11 +10,12 @@ from typing import Annotated, Any
 
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
 
 from reident.base import (
+    EARTH_RADIUS_KM,
     BoolArray,
     DataError,
+    Flag,
     FloatArray,
     IntArray,
     ParameterError,
@@ -28,16 +29,14 @@ from reident.base import (
     check_vector,
     checked,
 )
-from reident.places.areas import AreaSampler
-from reident.places.masks import _destination
-from reident.places.points import degrees, longitudes_within, read_places, sphere_vectors, write_places
+from reident.places.areas import AreaSampler, areas_of, drawn_within, nearest_within, warn_left_out
+from reident.places.masks import RADIUS_M, Container, Metres, destination
+from reident.places.points import degrees, read_places, sphere_vectors, write_places
 
-__all__ = ["mask_areal_elimination", "mask_dhs", "mask_planar_laplace", "mask_voronoi"]
+__all__ = ["mask_areal_elimination", "mask_dhs", "mask_planar_laplace", "move_rigidly"]
 
-_RADIUS_KM = 6371.0
 # Largest displacements of the DHS, km: urban, rural, and the one rural cluster in a hundred that moves further.
 _URBAN_KM, _RURAL_KM, _FAR_KM, _FAR_SHARE = 2.0, 5.0, 10.0, 0.01
-_ROUNDS = 10_000
 # How files say what is urban, without regard to case.
 _IN_TOWN = {
     **dict.fromkeys(("true", "1", "u", "urban"), True),
@@ -63,7 +62,8 @@ def mask_dhs(
         Column of true, 1, U or urban for urban clusters; of false, 0, R or rural for rural ones.
         Default: all are rural, and so move further.
     areas : GeoSeries or GeoDataFrame of polygons, optional
-        Districts that a cluster must not leave. A cluster outside all of them is moved without this condition.
+        Districts that a cluster must not leave. A cluster outside all of them is moved without this condition, with a
+        warning.
     rng : Generator, int or None
         Source of randomness; keep a seed secret.
 
@@ -88,18 +88,19 @@ def mask_dhs(
     in_town = np.zeros(lat.size, bool) if urban is None else _in_town(points, urban)
     far = rng.random(lat.size) < _FAR_SHARE
     most_km = np.where(in_town, _URBAN_KM, np.where(far, _FAR_KM, _RURAL_KM))
-    district = _districts(areas, lat, lon)
-    there_lat, there_lon = lat.copy(), lon.copy()
-    wanted = np.arange(lat.size)
-    for _ in range(_ROUNDS):
-        angle = most_km[wanted] * rng.random(wanted.size) / _RADIUS_KM
-        bearing = rng.uniform(0, 2 * np.pi, wanted.size)
-        there_lat[wanted], there_lon[wanted] = _destination(lat[wanted], lon[wanted], angle, bearing)
-        wanted = wanted[_districts(areas, there_lat[wanted], there_lon[wanted]) != district[wanted]]
-        wanted = wanted[district[wanted] >= 0]
-        if not wanted.size:
-            return write_places(points, there_lat, there_lon)
-    raise DataError(f"`areas` leave no room: the cluster at position {wanted[0]} found no place in {_ROUNDS:,} draws")
+
+    def draw(which: IntArray) -> tuple[FloatArray, FloatArray]:
+        angle = most_km[which] * rng.random(which.size) / EARTH_RADIUS_KM
+        return destination(lat[which], lon[which], angle, rng.uniform(0, 2 * np.pi, which.size))
+
+    new_lat, new_lon, found = drawn_within(areas, lat, lon, draw)
+    if areas is not None:
+        outside = areas_of(areas, lat, lon) < 0
+        warn_left_out(~outside, "lie outside `areas` and are moved freely")
+        if not (found | outside).all():
+            stuck = int(np.argmin(found | outside))
+            raise DataError(f"`areas` leave no room: the cluster at position {stuck} found no place in its district")
+    return write_places(points, new_lat, new_lon)
 
 
 def _in_town(points: Any, urban: str) -> BoolArray:
@@ -111,24 +112,13 @@ def _in_town(points: Any, urban: str) -> BoolArray:
     return told.to_numpy(bool)
 
 
-def _districts(areas: Any, lat: FloatArray, lon: FloatArray) -> IntArray:
-    """Return the number of the first area that holds each place, -1 for none."""
-    which = np.full(lat.size, -1, dtype=np.int64)
-    if areas is None:
-        return which
-    if not hasattr(areas, "to_crs"):
-        raise DataError(f"`areas` must be a GeoDataFrame or GeoSeries of polygons, got {type(areas).__name__}")
-    polygons = areas.geometry.to_crs("EPSG:4326").to_numpy()
-    place, area = shapely.STRtree(polygons).query(shapely.points(longitudes_within(lon), lat), predicate="within")
-    # The last assignment wins, so the first area is written last.
-    order = np.argsort(-area, kind="stable")
-    which[place[order]] = area[order]
-    return which
-
-
 @checked
 def mask_planar_laplace(
-    points: Any, *, epsilon_per_km: Annotated[float, Real(0, open_low=True, unit="1/km")], rng: RNGLike = None
+    points: Any,
+    *,
+    epsilon_per_km: Annotated[float, Real(0, open_low=True, unit="1/km")],
+    container: Container = None,
+    rng: RNGLike = None,
 ) -> Any:
     """Move each point by planar Laplace noise: the one mask of places with a formal guarantee.
 
@@ -138,6 +128,9 @@ def mask_planar_laplace(
         As for `mask_disc`.
     epsilon_per_km : float
         Privacy lost per km between two places, above 0. The mean displacement is 2 / epsilon km.
+    container : GeoDataFrame or GeoSeries of polygons, optional
+        Public areas, such as land: a released place outside all of them moves to the nearest place in one. That depends
+        on the released place alone, so the guarantee holds as without it.
     rng : Generator, int or None
         Source of randomness; None draws fresh entropy. Noise from a seed that an intruder may guess has no guarantee.
 
@@ -163,8 +156,11 @@ def mask_planar_laplace(
     """
     lat, lon = read_places(points)
     rng = check_rng(rng)
-    angle = _laplace_km(epsilon_per_km, lat.size, rng) / _RADIUS_KM
-    return write_places(points, *_destination(lat, lon, angle, rng.uniform(0, 2 * np.pi, lat.size)))
+    angle = _laplace_km(epsilon_per_km, lat.size, rng) / EARTH_RADIUS_KM
+    new_lat, new_lon = destination(lat, lon, angle, rng.uniform(0, 2 * np.pi, lat.size))
+    if container is not None:
+        new_lat, new_lon = nearest_within(container, None, new_lat, new_lon)
+    return write_places(points, new_lat, new_lon)
 
 
 def _laplace_km(epsilon_per_km: float, n: int, rng: np.random.Generator) -> FloatArray:
@@ -174,7 +170,7 @@ def _laplace_km(epsilon_per_km: float, n: int, rng: np.random.Generator) -> Floa
     while wanted.size:
         # In the plane d times the exponential is a gamma; the sphere's circles are shorter by sin(d / R) / (d / R).
         drawn = rng.gamma(2.0, 1 / epsilon_per_km, wanted.size)
-        angle = drawn / _RADIUS_KM
+        angle = drawn / EARTH_RADIUS_KM
         keep = (angle < np.pi) & (rng.random(wanted.size) * angle < np.sin(angle))
         distance[wanted[keep]] = drawn[keep]
         wanted = wanted[~keep]
@@ -208,8 +204,8 @@ def mask_areal_elimination(
     Returns
     -------
     GeoDataFrame or DataFrame
-        As `points`, moved; a point in no area is suppressed. Each person is one of at least `k` inhabitants of the area
-        that the place was drawn from; whoever knows more than the place may know more.
+        As `points`, moved; a point in no area is suppressed, with a warning. Each person is one of at least `k`
+        inhabitants of the area that the place was drawn from; whoever knows more than the place may know more.
 
     Raises
     ------
@@ -232,7 +228,8 @@ def mask_areal_elimination(
     if persons.sum() < k:
         raise ParameterError(f"`k` must be at most the inhabitants of all `areas` ({persons.sum():g}), got {k}")
     polygons = areas.geometry.to_crs("EPSG:4326").to_numpy()
-    district = _districts(areas, lat, lon)
+    district = areas_of(areas, lat, lon)
+    warn_left_out(district >= 0, "lie outside `areas` and are left out")
     merged = _merged(polygons, persons, k)
     rng = check_rng(rng)
     lat, lon, keep = lat.copy(), lon.copy(), district >= 0
@@ -271,37 +268,59 @@ def _merged(polygons: Any, persons: FloatArray, k: int) -> IntArray:
 
 
 @checked
-def mask_voronoi(points: Any) -> Any:
-    """Move each point to the nearest edge of its Voronoi cell, which is half way to its nearest neighbour.
+def move_rigidly(
+    points: Any,
+    *,
+    shift_m: Metres = 100_000.0,
+    reflect: Annotated[bool, Flag()] = False,
+    rng: RNGLike = None,
+) -> Any:
+    """Turn all points by one random angle about their centre and shift them together: every distance stays exact.
 
-    It is here to be broken: two persons who are each other's nearest neighbours come to lie on one point, and whoever
-    knows the place of one of them gets the other's exactly (`unmask_voronoi`).
+    Some tools release such a motion as anonymised. It protects nothing that distances tell: `registration_attack` lays
+    the points back on the map. It is here as the first target of the attacks.
 
     Parameters
     ----------
     points : GeoDataFrame or DataFrame
-        As for `mask_disc`. At least 2 points.
+        As for `mask_disc`.
+    shift_m : float, default 100,000
+        How far the centre moves, in a random direction, metres.
+    reflect : bool, default False
+        Mirror the points as well.
+    rng : Generator, int or None
+        As for `mask_disc`.
 
     Returns
     -------
     GeoDataFrame or DataFrame
-        As `points`, moved. Nothing is random, and nothing is guaranteed.
+        As `points`, moved; great-circle distances are kept to rounding.
 
     Raises
     ------
     DataError, ParameterError
-        As for `mask_disc`; if there are fewer than 2 points.
-
-    Notes
-    -----
-    Seidl et al. (2015). The nearest point of a Voronoi cell's border lies on the perpendicular bisector to the nearest
-    neighbour, hence half way. Of several nearest neighbours the first counts.
+        As for `mask_disc`; if `shift_m` is negative.
     """
     lat, lon = read_places(points)
-    if lat.size < 2:
-        raise DataError(f"`points` must have at least 2 records, got {lat.size}: a cell needs a neighbour")
-    x = sphere_vectors(lat, lon)
-    near = cKDTree(x).query(x, k=2)[1]
-    other = np.where(near[:, 0] == np.arange(len(x)), near[:, 1], near[:, 0])
-    moved_lat, moved_lon = degrees(x + x[other])
-    return write_places(points, moved_lat, moved_lon)
+    rng = check_rng(rng)
+    turn, bearing = rng.uniform(0, 2 * np.pi, 2)
+    if lat.size == 0:
+        return points.copy()
+    centre = sphere_vectors(lat, lon).mean(axis=0)
+    centre_lat, centre_lon = degrees(centre[None])
+    goal_lat, goal_lon = destination(centre_lat, centre_lon, shift_m / RADIUS_M, bearing)
+    # Into the frame in which the centre is the pole, turn and mirror there, and out of the goal's frame.
+    local = sphere_vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
+    cos, sin = np.cos(turn), np.sin(turn)
+    motion = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    if reflect:
+        motion = motion @ np.diag([-1.0, 1.0, 1.0])
+    moved = local @ motion.T @ _pole_frame(goal_lat[0], goal_lon[0])
+    return write_places(points, *degrees(moved))
+
+
+def _pole_frame(lat: float, lon: float) -> FloatArray:
+    """Return the rotation that brings the place to the north pole."""
+    north, east = sphere_vectors(np.array([lat]), np.array([lon]))[0], np.radians(lon)
+    side = np.array([-np.sin(east), np.cos(east), 0.0])
+    return np.stack([np.cross(side, north), side, north])

@@ -15,12 +15,11 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from reident.base import DataError, FloatArray, Real, RNGLike, afford, check_ids, check_rng, checked
+from reident.base import EARTH_RADIUS_KM, DataError, FloatArray, Real, RNGLike, afford, check_ids, check_rng, checked
 from reident.places.points import read_places, sphere_vectors
 
 __all__ = ["GridSets", "SetDistances", "mask_by_grid_sets", "repair_grid_sets"]
 
-_RADIUS_KM = 6371.0
 # Grid points that the count in an intersection is off by, as found on simulated places: standard deviation.
 _MISCOUNT = 1.5
 # Labels whose sets are counted at once as a full product, and how much faster its steps are than those of a sparse
@@ -125,7 +124,7 @@ def mask_by_grid_sets(
     rng = check_rng(rng)
     x = sphere_vectors(lat, lon)
     grid = _grid(x, radius_km, spacing_km, rng)
-    chord = 2 * np.sin(radius_km / _RADIUS_KM / 2)
+    chord = 2 * np.sin(radius_km / EARTH_RADIUS_KM / 2)
     inside = cKDTree(grid).query_ball_point(x, chord)
     label = rng.permutation(len(grid))
     rows = np.repeat(np.arange(len(x)), [len(found) for found in inside])
@@ -140,15 +139,16 @@ def _grid(x: FloatArray, radius_km: float, spacing_km: float, rng: np.random.Gen
     middle = x.mean(axis=0) / np.linalg.norm(x.mean(axis=0))
     axes = np.linalg.svd(middle[None])[2][1:]
     angle = np.arccos(np.clip(x @ middle, -1, 1))
-    half = _RADIUS_KM * float(angle.max()) + 1.1 * radius_km
+    half = EARTH_RADIUS_KM * float(angle.max()) + 1.1 * radius_km
     steps = np.arange(-half - spacing_km, half + spacing_km, spacing_km)
     flat = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2) + rng.uniform(0, spacing_km, 2)
     turn = rng.uniform(0, np.pi / 2)
     flat = flat @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     far = np.linalg.norm(flat, axis=1)
-    flat, far = flat[far <= min(half, np.pi * _RADIUS_KM * 0.99)], far[far <= min(half, np.pi * _RADIUS_KM * 0.99)]
+    near = far <= min(half, np.pi * EARTH_RADIUS_KM * 0.99)
+    flat, far = flat[near], far[near]
     direction = flat / np.maximum(far, 1e-9)[:, None] @ axes
-    return np.cos(far / _RADIUS_KM)[:, None] * middle + np.sin(far / _RADIUS_KM)[:, None] * direction
+    return np.cos(far / EARTH_RADIUS_KM)[:, None] * middle + np.sin(far / EARTH_RADIUS_KM)[:, None] * direction
 
 
 def _shared(members: csr_array) -> FloatArray:

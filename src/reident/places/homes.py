@@ -22,7 +22,7 @@ from reident.base import (
     check_vector,
 )
 from reident.places.localisation import hull_km2
-from reident.places.points import degrees
+from reident.places.points import degrees, without_strays
 from reident.places.shape import RADIUS_KM, unit_vectors
 
 __all__ = ["HomeMap"]
@@ -58,6 +58,8 @@ class HomeMap:
         self.part = part
         outline = None if area is None else check_area(area)
         vectors, weight = _listed(places)
+        near = without_strays(vectors)
+        vectors, weight = vectors[near], weight[near]
         if outline is None and not len(vectors):
             raise ParameterError(
                 "`places` or `area` must be given: without a map there is nothing to lay the records on"

@@ -9,6 +9,7 @@ from reident.base import FloatArray
 from reident.kernels._numba import in_threads
 from reident.kernels.places import density as kernel
 from reident.places.homes import BLURS, HomeMap
+from reident.places.points import without_strays
 from reident.places.shape import RADIUS_KM
 
 __all__ = ["best_motions", "other_headings"]
@@ -84,7 +85,8 @@ def _climb(x: FloatArray, motions: FloatArray, homes: HomeMap, blur: float, last
 
 
 def _radius(x: FloatArray) -> float:
-    """Return the root mean square distance from the cloud's middle, radians."""
+    """Return the root mean square distance from the cloud's middle, radians, without strays."""
+    x = x[without_strays(x)]
     return float(np.sqrt(((x - x.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 

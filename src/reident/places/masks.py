@@ -1,4 +1,4 @@
-"""Anonymiser. Masks that custodians put on places: disc, donuts, grid, swap, and a rigid motion of all of them.
+"""Anonymiser. Masks that custodians put on places: disc, donuts, grid, swap.
 
 Each takes a GeoDataFrame of points with a CRS, or a table with the columns ``lat_deg`` and ``lon_deg``, and returns one
 of the same kind: same index, other columns, CRS and geometry name; the input is not modified. Lengths are metres on the
@@ -12,29 +12,44 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from reident.base import BoolArray, Flag, FloatArray, PublicPlaces, Real, RNGLike, Whole, check_rng, checked
+from reident.base import (
+    EARTH_RADIUS_KM,
+    BoolArray,
+    FloatArray,
+    PublicAreas,
+    PublicPlaces,
+    Real,
+    RNGLike,
+    Whole,
+    check_rng,
+    checked,
+)
+from reident.places.areas import areas_of, drawn_within, nearest_within, warn_left_out
 from reident.places.points import (
-    degrees,
+    degrees_of,
     longitudes_within,
+    projected,
     read_places,
     same_kind,
     sphere_vectors,
     write_places,
 )
 
-__all__ = ["mask_disc", "mask_donut", "mask_grid", "mask_population_donut", "move_rigidly", "swap_locations"]
+__all__ = ["mask_disc", "mask_donut", "mask_grid", "mask_population_donut", "swap_locations"]
 
-_RADIUS_M = 6_371_000.0
-_HALF_TURN_M = float(np.pi * _RADIUS_M)
+RADIUS_M = 1000 * EARTH_RADIUS_KM
+_HALF_TURN_M = float(np.pi * RADIUS_M)
 
 #: A length on the ground.
 Metres = Annotated[float, Real(0, _HALF_TURN_M, unit="m")]
+#: Areas that no record leaves.
+Container = Annotated[Any, PublicAreas("areas that nobody leaves, such as land or counties")]
 #: The inner radius of a ring.
 Inner = Annotated[float, Real(0, _HALF_TURN_M, unit="m", at_most="outer_m")]
 
 
 @checked
-def mask_disc(points: Any, *, radius_m: Metres, rng: RNGLike = None) -> Any:
+def mask_disc(points: Any, *, radius_m: Metres, container: Container = None, rng: RNGLike = None) -> Any:
     """Move each point to a random place within a radius, all directions alike.
 
     Parameters
@@ -43,6 +58,9 @@ def mask_disc(points: Any, *, radius_m: Metres, rng: RNGLike = None) -> Any:
         Points with a CRS, or a table with the columns ``lat_deg``, ``lon_deg``. Not modified.
     radius_m : float
         Largest displacement, metres, at least 0; uniform over the disc's surface.
+    container : GeoDataFrame or GeoSeries of polygons, optional
+        Public areas, such as land or counties: each point stays in the one that holds it. A point outside all of them,
+        or without a place in its own after 10,000 draws, is left out with a warning.
     rng : Generator, int or None
         Source of randomness; None draws fresh entropy. Keep a seed secret: replaying it finds every true point.
 
@@ -64,11 +82,13 @@ def mask_disc(points: Any, *, radius_m: Metres, rng: RNGLike = None) -> Any:
          lat_deg  lon_deg
     Ann  50.0031   7.9985
     """
-    return mask_donut(points, inner_m=0.0, outer_m=radius_m, rng=rng)
+    return mask_donut(points, inner_m=0.0, outer_m=radius_m, container=container, rng=rng)
 
 
 @checked
-def mask_donut(points: Any, *, inner_m: Inner, outer_m: Metres, rng: RNGLike = None) -> Any:
+def mask_donut(
+    points: Any, *, inner_m: Inner, outer_m: Metres, container: Container = None, rng: RNGLike = None
+) -> Any:
     """Move each point to a random place at least `inner_m` and at most `outer_m` away, all directions alike.
 
     Parameters
@@ -77,6 +97,8 @@ def mask_donut(points: Any, *, inner_m: Inner, outer_m: Metres, rng: RNGLike = N
         As for `mask_disc`.
     inner_m, outer_m : float
         Smallest and largest displacement, metres, 0 <= inner <= outer; uniform over the ring's surface.
+    container : GeoDataFrame or GeoSeries of polygons, optional
+        As for `mask_disc`.
     rng : Generator, int or None
         As for `mask_disc`.
 
@@ -96,7 +118,8 @@ def mask_donut(points: Any, *, inner_m: Inner, outer_m: Metres, rng: RNGLike = N
     made on the sphere, so that displacements are isotropic on the ground at every latitude.
     """
     lat, lon = read_places(points)
-    return write_places(points, *_in_ring(lat, lon, inner_m, outer_m, check_rng(rng)))
+    n = lat.size
+    return _moved(points, lat, lon, np.full(n, inner_m), np.full(n, outer_m), container, check_rng(rng))
 
 
 @checked
@@ -106,6 +129,7 @@ def mask_population_donut(
     *,
     k_min: Annotated[int, Whole(0, unit="persons", at_most="k_max")],
     k_max: Annotated[int, Whole(1, unit="persons")],
+    container: Container = None,
     rng: RNGLike = None,
 ) -> Any:
     """Move each point so far that about `k_min` to `k_max` persons live nearer to its true place than the released one.
@@ -119,9 +143,12 @@ def mask_population_donut(
         As for `mask_disc`.
     density : GeoDataFrame or DataFrame
         A public population raster: the centres of its cells with the column ``persons_per_km2``, persons per square
-        kilometre, at least 0. Each point takes the density of the nearest centre.
+        kilometre, at least 0. Each point takes the density of the nearest centre. A point further from all centres than
+        one and a half times their usual distance is not covered: it is left out with a warning.
     k_min, k_max : int
         Persons within the smallest and the largest displacement, 0 <= k_min <= k_max.
+    container : GeoDataFrame or GeoSeries of polygons, optional
+        As for `mask_disc`.
     rng : Generator, int or None
         As for `mask_disc`.
 
@@ -143,12 +170,37 @@ def mask_population_donut(
     lat, lon = read_places(points)
     cells = PublicPlaces("cells of a population raster", ("persons_per_km2",)).read(density, "density")
     centres = sphere_vectors(cells["lat_deg"].to_numpy(), cells["lon_deg"].to_numpy())
-    nearest = cKDTree(centres).query(sphere_vectors(lat, lon))[1]
+    tree = cKDTree(centres)
+    away, nearest = tree.query(sphere_vectors(lat, lon))
+    # Chords of the sphere: near enough for neighbouring cells.
+    gap = np.median(tree.query(centres, k=2)[0][:, 1]) if len(centres) > 1 else np.inf
+    covered = away <= 1.5 * gap
+    warn_left_out(covered, "lie beyond the raster `density` and are left out")
     per_km2 = cells["persons_per_km2"].to_numpy()[nearest]
-    inhabited = per_km2 > 0
+    inhabited = covered & (per_km2 > 0)
     area_m2 = np.divide(1e6, np.pi * per_km2, where=inhabited, out=np.zeros(lat.size))
     inner_m, outer_m = (np.minimum(np.sqrt(k * area_m2), _HALF_TURN_M) for k in (k_min, k_max))
-    return write_places(points, *_in_ring(lat, lon, inner_m, outer_m, check_rng(rng)), inhabited)
+    return _moved(points, lat, lon, inner_m, outer_m, container, check_rng(rng), inhabited)
+
+
+def _moved(
+    points: Any,
+    lat: FloatArray,
+    lon: FloatArray,
+    inner_m: FloatArray,
+    outer_m: FloatArray,
+    container: Any,
+    rng: np.random.Generator,
+    keep: BoolArray | None = None,
+) -> Any:
+    """Return points moved within their rings, in their areas; without those that `keep` leaves out."""
+
+    def draw(which: Any) -> tuple[FloatArray, FloatArray]:
+        return _in_ring(lat[which], lon[which], inner_m[which], outer_m[which], rng)
+
+    new_lat, new_lon, found = drawn_within(container, lat, lon, draw)
+    warn_left_out(found, "found no place within `container` and are left out")
+    return write_places(points, new_lat, new_lon, found if keep is None else found & keep)
 
 
 def _in_ring(
@@ -156,12 +208,12 @@ def _in_ring(
 ) -> tuple[FloatArray, FloatArray]:
     """Return places drawn uniformly on the surface of the ring around each place."""
     # The surface of a cap grows with sin^2(r / 2R), so uniform draws of that are uniform on the ring.
-    lowest, highest = (np.sin(np.asarray(radius) / (2 * _RADIUS_M)) ** 2 for radius in (inner_m, outer_m))
+    lowest, highest = (np.sin(np.asarray(radius) / (2 * RADIUS_M)) ** 2 for radius in (inner_m, outer_m))
     angle = 2 * np.arcsin(np.sqrt(rng.uniform(lowest, highest, lat.size)))
-    return _destination(lat, lon, angle, rng.uniform(0, 2 * np.pi, lat.size))
+    return destination(lat, lon, angle, rng.uniform(0, 2 * np.pi, lat.size))
 
 
-def _destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> tuple[FloatArray, FloatArray]:
+def destination(lat: FloatArray, lon: FloatArray, angle: Any, bearing: Any) -> tuple[FloatArray, FloatArray]:
     """Return the places reached from (lat, lon) along great circles; angle and bearing in radians."""
     phi = np.radians(lat)
     sine = np.clip(np.sin(phi) * np.cos(angle) + np.cos(phi) * np.sin(angle) * np.cos(bearing), -1, 1)
@@ -175,6 +227,7 @@ def mask_grid(
     *,
     cell_m: Annotated[float, Real(0, _HALF_TURN_M / 2, unit="m", open_low=True)],
     min_count: Annotated[int, Whole(1, unit="records")] = 1,
+    container: Container = None,
 ) -> Any:
     """Move each point to the centre of its grid cell; leave out the points of cells with too few of them.
 
@@ -188,6 +241,8 @@ def mask_grid(
         cells are `cell_m` wide at their row's centre.
     min_count : int, default 1
         Points of a cell with fewer are suppressed.
+    container : GeoDataFrame or GeoSeries of polygons, optional
+        As for `mask_disc`. A cell is parted by the areas; a centre outside an area moves to the nearest place in it.
 
     Returns
     -------
@@ -201,7 +256,8 @@ def mask_grid(
     """
     lat, lon = read_places(points)
     if hasattr(points, "to_crs") and points.crs.is_projected and _is_true_to_scale(points.crs, lat, lon):
-        return _grid_of_crs(points, cell_m, min_count)
+        centre_lat, centre_lon, cells = _grid_of_crs(points, cell_m)
+        return _at_centres(points, lat, lon, centre_lat, centre_lon, cells, min_count, container)
     rows = max(1, round(_HALF_TURN_M / cell_m))
     height = 180.0 / rows
     row = np.minimum(np.floor((lat + 90) / height), rows - 1)
@@ -209,30 +265,48 @@ def mask_grid(
     columns = np.maximum(1, np.round(2 * _HALF_TURN_M * np.cos(np.radians(centre_lat)) / cell_m))
     # A pole has every longitude.
     column = np.floor(np.where(np.abs(lat) > 90 - 1e-9, 0, lon % 360) / (360 / columns))
-    keep = _frequent(np.column_stack([row, column]), min_count)
-    return write_places(points, centre_lat, (column + 0.5) * 360 / columns, keep)
+    centre_lon = longitudes_within((column + 0.5) * 360 / columns)
+    return _at_centres(points, lat, lon, centre_lat, centre_lon, np.column_stack([row, column]), min_count, container)
+
+
+def _at_centres(
+    points: Any,
+    lat: FloatArray,
+    lon: FloatArray,
+    centre_lat: FloatArray,
+    centre_lon: FloatArray,
+    cells: FloatArray,
+    min_count: int,
+    container: Any,
+) -> Any:
+    """Return points at the centres of their cells, of which each must hold `min_count`."""
+    keep = np.ones(lat.size, dtype=bool)
+    if container is not None:
+        area = areas_of(container, lat, lon, "container")
+        keep = area >= 0
+        warn_left_out(keep, "lie outside `container` and are left out")
+        centre_lat, centre_lon = nearest_within(container, area, centre_lat, centre_lon)
+        cells = np.column_stack([cells, area])
+    return write_places(points, centre_lat, centre_lon, keep & _frequent(cells, min_count))
 
 
 def _is_true_to_scale(crs: Any, lat: FloatArray, lon: FloatArray) -> bool:
     """Decide whether lengths in a projected CRS are those of the ground, within 5 %, at all places."""
-    import pyproj
+    unit, length_m = crs.axis_info[0].unit_conversion_factor, 1000.0
+    here = np.stack(projected(lat, lon, crs))
+    for bearing in (0.0, np.pi / 2):
+        there = np.stack(projected(*destination(lat, lon, length_m / RADIUS_M, bearing), crs))
+        if (np.abs(unit * np.hypot(*(there - here)) / length_m - 1) >= 0.05).any():
+            return False
+    return True
 
-    scales = pyproj.Proj(crs).get_factors(longitudes_within(lon), lat)
-    both = np.concatenate([np.atleast_1d(scales.meridional_scale), np.atleast_1d(scales.parallel_scale)])
-    return bool((np.abs(both - 1) < 0.05).all())
 
-
-def _grid_of_crs(points: Any, cell_m: float, min_count: int) -> Any:
-    import geopandas as gpd
-
+def _grid_of_crs(points: Any, cell_m: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the centres of the cells in the grid of the CRS, degrees, and the numbers of the cells."""
     cell = cell_m / points.crs.axis_info[0].unit_conversion_factor
     where = np.floor(np.column_stack([points.geometry.x, points.geometry.y]) / cell)
-    moved = points.copy()
     centres = (where + 0.5) * cell
-    moved[points.geometry.name] = gpd.GeoSeries(
-        gpd.points_from_xy(centres[:, 0], centres[:, 1], crs=points.crs), index=points.index
-    )
-    return moved[_frequent(where, min_count)]
+    return *degrees_of(centres[:, 0], centres[:, 1], points.crs), where
 
 
 def _frequent(cells: FloatArray, min_count: int) -> BoolArray:
@@ -247,6 +321,7 @@ def swap_locations(
     *,
     inner_m: Inner = 0.0,
     outer_m: Metres,
+    container: Container = None,
     rng: RNGLike = None,
 ) -> Any:
     """Move each point to a random candidate place between `inner_m` and `outer_m` away; leave out points without one.
@@ -260,6 +335,8 @@ def swap_locations(
     inner_m, outer_m : float
         Smallest and largest displacement, metres, 0 <= inner <= outer. A candidate at the very place of a point is
         0 metres away; give an `inner_m` above 0 to exclude it.
+    container : GeoDataFrame or GeoSeries of polygons, optional
+        As for `mask_disc`: candidates in other areas are none for a point.
     rng : Generator, int or None
         As for `mask_disc`.
 
@@ -278,73 +355,21 @@ def swap_locations(
     other_lat, other_lon = read_places(candidates, "candidates")
     rng = check_rng(rng)
     here, there = sphere_vectors(lat, lon), sphere_vectors(other_lat, other_lon)
-    chords = 2 * np.sin(np.array([inner_m, outer_m]) / (2 * _RADIUS_M))
+    chords = 2 * np.sin(np.array([inner_m, outer_m]) / (2 * RADIUS_M))
+    covered, area, other_area = np.ones(lat.size, dtype=bool), None, None
+    if container is not None:
+        area, other_area = areas_of(container, lat, lon, "container"), areas_of(container, other_lat, other_lon)
+        covered = area >= 0
+        warn_left_out(covered, "lie outside `container` and are left out")
     lat, lon, keep = lat.copy(), lon.copy(), np.zeros(lat.size, dtype=bool)
     if other_lat.size:
         tree = cKDTree(there)
         for i, near in enumerate(tree.query_ball_point(here, chords[1] * (1 + 1e-12))):
             near = np.sort(np.asarray(near, dtype=np.int64))  # the tree's order is no part of the result
             far = near[np.linalg.norm(there[near] - here[i], axis=1) >= chords[0]]
-            if far.size:
+            if area is not None and other_area is not None:
+                far = far[other_area[far] == area[i]]
+            if far.size and covered[i]:
                 chosen = rng.choice(far)
                 lat[i], lon[i], keep[i] = other_lat[chosen], other_lon[chosen], True
     return write_places(points, lat, lon, keep)
-
-
-@checked
-def move_rigidly(
-    points: Any,
-    *,
-    shift_m: Metres = 100_000.0,
-    reflect: Annotated[bool, Flag()] = False,
-    rng: RNGLike = None,
-) -> Any:
-    """Turn all points by one random angle about their centre and shift them together: every distance stays exact.
-
-    Some tools release such a motion as anonymised. It protects nothing that distances tell: `registration_attack` lays
-    the points back on the map. It is here as the first target of the attacks.
-
-    Parameters
-    ----------
-    points : GeoDataFrame or DataFrame
-        As for `mask_disc`.
-    shift_m : float, default 100,000
-        How far the centre moves, in a random direction, metres.
-    reflect : bool, default False
-        Mirror the points as well.
-    rng : Generator, int or None
-        As for `mask_disc`.
-
-    Returns
-    -------
-    GeoDataFrame or DataFrame
-        As `points`, moved; great-circle distances are kept to rounding.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As for `mask_disc`; if `shift_m` is negative.
-    """
-    lat, lon = read_places(points)
-    rng = check_rng(rng)
-    turn, bearing = rng.uniform(0, 2 * np.pi, 2)
-    if lat.size == 0:
-        return points.copy()
-    centre = sphere_vectors(lat, lon).mean(axis=0)
-    centre_lat, centre_lon = degrees(centre[None])
-    goal_lat, goal_lon = _destination(centre_lat, centre_lon, shift_m / _RADIUS_M, bearing)
-    # Into the frame in which the centre is the pole, turn and mirror there, and out of the goal's frame.
-    local = sphere_vectors(lat, lon) @ _pole_frame(centre_lat[0], centre_lon[0]).T
-    cos, sin = np.cos(turn), np.sin(turn)
-    motion = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-    if reflect:
-        motion = motion @ np.diag([-1.0, 1.0, 1.0])
-    moved = local @ motion.T @ _pole_frame(goal_lat[0], goal_lon[0])
-    return write_places(points, *degrees(moved))
-
-
-def _pole_frame(lat: float, lon: float) -> FloatArray:
-    """Return the rotation that brings the place to the north pole."""
-    north, east = sphere_vectors(np.array([lat]), np.array([lon]))[0], np.radians(lon)
-    side = np.array([-np.sin(east), np.cos(east), 0.0])
-    return np.stack([np.cross(side, north), side, north])

@@ -28,6 +28,17 @@ def sphere_vectors(lat_deg: FloatArray, lon_deg: FloatArray) -> FloatArray:
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
 
 
+def without_strays(vectors: FloatArray) -> BoolArray:
+    """Return which vectors lie no further from the middle of all than twenty times the distance of nine in ten.
+
+    A few records at 0, 0 would otherwise stretch a map over half the world.
+    """
+    if not len(vectors):
+        return np.zeros(0, dtype=bool)
+    away = np.linalg.norm(vectors - np.median(vectors, axis=0), axis=1)
+    return np.asarray(away <= 20 * np.quantile(away, 0.9))
+
+
 def degrees(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the latitudes and longitudes of vectors."""
     x, y, z = vectors.T
@@ -116,13 +127,13 @@ def check_crs(crs: Any, name: str) -> Any:
     """
     if crs is None:
         return None
-    import pyproj
-
-    if not isinstance(crs, pyproj.CRS):
+    if not hasattr(crs, "to_wkt"):
         check_text(crs, name)
+    import geopandas as gpd
+
     try:
-        system = pyproj.CRS(crs)
-    except pyproj.exceptions.CRSError:
+        system = gpd.GeoSeries([], crs=crs).crs
+    except RuntimeError:  # that of pyproj
         raise ParameterError(f"`{name}` must name a coordinate system, such as EPSG:25832, got {crs!r}") from None
     is_earth = system.ellipsoid is not None and abs(system.ellipsoid.semi_major_metre / 6_378_137 - 1) < 0.01
     if not (system.is_geographic or system.is_projected) or system.is_geocentric or not is_earth:
@@ -139,6 +150,14 @@ def degrees_of(east: FloatArray, north: FloatArray, crs: str) -> tuple[FloatArra
 
     there = gpd.GeoSeries(gpd.points_from_xy(east, north, crs=crs)).to_crs("EPSG:4326")
     return there.y.to_numpy(float), there.x.to_numpy(float)
+
+
+def projected(lat: FloatArray, lon: FloatArray, crs: Any) -> tuple[FloatArray, FloatArray]:
+    """Return east and north in a reference system of latitudes and longitudes, degrees."""
+    import geopandas as gpd
+
+    there = gpd.GeoSeries(gpd.points_from_xy(lon, lat, crs="EPSG:4326")).to_crs(crs)
+    return there.x.to_numpy(float), there.y.to_numpy(float)
 
 
 def write_places(points: Any, lat: FloatArray, lon: FloatArray, keep: BoolArray | None = None) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reident.base import BoolArray, DataError, FloatArray, IntArray, check_array, check_distance_matrix, check_real
+from reident.cliques.sets import pack_rows
 from reident.kernels.places import reference_sets as kernel
 from reident.places.rounded_coordinates import recover_rounded
 
@@ -190,7 +191,7 @@ def recover_coordinates(release: Any, step_km: float | None = None) -> HiddenCoo
     classes, turned, n_equal = kernel.equal_differences(distances, tol, apart)
     # Walking along entries adds their roundings up.
     pieces, n_contradictions = _pieces(distances, classes, turned, 100 * tol)
-    columns = pieces[kernel.merge_pieces(pieces, 100 * tol)]
+    columns = pieces[kernel.merge_pieces(pieces, pack_rows(~np.isnan(pieces)), 100 * tol)]
     return _described(matrix, columns[:, copy], n_equal, n_contradictions, 100 * tol)
 
 
@@ -199,8 +200,18 @@ def _described(
 ) -> HiddenCoordinates:
     columns = columns[np.argsort(-np.isfinite(columns).sum(axis=1), kind="stable")]
     values = np.ascontiguousarray(columns.T)
-    explained, released = kernel.count_explained(matrix, values, tol)
+    explained, released = _count_explained(matrix, values, tol)
     return HiddenCoordinates(values, n_equal, explained / released if released else 1.0, n_contradictions)
+
+
+def _count_explained(distances: FloatArray, values: FloatArray, tol: float) -> tuple[int, int]:
+    """Return how many distances of two records are a difference of their values (n, m), and how many there are."""
+    x, y = np.nonzero(np.triu(~np.isnan(distances), 1))
+    apart = distances[x, y]
+    explained = apart <= tol  # records at one place need no value
+    for f in values.T:
+        explained |= np.abs(np.abs(f[x] - f[y]) - apart) <= tol
+    return int(explained.sum()), x.size
 
 
 def check_release(release: Any) -> FloatArray:

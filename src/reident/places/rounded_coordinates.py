@@ -178,9 +178,33 @@ class _Search:
     def refuses(self, f: FloatArray) -> bool:
         """Tell whether the entries that a column has not seen may lie at its differences by chance."""
         n_windows = max(_WINDOWS, int(_WINDOWS_KM / self.step)) if self.fine else _WINDOWS
-        at, beyond = kernel.count_near(self.distances, f, self.hidden, self.step, n_windows)
+        at, beyond = _count_near(self.distances, f, self.hidden, self.step, n_windows)
         share = 1 / (n_windows + 1)
         return not (at and bdtrc(at - 1, at + beyond, share) < _LEVEL)
+
+
+def _count_near(
+    distances: FloatArray, f: FloatArray, entries: IntArray, step: float, n_windows: int
+) -> tuple[int, int]:
+    """Return how many entries (m, 2) exceed the difference of their values by less than a step, and how many by more.
+
+    The second count is of those that exceed it by up to n_windows times as much as that, which are there by chance.
+    """
+    x, y = entries.T
+    rest = distances[x, y] - np.abs(f[x] - f[y])
+    near = np.abs(rest) <= step
+    return int(near.sum()), int(((rest > step) & (rest <= (1 + 2 * n_windows) * step)).sum())
+
+
+def _active_columns(distances: FloatArray, values: FloatArray, entries: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return, for entries (m, 2), the column of values (d, n) with the largest difference, and what is left of them."""
+    x, y = entries.T
+    which, most = np.full(len(entries), -1), np.full(len(entries), -1.0)
+    for column, f in enumerate(values):
+        apart = np.abs(f[x] - f[y])
+        larger = apart > most
+        which[larger], most[larger] = column, apart[larger]
+    return which, np.where(which >= 0, distances[x, y] - most, np.nan)
 
 
 def _joined(columns: list[FloatArray], new: FloatArray, step: float) -> list[FloatArray]:
@@ -203,9 +227,8 @@ def _fitted(distances: FloatArray, values: FloatArray, pairs: IntArray, step: fl
     if d == 0:
         return values, 0
     values = values.copy()
-    which, rest = np.empty(len(pairs), dtype=np.int64), np.empty(len(pairs))
     for _ in range(_FITS):
-        kernel.active_columns(distances, values, pairs, which, rest)
+        which, rest = _active_columns(distances, values, pairs)
         used = np.flatnonzero(np.abs(rest) < 1.5 * step)
         x, y = pairs[used].T
         column = which[used]

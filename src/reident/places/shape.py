@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 from scipy.sparse.linalg import eigsh
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.kernels.places import registration, sphere
 
 __all__ = [
@@ -34,7 +34,7 @@ _PARTS, _NEARLY_ALL = 4.0, 0.9
 # placed at once, and steps that each takes at most.
 _MANY, _LANDMARKS, _AT_ONCE, _STEPS = 3000, 1500, 500, 20
 
-RADIUS_KM = sphere.EARTH_RADIUS_KM
+RADIUS_KM = EARTH_RADIUS_KM
 
 
 def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:

@@ -55,7 +55,7 @@ __all__ = [
 _NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
 
 #: Minutes that the quick profiles of experiments take, for their order and the time left.
-_QUICK_MINUTES = {"kroll2015": 0.9, "holohan2017": 1.2}
+_QUICK_MINUTES = {"kroll2015": 0.9, "abril2012": 1.5, "holohan2017": 1.4}
 
 
 @dataclass(frozen=True)

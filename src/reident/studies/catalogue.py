@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from reident.base import ParameterError, check_choice, load_offered
-from reident.studies.abril2012 import STUDY as ABRIL2012
 from reident.studies.kroll2016 import STUDY as KROLL2016
 from reident.studies.study import Study
-from reident.studies.vanhoef2012_networks import STUDY as VANHOEF2012_NETWORKS
 from reident.studies.vanhoef2012_tables import STUDY as VANHOEF2012_TABLES
 
 __all__ = ["GROUP", "STUDIES", "available_studies", "select_studies"]
@@ -16,7 +14,7 @@ __all__ = ["GROUP", "STUDIES", "available_studies", "select_studies"]
 #: The entry-point group in which a package names its own studies: ``name = "package.module:STUDY"``.
 GROUP = "reident.studies"
 
-_HOUSE = (KROLL2016, ABRIL2012, VANHOEF2012_TABLES, VANHOEF2012_NETWORKS)
+_HOUSE = (KROLL2016, VANHOEF2012_TABLES)
 
 #: Every study there is, in the order in which they run and are shown.
 STUDIES: dict[str, Study] = {study.name: study for study in _HOUSE}

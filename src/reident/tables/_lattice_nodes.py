@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from reident.base import BoolArray, FloatArray, IntArray
-from reident.kernels.tables.classes import class_sizes, group_tuples
 from reident.tables._criteria import Criteria
 from reident.tables._runs import sensitive_runs
 from reident.tables.classes import class_ids, encode_column, first_rows
@@ -26,6 +25,9 @@ Node = tuple[int, ...]
 
 #: Bytes that the classes of counted nodes may take up.
 _MEMORY = 256 * 2**20
+
+#: Cells for each tuple up to which an array of all cells is counted.
+_DENSE = 4
 
 #: Cells up to which they are numbered; a node with more is counted by sorting.
 _MAX_CELLS = 2**62
@@ -55,8 +57,7 @@ class Coded:
                 self.value_of[j].append(np.unique(labels, return_index=True)[1])
         self.tuple_of, n_tuples = class_ids(columns)
         first = first_rows(self.tuple_of, n_tuples)
-        small = np.int16 if max(n_values) < 2**15 else np.int32
-        self.columns = np.stack([codes[first].astype(small) for codes in columns])
+        self.columns = np.stack([codes[first].astype(np.intp) for codes in columns])
         self.weights = np.bincount(self.tuple_of, minlength=n_tuples)
         self.counts = [np.bincount(codes) for codes in columns]
         self.values = values
@@ -85,24 +86,25 @@ class Coded:
 
     def group(self, node: Node) -> tuple[IntArray, IntArray]:
         """Return the class of each distinct tuple at a node, and the records of each class."""
-        varied, offsets, n_cells = self._offsets(node)
-        if n_cells < _MAX_CELLS:
-            return group_tuples(self.columns, self.weights, varied, offsets)  # type: ignore[no-any-return]
         labels = [self.maps[j, level][codes] for j, (level, codes) in enumerate(zip(node, self.columns, strict=True))]
         group, n_groups = class_ids(labels)
         return group, np.bincount(group, weights=self.weights, minlength=n_groups).astype(np.int64)
 
-    def roll_up(
-        self, columns: np.ndarray, weights: IntArray, node: Node, most: int
-    ) -> tuple[IntArray | None, IntArray]:
-        """Merge the classes of a node below; of more than `most` any more than `most` will do.
+    def roll_up(self, columns: np.ndarray, weights: IntArray, node: Node) -> tuple[IntArray | None, IntArray]:
+        """Merge the classes of a node below.
 
         Returns the cell of each class, None where there are too many to number, and the records of each class.
         """
         varied, offsets, n_cells = self._offsets(node)
         if n_cells >= _MAX_CELLS:
             return None, self.group(node)[1]
-        return class_sizes(columns, weights, varied, offsets, n_cells, most)  # type: ignore[no-any-return]
+        cells = _cells(columns, varied, offsets)
+        if n_cells <= _DENSE * weights.size:
+            sizes = np.bincount(cells, weights=weights, minlength=n_cells)
+            present = np.flatnonzero(sizes)
+            return present, sizes[present].astype(np.int64)
+        group, distinct = pd.factorize(cells)
+        return distinct, np.bincount(group, weights=weights, minlength=distinct.size).astype(np.int64)
 
     def tuples_of(self, cells: IntArray, node: Node) -> np.ndarray:
         """Return a tuple in each cell at a node, an attribute a row."""
@@ -112,6 +114,14 @@ class Coded:
                 cells, labels = np.divmod(cells, count)
                 tuples[j] = self.value_of[j][level][labels]
         return tuples
+
+
+def _cells(columns: np.ndarray, varied: IntArray, offsets: IntArray) -> IntArray:
+    """Return the cell of each tuple: the sum of what the values of its attributes add."""
+    cells = np.zeros(columns.shape[1], dtype=np.int64)
+    for attribute, added in zip(varied, offsets, strict=True):
+        cells += added[columns[attribute]]
+    return cells
 
 
 @dataclass
@@ -141,12 +151,12 @@ class _Pool:
         self.sizes.append(sizes)
         self.used += columns.nbytes + sizes.nbytes
 
-    def count(self, node: Node, most: int) -> tuple[IntArray | None, IntArray]:
+    def count(self, node: Node) -> tuple[IntArray | None, IntArray]:
         """Return the classes at a node as `Coded.roll_up` does, from the fewest tuples at hand."""
         known = len(self.nodes)
         below = np.flatnonzero((self._at[:known] <= np.array(node, dtype=np.int16)).all(axis=1))
         source = int(below[self._lengths[below].argmin()])
-        return self.coded.roll_up(self.columns[source], self.sizes[source], node, most)
+        return self.coded.roll_up(self.columns[source], self.sizes[source], node)
 
     def keep(self, node: Node, cells: IntArray | None, sizes: IntArray) -> None:
         """Keep the classes at a node to roll others up from, while there is room."""
@@ -202,7 +212,7 @@ class Judge:
         self.checked.add(node)
         # Classes of at least k and suppressed records: more classes than this there cannot be at a node that passes.
         most = self.coded.n // self.criteria.k + self.most
-        cells, sizes = self.pool.count(node, most)
+        cells, sizes = self.pool.count(node)
         if len(sizes) > most:
             return False
         kept = Kept.of(sizes, self.criteria.k)
@@ -226,7 +236,7 @@ class Judge:
     def kept_at(self, node: Node) -> Kept:
         """Return what is kept at a node if only the size of a class counts."""
         if node not in self.kept:
-            cells, sizes = self.pool.count(node, self.coded.n)
+            cells, sizes = self.pool.count(node)
             self.pool.keep(node, cells, sizes)
             self.kept[node] = Kept.of(sizes, self.criteria.k)
         return self.kept[node]

@@ -11,9 +11,9 @@ from scipy.spatial import cKDTree
 
 from reident.base import DataError, IntArray, ParameterError
 from reident.kernels.tables.mondrian import mondrian, passes
-from reident.kernels.tables.mondrian_best import mondrian_best
 from reident.tables._criteria import Criteria
 from reident.tables._losses import bit_losses
+from reident.tables._mondrian_best import mondrian_best
 from reident.tables._published import textbook_mondrian
 from reident.tables.classes import text_of
 from reident.tables.hierarchy import Hierarchy

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from reident.base import DataError, FloatArray, IntArray, ParameterError
-from reident.kernels.tables.disclosure import ordered_distances, sort_by_class
 from reident.tables.classes import sorted_codes
 
 __all__ = ["Runs", "levels_of", "ordered_codes", "sensitive_runs"]
@@ -107,8 +106,19 @@ class Runs:
             return np.zeros(self.sizes.size)
         cumulative = np.cumsum(self.totals / self.totals.sum())
         sums = np.r_[0.0, np.cumsum(cumulative)]
-        distances = ordered_distances(self.starts, self.values, self.counts, self.sizes, cumulative, sums)
-        return np.asarray(distances, dtype=np.float64) / (m - 1)
+        # Between two of its values a class's distribution function is level; the table's is summed on both sides of it.
+        before = np.cumsum(self.counts) - self.counts
+        before -= np.repeat(before[self.starts[:-1]], np.diff(self.starts))
+        low, high = np.r_[0, self.values[:-1]], self.values.copy()
+        low[self.starts[:-1]] = 0
+        last = self.starts[1:] - 1
+        owner = np.r_[self._owner(), np.arange(self.sizes.size)]
+        low, high = np.r_[low, self.values[last]], np.r_[high, np.full(last.size, m)]
+        level = np.r_[before, self.sizes] / self.sizes[owner]
+        split = np.clip(np.searchsorted(cumulative, level), low, high)
+        below = level * (split - low) - (sums[split] - sums[low])
+        above = (sums[high] - sums[split]) - level * (high - split)
+        return np.bincount(owner, weights=below + above, minlength=self.sizes.size) / (m - 1)
 
 
 def sensitive_runs(ids: IntArray, codes: IntArray, weights: IntArray | None = None) -> Runs:
@@ -117,7 +127,9 @@ def sensitive_runs(ids: IntArray, codes: IntArray, weights: IntArray | None = No
     An entry stands for one record, or for as many as `weights` says.
     """
     n_classes, n_codes = int(ids.max()) + 1, int(codes.max()) + 1
-    order = sort_by_class(ids, n_classes, codes, n_codes)
+    # By class and, inside a class, by code; small numbers are sorted in linear time.
+    order = np.argsort(codes.astype(np.min_scalar_type(n_codes)), kind="stable")
+    order = order[np.argsort(ids[order].astype(np.min_scalar_type(n_classes)), kind="stable")]
     ids, codes = ids[order], codes[order]
     first = np.flatnonzero(np.r_[True, (ids[1:] != ids[:-1]) | (codes[1:] != codes[:-1])])
     if weights is None:

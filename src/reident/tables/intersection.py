@@ -25,7 +25,7 @@ from reident.base import (
     check_mapping,
     check_table,
 )
-from reident.kernels.places.location import gather_classes, nearest_class
+from reident.kernels.tables.intersection import gather_classes, nearest_class
 from reident.tables.classes import class_ids, encode_column, suppressed_rows
 from reident.tables.labels import LabelReader
 

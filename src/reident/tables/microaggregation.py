@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
+from scipy.spatial.distance import cdist
 
 from reident.base import (
     Choice,
@@ -15,6 +16,7 @@ from reident.base import (
     IntArray,
     ParameterError,
     Whole,
+    afford,
     check_array,
     check_columns,
     check_integer,
@@ -23,7 +25,7 @@ from reident.base import (
     check_table,
     checked,
 )
-from reident.kernels.tables.mdav import mdav_clusters, pair_clusters
+from reident.kernels.tables.mdav import mdav_clusters
 from reident.tables._masked import MaskedTable, measure_loss, with_columns
 
 __all__ = ["NAMED_PROTECTIONS", "Microaggregation", "microaggregate"]
@@ -139,7 +141,7 @@ def microaggregate(
             raise ParameterError(
                 f"`method` = 'pairs' needs groups of several columns, got {group!r}: the tool stopped there"
             )
-        clusters[position] = (mdav_clusters if method == "mdav" else pair_clusters)(values, size)
+        clusters[position] = (mdav_clusters if method == "mdav" else _pair_clusters)(values, size)
         masked[:, part] = _means(original[:, part], clusters[position])
         rows.append(_describe(group, size, clusters[position], values, masked[:, part] / scales[part]))
     return Microaggregation(
@@ -222,3 +224,28 @@ def _describe(
         "sse": float(((values - masked) ** 2).sum()),
         "sst": float(((values - values.mean(axis=0)) ** 2).sum()),
     }
+
+
+def _pair_clusters(points: FloatArray, k: int) -> IntArray:
+    """Partition records into clusters of k to 2k - 1 about pairs of the two most distant ones.
+
+    While 3k records are left: of the two that are farthest apart, the first with its k - 1 nearest, then the second
+    with the k - 1 nearest of what is left. The rest is divided in the order of the table, k at a time, the last cluster
+    taking what remains. Of equally distant pairs and records the first is taken.
+    """
+    n = len(points)
+    afford(24 * n**2, "table", f"{n:,} records in pairs", "use `method` = 'mdav'")
+    clusters = np.full(n, -1, dtype=np.int64)
+    left, label = np.arange(n), 0
+    squares = cdist(points, points, "sqeuclidean")
+    later = np.where(np.tri(n, dtype=bool), -1.0, squares)  # each pair once
+    while left.size >= 3 * k:
+        between = later[np.ix_(left, left)]
+        pair = np.unravel_index(between.argmax(), between.shape)
+        for centre in left[list(pair)]:
+            nearest = np.argsort(squares[centre, left], kind="stable")[:k]
+            clusters[left[nearest]] = label
+            left = np.delete(left, nearest)
+            label += 1
+    clusters[left] = label + np.minimum(np.arange(left.size) // k, max(left.size // k, 1) - 1)
+    return clusters

@@ -10,12 +10,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from reident.base import FloatArray, ParameterError, RNGLike, Whole, check_columns, check_rng, check_table, checked
-from reident.kernels.tables.minimality import refused_cuts, refused_posterior
+from reident.base import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    Whole,
+    check_columns,
+    check_rng,
+    check_table,
+    checked,
+)
+from reident.kernels.tables.mondrian import best_cut, by_width
 from reident.tables.classes import check_classes, class_rows, encode_column
 from reident.tables.order import code_matrix, order_column
 
 __all__ = ["MinimalityBreach", "minimality_attack"]
+
+#: Values that are drawn at once.
+_BATCH = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -133,10 +147,10 @@ def minimality_attack(
         shares = np.bincount(own, minlength=len(labels)) / rows.size
         prior[rows] = posterior[rows] = shares[own]
         surest[rows] = shares.max()
-        sides = refused_cuts(codes[rows], places, n_codes, k)
+        sides = _refused_cuts(codes[rows], places, n_codes, k)
         if not sides.size:
             continue
-        tally, n_kept = refused_posterior(sides, np.sort(own), len(labels), ell, n_draws, rng)
+        tally, n_kept = _refused_posterior(sides, np.sort(own), len(labels), ell, n_draws, rng)
         if n_kept < least_fitting:
             n_unresolved += 1
             continue
@@ -145,3 +159,47 @@ def minimality_attack(
         posterior[rows] = tally[np.arange(rows.size), own] / n_kept
         surest[rows] = tally.max(axis=1) / n_kept
     return MinimalityBreach(prior, posterior, surest, attacked, n_classes, n_attacked, n_unresolved)
+
+
+def _refused_cuts(codes: IntArray, places: FloatArray, n_codes: IntArray, k: int) -> BoolArray:
+    """Return which records of a part would have gone left in each cut that the size k allows, one row a cut."""
+    sides = []
+    for attribute in by_width(codes, 0, len(codes), places, n_codes):
+        column = np.ascontiguousarray(codes[:, attribute])
+        code, _ = best_cut(column, k, False)
+        if code >= 0:
+            sides.append(column <= code)
+    return np.array(sides, dtype=np.bool_).reshape(-1, len(codes))
+
+
+def _refused_posterior(
+    sides: BoolArray, values: IntArray, m: int, ell: int, n_draws: int, rng: np.random.Generator
+) -> tuple[IntArray, int]:
+    """Estimate each record's distribution of the m sensitive values, given that every cut was refused.
+
+    Draws assignments of the class's values to its records, all equally likely, and keeps those under which every cut
+    would have left one side with fewer than `ell` distinct values. Returns how often each record had each value in the
+    draws kept, and their number.
+    """
+    tally, n_kept = np.zeros((values.size, m), dtype=np.int64), 0
+    batch = max(1, _BATCH // values.size)
+    for first in range(0, n_draws, batch):
+        draws = np.arange(min(batch, n_draws - first))
+        order = np.tile(np.arange(values.size), (draws.size, 1))
+        uniforms = rng.random((draws.size, values.size - 1))
+        for i in range(values.size - 1, 0, -1):  # Fisher and Yates
+            other = (uniforms[:, values.size - 1 - i] * (i + 1)).astype(np.int64)
+            order[draws, i], order[draws, other] = order[draws, other], order[draws, i].copy()
+        drawn = np.empty_like(order)
+        for draw in draws:
+            values = drawn[draw] = values[order[draw]]
+        for side in sides:
+            few = [_n_distinct(drawn[:, chosen], m) < ell for chosen in (side, ~side)]
+            drawn = drawn[few[0] | few[1]]
+        n_kept += len(drawn)
+        tally += np.bincount((drawn + m * np.arange(values.size)).ravel(), minlength=tally.size).reshape(tally.shape)
+    return tally, n_kept
+
+
+def _n_distinct(rows: IntArray, m: int) -> IntArray:
+    return np.sum([(rows == value).any(axis=1) for value in range(m)], axis=0)

@@ -11,8 +11,18 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from reident.base import Choice, Flag, ParameterError, PrivacyWarning, Real, RNGLike, check_rng, checked
-from reident.kernels.tables.swapping import swap_partners
+from reident.base import (
+    Choice,
+    Flag,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    PrivacyWarning,
+    Real,
+    RNGLike,
+    check_rng,
+    checked,
+)
 from reident.tables._masked import MaskedTable, masked_table, numeric_columns, per_column
 
 __all__ = ["add_noise", "round_values", "swap_ranks"]
@@ -135,9 +145,26 @@ def swap_ranks(
     masked = np.empty_like(original)
     for place in range(len(listed)):
         order = np.argsort(original[:, place], kind="stable")
-        partners = swap_partners(n, window, generator.random(n))
+        partners = _swap_partners(n, window, generator.random(n))
         masked[order, place] = original[order[partners], place]
     return masked_table(table, listed, masked)
+
+
+def _swap_partners(n: int, window: int, uniforms: FloatArray) -> IntArray:
+    """Pair ranks at most `window` apart at random; return the rank whose value each rank receives.
+
+    Going up the ranks, each one that is still free is swapped with a partner drawn evenly from the free ranks at most
+    `window` above it; a rank without one keeps its value.
+    """
+    partner, free = np.arange(n), np.ones(n, dtype=np.bool_)
+    for rank in range(n):
+        if free[rank]:
+            candidates = rank + 1 + np.flatnonzero(free[rank + 1 : rank + window + 1])
+            if candidates.size:
+                other = candidates[int(uniforms[rank] * candidates.size)]
+                partner[rank], partner[other] = other, rank
+                free[other] = False
+    return partner
 
 
 @checked

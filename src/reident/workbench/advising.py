@@ -10,7 +10,8 @@ import pandas as pd
 
 from reident.methods import find
 from reident.rumap import NOTHING, ORIGINAL
-from reident.workbench.making import Roles, Step, settings_of
+from reident.workbench.dataset import Dataset
+from reident.workbench.making import Step, settings_of
 from reident.workbench.map_plan import Plan, worst_attack
 from reident.workbench.searching import MOST_JUDGED, PLACE, Search
 
@@ -33,29 +34,28 @@ def slots_of_chain(chain: Sequence[Mapping[str, Any]]) -> list[list[Step | None]
         entry = find(told["method"], "anonymiser")
         given = {name: v if isinstance(v, list) else [v] for name, v in (told.get("parameters") or {}).items()}
         columns = told.get("columns")
-        slots.append([Step(entry, settings, columns and list(columns)) for settings in settings_of(entry, given)])
+        slots.append([Step.of(entry, settings, columns and list(columns)) for settings in settings_of(entry, given)])
     return slots
 
 
-def slots_of(
-    plans: Mapping[str, Plan], data: Any, roles: Roles, limit: float, must_keep: Sequence[str] = ()
-) -> list[list[Step | None]]:
+def slots_of(plans: Mapping[str, Plan], dataset: Dataset, limit: float) -> list[list[Step | None]]:
     """Return what is tried of table and places: the releases of the maps, larger classes, and to withhold them.
 
     What must be kept is not withheld: `PLACE`, or columns of the table.
     """
     slots: list[list[Step | None]] = []
+    must_keep = dataset.must_keep
     for kind in ("table", "places"):
         if kind not in plans:
             continue
-        tried = [Step(find(one["method"]), one["options"]) for one in plans[kind].settings[1:]]
-        tried += _larger(tried, data, roles, limit) if kind == "table" else _cells(tried, len(data), limit)
+        tried = [Step.of(find(one["method"]), one["options"]) for one in plans[kind].settings[1:]]
+        tried += _larger(tried, dataset, limit) if kind == "table" else _cells(tried, len(dataset), limit)
         needed = PLACE in must_keep if kind == "places" else bool(set(must_keep) - {PLACE})
         slots.append([*tried, *([] if needed else [None])])
     return slots if len(slots) > 1 else [[one for one in slot if one] for slot in slots]
 
 
-def _larger(tried: Sequence[Step], data: Any, roles: Roles, limit: float) -> list[Step]:
+def _larger(tried: Sequence[Step], dataset: Dataset, limit: float) -> list[Step]:
     """Return larger classes; where a sensitive column has few values, classes whose shares differ little from its own.
 
     A share that exceeds the file's by t gains t / (1 - share) over guessing: at most the limit if t is that small.
@@ -63,15 +63,15 @@ def _larger(tried: Sequence[Step], data: Any, roles: Roles, limit: float) -> lis
     found: list[Step] = []
     classes = {step.entry.name: step for step in tried if step.entry.classes and "k" in step.settings}
     shares = pd.Series(dtype=float)
-    if roles.sensitive is not None:
-        shares = pd.DataFrame(data)[roles.sensitive].value_counts(normalize=True)
+    if dataset.fewest:
+        shares = pd.DataFrame(dataset.data)[dataset.fewest[0]].value_counts(normalize=True)
     close = float(np.floor(100 * limit * (1 - shares.max())) / 100) if 2 <= len(shares) <= _VALUES else 0.0
     for step in classes.values():
         usual = sorted({int(one.settings["k"]) for one in tried if one.entry.name == step.entry.name})
-        sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(data)]
-        found += [Step(step.entry, {**step.settings, "k": k}) for k in sizes]
+        sizes = [k for k in _LARGER if k > max(usual) and 2 * k <= len(dataset)]
+        found += [Step.of(step.entry, {**step.settings, "k": k}) for k in sizes]
         if close > 0 and "t" in step.settings:
-            found += [Step(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
+            found += [Step.of(step.entry, {**step.settings, "k": k, "t": close}) for k in [*usual, *sizes]]
     return found
 
 
@@ -80,7 +80,7 @@ def _cells(tried: Sequence[Step], n: int, limit: float) -> list[Step]:
     least = int(np.ceil(1 / max(limit, 1e-3) - 1e-9))
     grids = [step for step in tried if step.settings.get("min_count") == 1]
     return [
-        Step(step.entry, {**step.settings, "min_count": times * least})
+        Step.of(step.entry, {**step.settings, "min_count": times * least})
         for step in grids
         for times in _CROWDS
         if 10 * times * least <= n

@@ -16,7 +16,7 @@ from reident.base import (
     DataError,
     check_choice,
     check_columns,
-    check_listed,
+    check_mapping,
     check_real,
     check_replaceable,
     keep_private,
@@ -25,7 +25,7 @@ from reident.base import (
 from reident.data.simulate import drawn_together
 from reident.rumap import ORIGINAL
 from reident.workbench.advising import advice_of_maps, slots_of, slots_of_chain, verdict
-from reident.workbench.making import MISSING, Roles
+from reident.workbench.dataset import Dataset, read_recipe_of
 from reident.workbench.map_plan import Plan
 from reident.workbench.network_search import MOST_NODES, search_network
 from reident.workbench.preparing import MOST_RECORDS, prepare
@@ -171,75 +171,46 @@ class Assessment:
 def assess(
     data: Any,
     *,
-    quasi: str | Sequence[str] = (),
-    lat: str | None = None,
-    lon: str | None = None,
-    sensitive: str | Sequence[str] | None = None,
-    epsilon_quasi: str | Sequence[str] = (),
-    network: Any = None,
-    limit: float = 0.25,
-    tolerate: float = 0.0,
+    limit: float | None = None,
+    tolerate: float | None = None,
     methods: Mapping[str, Sequence[Any]] | None = None,
-    chain: Sequence[Mapping[str, Any]] = (),
-    hierarchies: Mapping[str, Any] | None = None,
-    missing: str = "label",
-    person: str | None = None,
-    household: str | None = None,
-    weight: str | None = None,
-    population: float | None = None,
-    keep: str | Sequence[str] = (),
-    must_keep: str | Sequence[str] = (),
-    n_known: int | None = None,
-    overlap: float = 0.5,
-    public: Mapping[str, Any] | None = None,
+    pipeline: Any = None,
+    intruder: Mapping[str, Any] | None = None,
     profile: str = "quick",
     seed: int = 0,
-    jobs: int = 1,
-    scheduler: str | None = None,
+    jobs: int | str = 1,
     folder: str | Path | None = None,
     progress: bool = True,
+    **given: Any,
 ) -> Assessment:
-    """Profile data, simulate an intruder, and map the risk and utility of the protections that fit.
+    """Profile data, simulate an intruder, map the risk and utility of the protections that fit, and advise a release.
 
     Parameters
     ----------
-    data : DataFrame or GeoDataFrame
-    quasi : str or sequence of str
-        The columns that an intruder may know.
-    lat, lon : str, optional
-        The columns with latitudes and longitudes, degrees; a GeoDataFrame has its own places.
-    sensitive : str or sequence of str, optional
-        The columns whose value must not become known: each is attacked. Methods that look at sensitive values look at
-        the one with the fewest, and so do the maps.
-    epsilon_quasi : str or sequence of str, optional
-        Numeric quasi-identifiers that may get noise inside classes instead of being generalised.
-    network : graph or path of an edge list, optional
-        Relations between the persons: its degrees are assessed as a further map.
-    limit : float, default 0.25
-        The tolerable risk of a person.
-    tolerate : float, default 0
-        The share of persons who may lie above it, in all but one of twenty releases.
+    data : Dataset, or a table, file or network with the keywords of `Dataset`
+        Every sensitive column is attacked. Methods that look at sensitive values look at the one with the fewest, and
+        so do the maps.
+    limit : float, optional
+        The tolerable risk of a person; default the recipe's, else 0.25.
+    tolerate : float, optional
+        The share of persons who may lie above it, in all but one of twenty releases; default the recipe's, else 0.
     methods : mapping, optional
         "places", "table" and "network" to lists as `risk_utility` takes them; default: all that fit.
-    chain : sequence of mapping
-        The steps of a release as a recipe has them, a parameter a value or a list of values: all combinations are
-        candidates, instead of the releases of the maps.
-    hierarchies, missing, household, keep
-        As for `protect`: they are part of the release that is advised.
-    person : str, optional
-        The column that says which records are one person's: persons are counted. See `check`.
-    weight : str, optional
-        The column of survey weights, for how many persons a record stands, and
-    population : float, optional
-        the size of the population to which they are scaled: see `check`.
-    must_keep : str or sequence of str
-        What the advised release must not withhold: "place", or a quasi-identifier, and with it all that are released.
-    n_known, overlap, public
-        As for `risk_utility`. A method whose public input is lacking is left out, and `Assessment.assumptions` says so.
+    pipeline : Recipe, optional
+        Its chain, a parameter a value or a list of values: all combinations are candidates, instead of the releases of
+        the maps. Its columns to keep and its policy for missing values are those of the release that is advised.
+    intruder : mapping, optional
+        ``n_known`` and ``overlap`` as for `risk_utility`.
     profile : {"smoke", "quick", "full"}
         2, 5 or 30 repetitions of the maps; of a release that draws 2, 5 or 20 draws are judged.
-    seed, jobs, scheduler, folder, progress
-        As for `risk_utility`.
+    seed : int
+    jobs : int or str
+        Processors, or the address of a running dask scheduler.
+    folder : path, optional
+        Where finished trials and candidates are kept: the same assessment goes on from there.
+    progress : bool
+    **given
+        Keywords of `Dataset`, such as ``quasi`` or ``must_keep``.
 
     Returns
     -------
@@ -252,35 +223,36 @@ def assess(
         complete records remain.
     """
     repetitions = REPETITIONS[check_choice(profile, "profile", list(REPETITIONS))]
-    tolerate = check_real(tolerate, "tolerate", low=0, high=1)
-    slots = slots_of_chain(chain)
-    made = prepare(
-        data, quasi=quasi, lat=lat, lon=lon, sensitive=sensitive, epsilon_quasi=epsilon_quasi, network=network,
-        limit=limit, methods=methods, hierarchies=hierarchies, person=person, household=household, weight=weight,
-        population=population, n_known=n_known, overlap=overlap, public=public, seed=seed,
-    )  # fmt: skip
-    for step in chain:
-        check_columns(made.data, step.get("columns") or [], "columns", table_name="data", min_columns=0)
-    needed = [must_keep] if isinstance(must_keep, str) else check_listed(must_keep, "must_keep")
-    for name in needed:
-        check_choice(name, "must_keep", (*made.roles.quasi, *([PLACE] if "places" in made.plans else [])))
-    aside = check_columns(made.data, keep, "keep", table_name="data", min_columns=0)
-    running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, "jobs": jobs, "scheduler": scheduler}
+    dataset = Dataset.of(data, **given)
+    tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
+    told = Recipe() if pipeline is None else read_recipe_of(pipeline)
+    slots = slots_of_chain(told.chain)
+    for name in check_mapping(intruder, "intruder", optional=True):
+        check_choice(name, "intruder", ("n_known", "overlap"))
+    made = prepare(dataset, limit=limit, methods=methods, seed=seed, **(intruder or {}))
+    for step in told.chain:
+        check_columns(dataset.frame, step.get("columns") or [], "columns", table_name="data", min_columns=0)
+    for name in dataset.must_keep:
+        check_choice(name, "must_keep", (*dataset.quasi, *([PLACE] if "places" in made.plans else [])))
+    aside = check_columns(dataset.frame, told.keep, "keep", table_name="data", min_columns=0)
+    where = {"jobs": jobs} if isinstance(jobs, int) else {"scheduler": jobs}
+    running: dict[str, Any] = {"repetitions": repetitions, "seed": seed, **where}
     maps: dict[str, pd.DataFrame] = {}
     for kind, planned in made.plans.items():
         maps[kind] = planned.frame(planned.run(folder=folder, progress=progress, **running))
-    complete, roles, limit = pd.DataFrame(made.complete), made.roles, made.limit
-    _agree(maps, complete, roles)
+    complete, limit = pd.DataFrame(made.complete), made.limit
+    person = dataset.schema.single("person")
+    _agree(maps, complete, dataset.quasi, person)
     searched = None
     if {"table", "places"} & set(made.plans):
-        whose = None if person is None else made.data[person]
-        drawn = drawn_together(whose, len(made.data), np.random.default_rng(seed))[:MOST_RECORDS]
+        whose = None if person is None else dataset.data[person]
+        drawn = drawn_together(whose, len(dataset), np.random.default_rng(seed))[:MOST_RECORDS]
         searched = search_release(
-            made.data.iloc[np.sort(drawn)], slots or slots_of(made.plans, made.data, roles, limit, needed), roles,
-            others=list(dict.fromkeys([*aside, *roles.secret])),
-            limit=limit, tolerate=tolerate, missing=check_choice(missing, "missing", tuple(MISSING)),
-            draws=DRAWS[profile], seed=seed, scale=len(made.data) / len(drawn),
-            most=MOST_JUDGED * (3 if needed else 1),
+            dataset.part(np.sort(drawn)), slots or slots_of(made.plans, dataset, limit),
+            others=list(dict.fromkeys([*aside, *dataset.sensitive])),
+            limit=limit, tolerate=tolerate, missing=told.missing_values,
+            draws=DRAWS[profile], seed=seed, scale=len(dataset) / len(drawn),
+            most=MOST_JUDGED * (3 if dataset.must_keep else 1),
             folder=None if folder is None else Path(folder) / "parts", progress=progress,
         )  # fmt: skip
     judged_network = None
@@ -296,12 +268,11 @@ def assess(
     )  # fmt: skip
 
 
-def _agree(maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, roles: Roles) -> None:
+def _agree(maps: Mapping[str, pd.DataFrame], complete: pd.DataFrame, quasi: Sequence[str], person: str | None) -> None:
     """Stop where the map contradicts the data: who is alone with what the intruder knows is above every limit."""
-    quasi = roles.quasi
     if "table" not in maps or not quasi:
         return
-    of_persons = alone_persons(complete, quasi, roles.person)
+    of_persons = alone_persons(complete, quasi, person)
     alone, n = float(of_persons.mean()), len(of_persons)
     frame = maps["table"]
     above = float(frame.loc[frame["method"] == ORIGINAL, "above"].max())

@@ -106,6 +106,13 @@ def public_inputs(
     }
 
 
+def part_of(path: Path, table: str | None) -> dict[str, Any]:
+    """Return the option that names a sheet or a layer of a file."""
+    from reident.workbench.files import part_of as part
+
+    return part(path, table)
+
+
 def with_population(recipe: Any, population: float | None) -> Any:
     """Return a recipe with the size of the population that its weights stand for, where one is told."""
     from reident.base import ParameterError

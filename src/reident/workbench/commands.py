@@ -165,8 +165,7 @@ def assess(
     from reident._old_sweep._machine import processors
     from reident.base import keep_private, move_files
     from reident.workbench.assessing import assess as run
-    from reident.workbench.microdata import persons_of
-    from reident.workbench.preparing import arguments_of
+    from reident.workbench.dataset import Dataset, dataset_of
     from reident.workbench.recipe import Recipe
     from reident.workbench.report import write_report
 
@@ -183,25 +182,25 @@ def assess(
         known_columns = list(dict.fromkeys([*common.listed(quasi), *noisy]))
         told = told.with_columns(quasi=known_columns, sensitive=common.listed(sensitive), lat=lat, lon=lon)
         told = common.with_population(told, population)
-        data, said = (persons_of(relations), {}) if opened is None else arguments_of(opened, told)
-        said |= {"limit": limit, "tolerate": tolerate, "epsilon_quasi": noisy}
-        relations = said.pop("network", relations)
-        located = told.places is not None or hasattr(data, "to_crs")
-        shown = ", ".join(said.get("quasi", [])) or ("places alone" if located else "nothing that is named")
+        public_files = common.public_inputs(area, candidates, public, lat, lon)
+        more: dict[str, Any] = {"public": public_files, "must_keep": common.listed(must_keep), "epsilon_quasi": noisy}
+        if opened is None:
+            dataset = Dataset(relations, **more)
+        else:
+            dataset = dataset_of(opened, told, **more, **({} if relations is None else {"network": relations}))
+        shown = ", ".join(dataset.quasi) or ("places alone" if dataset.has_places else "nothing that is named")
         shown = "relations" if opened is None or told.ends else shown
-        print(f"an intruder may know: {shown}; sensitive: {', '.join(said.get('sensitive', [])) or 'none named'}")
+        print(f"an intruder may know: {shown}; sensitive: {', '.join(dataset.sensitive) or 'none named'}")
         found = run(
-            data,
-            **said,
-            network=relations,
-            must_keep=common.listed(must_keep),
-            overlap=overlap,
-            n_known=known or None,
-            public=common.public_inputs(area, candidates, public, lat, lon),
+            dataset,
+            limit=limit,
+            tolerate=tolerate,
+            methods=_tried_of(told),
+            pipeline=replace(told, chain=[]) if told.ends else told,
+            intruder={"overlap": overlap, "n_known": known or None},
             profile=profile,
             seed=seed,
-            jobs=processors(jobs),
-            scheduler=scheduler,
+            jobs=scheduler or processors(jobs),
             folder=work,
             progress=not quiet,
         )
@@ -233,6 +232,14 @@ def assess(
         if network is not None and found.network is not None and found.network.passed:
             rule = f"--limit {limit:g} --tolerate {tolerate:g}"
             _say_network(found.network.chain[0], network, ends, names if alone else "", rule)
+
+
+def _tried_of(recipe: Any) -> dict[str, Any]:
+    """Return what `assess` tries: of a network the steps of the chain, where the recipe has one."""
+    if not (recipe.ends and recipe.chain):
+        return dict(recipe.tried())
+    steps = [{"name": step["method"], **(step.get("parameters") or {})} for step in recipe.chain]
+    return {"network": steps}
 
 
 def _earlier_recipe(out: Path, given: Path | None, made: Path) -> None:

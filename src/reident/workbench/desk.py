@@ -28,10 +28,11 @@ from reident.rumap import NOTHING, ORIGINAL
 from reident.workbench.assessing import REPETITIONS
 from reident.workbench.column_choice import ColumnChoice
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
+from reident.workbench.dataset import dataset_of
 from reident.workbench.desk_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 from reident.workbench.map_plan import Plan
 from reident.workbench.opening import OpenedFile, open_file
-from reident.workbench.preparing import arguments_of, prepare
+from reident.workbench.preparing import prepare
 from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.report import main_map, read_points
@@ -205,14 +206,14 @@ class Desk:
                     raise ParameterError(
                         "No column is known to others: choose the roles quasi-identifier, place or node."
                     )
-                data, arguments = arguments_of(self.columns.file, recipe)
-                for kind, made in prepare(data, **arguments, seed=self.seed).plans.items():
+                dataset = dataset_of(self.columns.file, recipe)
+                for kind, made in prepare(dataset, methods=recipe.tried(), seed=self.seed).plans.items():
                     fitting = [one for one in entries("anonymiser", kind) if one.name not in made.left_out]
                     offered += [(one, usual_values(one, made)) for one in fitting]
             located = (self.file.value, self.part.value, str(recipe.places), recipe.named("place"))
             if located != self._located:
                 self._located = located
-                self.columns.locate(data)
+                self.columns.locate(dataset.frame)
             self.wrong.value = ""
         except Exception as error:
             self.wrong.value = bold(sentence(error))
@@ -374,9 +375,10 @@ class Desk:
     def _plans(self) -> Mapping[str, Plan]:
         """Return the plans that the command makes of the recipe."""
         assert self.opened is not None
-        data, arguments = arguments_of(self.columns.file, read_recipe(self.folder / self.out / "recipe.yaml"))
+        recipe = read_recipe(self.folder / self.out / "recipe.yaml")
+        dataset = dataset_of(self.columns.file, recipe)
         with self._lock:
-            return prepare(data, **arguments, seed=self.seed).plans
+            return prepare(dataset, methods=recipe.tried(), seed=self.seed).plans
 
     def _fill(self, plans: Mapping[str, Plan]) -> bool:
         """Draw the map of the releases that have been tried so far, and say how far it is; False without a map."""

@@ -21,8 +21,9 @@ from reident.pages import picture
 from reident.plotting import new_figure
 from reident.plotting.interactive import map_data, ru_map_widget
 from reident.rumap import NOTHING, ORIGINAL
-from reident.workbench.checking import check
+from reident.workbench.check import check
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
+from reident.workbench.dataset import Dataset
 from reident.workbench.examples import example_network, example_places, example_table
 from reident.workbench.map_plan import Plan
 from reident.workbench.mapping import claims
@@ -242,10 +243,12 @@ class Explorer:
         load = example.code or f"data = explorer.offered[{self.data.value!r}].data"
         given = {name: value for name, value in options.items() if value is not None}
         roles = "".join(f", {name}={value!r}" for name, value in example.roles.items())
+        options_said = [f"{name}={value!r}" for name, value in given.items()]
         return (
             f"import reident as rd\n{load}\n"
-            f'release = rd.protect(data, "release", method={method!r}, options={given!r}{roles})\n'
-            f"verdict = rd.check(release, data{roles}, limit={self.limit.value:g}, tolerate={self.tolerate.value:g})\n"
+            f"data = rd.Dataset(data{roles})\n"
+            f"release = rd.protect(data, rd.Step({', '.join([repr(method), *options_said])}))\n"
+            f"verdict = rd.check(release, data, limit={self.limit.value:g}, tolerate={self.tolerate.value:g})\n"
             "print(verdict.sentence)"
         )
 
@@ -313,9 +316,8 @@ class Explorer:
         try:
             made = make_release(self._microdata(), trial["method"], trial["options"], rng=self.seed)
             found = check(
-                made if made.network is None else made.network,
-                example.data,
-                **example.roles,
+                made,
+                Dataset(example.data, **example.roles),
                 limit=self.limit.value,
                 tolerate=self.tolerate.value,
                 seed=self.seed,

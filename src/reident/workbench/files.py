@@ -112,9 +112,9 @@ def with_places(
     if crs in (None, "EPSG:4326"):
         _refuse_elsewhere(east, north, (-180, -90, 360, 90), "no degrees: for metres a CRS must be named", (lat, lon))
         return _possible(placed, impossible, f"{lat}, {lon}")
-    import pyproj
+    import geopandas as gpd
 
-    degrees, area = degrees_of(east, north, str(crs)), pyproj.CRS(crs).area_of_use
+    degrees, area = degrees_of(east, north, str(crs)), gpd.GeoSeries([], crs=crs).crs.area_of_use
     if area is not None and area.west < area.east:
         around = (area.west - 10, area.south - 10, area.east + 10, area.north + 10)
         why = f"no places in {crs}: is it that, and are north and east not interchanged?"

@@ -10,8 +10,8 @@ import pandas as pd
 
 from reident.base import FloatArray, is_numeric
 from reident.places.points import longitudes_like
-from reident.workbench.cell_audit import exact_ends
 from reident.workbench.columns import decimals_of, round_up
+from reident.workbench.interval_ends import exact_ends
 from reident.workbench.microdata import LAT, LON
 
 __all__ = ["column_loss", "in_form", "public_days", "public_ends", "with_coordinates"]
@@ -47,8 +47,7 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     The grid is 1, 2 or 5 times a power of ten, a thousandth of the column's range (values far apart from the rest
     aside) or a little more, and no finer than the column's own digits: of the data it tells their order of magnitude.
     Where values are themselves multiples of a larger unit, such as rounded to hundreds, the grid is ten times that
-    unit. Where the audit would still take the ends for persons' values, the grid is the next coarser one on which it
-    does not.
+    unit. Where the ends are still persons' values more often than by chance, the next coarser grid is taken.
     """
     values = np.unique(before.dropna().to_numpy(np.float64))
     spread = min(np.ptp(values), _FAR * np.ptp(np.quantile(values, [0.05, 0.95]))) if len(values) else 0.0
@@ -60,7 +59,7 @@ def public_ends(before: pd.Series, after: pd.Series) -> pd.Series:
     if step <= 0:
         return after
     shown = first = _outwards(after, step)
-    while step < spread and exact_ends("", before, shown):
+    while step < spread and exact_ends(before, shown):
         step = round_up(1.5 * step)
         shown = _outwards(after, step)
     return first if step >= spread else shown

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,12 +20,15 @@ from reident.methods.forms import FORMS
 from reident.methods.given import read_public
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import RiskReport, evaluate, own_order
 from reident.workbench.finishing import column_loss
 from reident.workbench.knowledge import PLACE, KnowledgePrice, priced
 from reident.workbench.making import Made, Roles, Step, make
-from reident.workbench.microdata import has_places, in_columns
-from reident.workbench.panel import Panel, knowledge_of, own_order, panel
+from reident.workbench.microdata import in_columns
+from reident.workbench.pipeline import roles_of
 from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.roles import told_of_persons
 
 __all__ = ["PLACE", "ROW", "Bench", "Judged", "Part", "Shown", "Verdicts", "in_all_draws", "step_text", "told_of"]
 
@@ -52,7 +56,7 @@ class Part:
 class Shown:
     """The first draw of a release as its custodian sees it: confidential."""
 
-    panel: Panel
+    panel: RiskReport
     released: Release
     losses: Mapping[str, float]
 
@@ -79,8 +83,7 @@ class Judged:
 class Bench:
     """The data and the rule by which chains are judged."""
 
-    data: Any
-    roles: Roles
+    dataset: Dataset
     others: list[str]
     limit: float
     tolerate: float
@@ -90,10 +93,20 @@ class Bench:
     always: frozenset[str] = frozenset()
     scale: float = 1.0
 
+    @cached_property
+    def data(self) -> Any:
+        """The records, places in ``lat_deg`` and ``lon_deg``, or a geometry."""
+        return self.dataset.frame
+
+    @cached_property
+    def roles(self) -> Roles:
+        """The roles as methods take them."""
+        return roles_of(self.dataset)
+
     @property
     def places(self) -> list[str]:
         """`PLACE` where the records have one."""
-        return [PLACE] if has_places(self.data) else []
+        return [PLACE] if self.dataset.has_places else []
 
     @property
     def protected(self) -> list[str]:
@@ -104,11 +117,11 @@ class Bench:
         """Return a hash of all that a verdict depends on beside the chain: code, data, roles and rule."""
         told = [
             _code.IMPORTED_DIGEST, sorted(_code.versions().items()), self.roles.quasi, self.roles.epsilon_quasi,
-            self.roles.secret, self.roles.household, self.roles.person,
+            self.roles.secret, self.roles.household, self.dataset.schema.single("person"),
             self.others, self.limit, self.tolerate, self.missing,
             self.draws, self.seed, sorted(self.always),
             {name: tree.to_frame().astype(str).to_numpy().tolist() for name, tree in self.roles.hierarchies.items()},
-            sorted(self.roles.public),
+            {name: _digest(given) for name, given in self.roles.public.items()},
         ]  # fmt: skip
         digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
         for _, table in sorted(read_public(self.roles.public).items()):
@@ -208,7 +221,7 @@ class Bench:
     def shown(self, chain: Sequence[Part]) -> Shown:
         """Make and judge the first draw of a chain that passed before."""
         made, released = self._drawn(chain, 0)
-        found = self.panel(released, told=True, enough=self.tolerate)
+        found = self.panel(released, enough=self.tolerate)
         return Shown(found, released, self._all_losses(made, chain))
 
     def _all_losses(self, made: Made, chain: Sequence[Part]) -> dict[str, float]:
@@ -218,45 +231,42 @@ class Bench:
         """Judge a chain in all its draws, as a check with the true pairs and as one without them."""
         draws = self.draws if any("rng" in part.step.entry.signature for part in chain if part.step) else 1
 
-        def judged(drawn: tuple[Made, Release], told: bool, _: int) -> Panel:
-            return self.panel(drawn[1], told=told, enough=self.tolerate)
+        def judged(drawn: tuple[Made, Release], _: int) -> RiskReport:
+            return self.panel(drawn[1], enough=self.tolerate)
 
         row, first = in_all_draws(lambda draw: self._drawn(chain, draw), judged, draws=draws, tolerate=self.tolerate)
         row = self.row_of(chain) | row
         if first is None:
             return Judged(row)
         (made, released), found = first
+        if row["passed"]:  # then costly attacks, too
+            found = self.panel(released, enough=self.tolerate, quick=False)
+            row |= _summary(found, self.tolerate)
         losses, names = self._all_losses(made, chain), self.protected
         row["kept"] = 1 - float(np.mean([losses[name] for name in names])) if names else 0.0
         return Judged(row, Shown(found, released, losses))
 
-    def panel(self, released: Release, *, told: bool, enough: float | None) -> Panel:
-        """Judge a release; not `told`, nobody says whose each record is."""
-        if not told:
-            released = replace(released, table=released.table.reset_index(drop=True))
-        return panel(released, self.known(released, told=told), limit=self.limit, seed=self.seed, enough=enough)
+    def panel(self, released: Release, *, enough: float | None, quick: bool = True) -> RiskReport:
+        """Judge a release."""
+        return evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=quick)
 
-    def known(self, released: Release, *, told: bool) -> Knowledge:
+    def known(self, released: Release) -> Knowledge:
         """Return what the intruder knows."""
-        roles = self.roles
-        return knowledge_of(
-            self.data, released, quasi=roles.known, sensitive=roles.secret,
-            person=roles.person, household=roles.household, weight=roles.weight, hierarchies=roles.hierarchies,
-            told=told, population=None if roles.population is None else roles.population / self.scale,
-        )  # fmt: skip
+        return self.dataset.knowledge(released.table.index.get_indexer(self.dataset.data.index))
 
-    def groups(self, released: Release, judged: Panel) -> list[str]:
+    def groups(self, released: Release, judged: RiskReport) -> list[str]:
         """Say what households and weights add to a verdict."""
-        known = self.known(released, told=True)
+        known = self.known(released)
+        receipt = self.dataset.weights()[1]
         if known.weights is not None:  # each record of a sample stands for more
             known = replace(known, weights=known.weights * self.scale)
-        receipt = "" if self.roles.weight is None else self.roles.weights_receipt
         stands_for = population_of(released, known, judged, self.limit)
-        return [*self.roles.persons_told, *told_of_groups(known, judged, stands_for, self.limit, receipt)]
+        persons = told_of_persons(pd.DataFrame(self.dataset.data), self.dataset.schema.single("person"))
+        return [*persons, *told_of_groups(known, judged, stands_for, self.limit, receipt)]
 
     def plain(self) -> pd.DataFrame:
         """Return the records with their places in two columns."""
-        return in_columns(self.data, "data")
+        return self.dataset.table
 
     def as_they_are(self) -> Release:
         """Return the data as a release."""
@@ -265,20 +275,16 @@ class Bench:
         table = table[[name for name in table.columns if name in named]]
         return Release(form, table.iloc[own_order(table)], "original", {}, len(table))
 
-    def before(self) -> Panel:
+    def before(self) -> RiskReport:
         """Judge the data as they are, until everybody is above the limit."""
-        return self.panel(self.as_they_are(), told=True, enough=1 - 0.5 / max(1, len(self.data)))
+        return self.panel(self.as_they_are(), enough=1 - 0.5 / max(1, len(self.data)))
 
     def priced(self, table: pd.DataFrame) -> KnowledgePrice | None:
         """Return what knowledge is worth with a release of this table, the true pairs known to the judge."""
         released = Release("points" if LAT in table else "table", table, "unknown", {}, len(self.data))
-        names = self.roles.known
-        if not (self.places or names):
+        if not (self.places or self.roles.known):
             return None
-        known = knowledge_of(
-            self.data, released, quasi=names, person=self.roles.person, hierarchies=self.roles.hierarchies, told=True
-        )
-        return priced(released, known, limit=self.limit, rng=self.seed)
+        return priced(released, self.known(released), limit=self.limit, rng=self.seed)
 
 
 class Verdicts:
@@ -306,9 +312,9 @@ class Verdicts:
 
 
 def in_all_draws(
-    drawn: Callable[[int], Drawn], judged: Callable[[Drawn, bool, int], Panel], *, draws: int, tolerate: float
-) -> tuple[dict[str, Any], tuple[Drawn, Panel] | None]:
-    """Judge a candidate with the true pairs and without them, draw by draw, up to the one that refuses it.
+    drawn: Callable[[int], Drawn], judged: Callable[[Drawn, int], RiskReport], *, draws: int, tolerate: float
+) -> tuple[dict[str, Any], tuple[Drawn, RiskReport] | None]:
+    """Judge a candidate draw by draw, up to the one that refuses it.
 
     Returns what its row says of the worst panel, and the first draw with its panel; none, and the reason in the row,
     where a draw could not be made.
@@ -319,23 +325,33 @@ def in_all_draws(
             made = drawn(draw)
         except (DataError, ParameterError) as error:
             return {"passed": False, "reason": str(error)}, None
-        for told in (True, False):
-            found = judged(made, told, draw)
-            first = first or (made, found)
-            worst = found if worst is None or found.share_above_limit > worst.share_above_limit else worst
-            if worst.share_above_limit > tolerate:
-                break
-        if worst is not None and worst.share_above_limit > tolerate:
+        found = judged(made, draw)
+        first = first or (made, found)
+        worst = found if worst is None or found.share_above_limit > worst.share_above_limit else worst
+        if worst.share_above_limit > tolerate:
             break
     assert worst is not None and first is not None  # noqa: PT018
-    share, about = worst.share_above_limit, worst.attacks[worst.attacks["what"] != "link"]
+    return _summary(worst, tolerate), first
+
+
+def _summary(report: RiskReport, tolerate: float) -> dict[str, Any]:
+    """Return what a row of candidates says of a report."""
+    share = report.share_above_limit
     return {
         "share_above_limit": share,
-        "n_above": round(share * len(worst.persons)),
-        "worst": worst.worst,
-        "attack": str(about.loc[about["share_above_limit"].idxmax(), "name"]) if share > 0 else "",
+        "n_above": round(share * len(report.persons)),
+        "worst": report.highest,
+        "attack": report.attack,
         "passed": share <= tolerate,
-    }, first
+    }
+
+
+def _digest(given: Any) -> str:
+    """Return a hash of all of a public input."""
+    if isinstance(given, pd.DataFrame):
+        cells = pd.DataFrame(given).astype(str)
+        return hashlib.sha256(pd.util.hash_pandas_object(cells, index=False).to_numpy().tobytes()).hexdigest()
+    return str(given)
 
 
 def told_of(step: Step) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from reident.methods.outcome import Knowledge
 from reident.methods.persons import in_persons
 from reident.methods.release import LAT, LON, Release
 from reident.tables.agreement import agreement
-from reident.workbench.panel import knowledge_of, panel, read_release
+from reident.workbench.evaluate import evaluate, knowledge_of
 
 __all__ = ["PLACE", "KnowledgePrice", "knowledge_price", "price", "priced"]
 
@@ -66,29 +66,20 @@ class KnowledgePrice:
 
 
 def knowledge_price(
-    release: Any,
-    original: Any,
-    *,
-    quasi: str | Sequence[str],
-    lat: str | None = None,
-    lon: str | None = None,
-    id: str | None = None,  # noqa: A002 (the word of the command line)
-    hierarchies: Mapping[str, Any] | None = None,
-    limit: float = 0.25,
-    max_size: int | None = None,
-    rng: RNGLike = 0,
+    release: Release, dataset: Any = None, *, limit: float = 0.25, max_size: int | None = None, rng: RNGLike = 0
 ) -> KnowledgePrice:
     """Attack a release with each subset of the knowledge that an intruder may have.
 
     Each intruder knows some quasi-identifiers of everybody, exactly, and joins by what the release left of them as it
     was, generalised or rounded; who knows the place too also takes the nearest released place. It tells which column to
-    coarsen: the one that contributes most. What noise changed is no evidence to a join; `attack_panel` has attacks for
-    it.
+    coarsen: the one that contributes most. What noise changed is no evidence to a join; `evaluate` has attacks for it.
 
     Parameters
     ----------
-    release, original, quasi, lat, lon, id, hierarchies
-        As for `attack_panel`; the place, if both files have it, is one more piece of knowledge, `place`.
+    release : Release
+        What `protect` returned, or a release as attacks read it, its index the row numbers of the data set.
+    dataset : Dataset, optional
+        Default: that of the release. The place, if both have it, is one more piece of knowledge, `place`.
     limit : float, default 0.25
         The tolerable risk of a person.
     max_size : int, optional
@@ -101,11 +92,6 @@ def knowledge_price(
     -------
     KnowledgePrice
 
-    Raises
-    ------
-    ParameterError, DataError
-        If a column is absent, or the files do not fit one another.
-
     Notes
     -----
     Contributions are Shapley (1953) values of the game whose players are the columns: exact for up to 8 of them, else
@@ -113,19 +99,17 @@ def knowledge_price(
 
     Examples
     --------
+    >>> from reident.workbench.dataset import Dataset
     >>> people = pd.DataFrame({"age": [30, 30, 30, 41, 41, 52], "sex": list("ffffmm")})
-    >>> found = knowledge_price(people, people, quasi=["age", "sex"], limit=0.4)
-    >>> found.subsets[["known", "share_above_limit"]].round(2).values.tolist()
+    >>> release = Release("table", people, "original", {}, 6)
+    >>> price = knowledge_price(release, Dataset(people, quasi=["age", "sex"]), limit=0.4)
+    >>> price.subsets[["known", "share_above_limit"]].round(2).values.tolist()
     [['age', 0.5], ['sex', 0.33], ['age, sex', 0.5]]
-    >>> found.columns.round(2).values.tolist()
+    >>> price.columns.round(2).values.tolist()
     [['age', 0.33, 0.33], ['sex', 0.17, 0.17]]
     """
     limit = check_real(limit, "limit", low=0, high=1)
-    said = read_release(release, "release", lat, lon, id)
-    known = knowledge_of(
-        original, said, quasi=quasi, lat=lat, lon=lon, id=id, hierarchies=hierarchies, told=isinstance(release, Release)
-    )
-    return price(said, known, limit=limit, max_size=max_size, rng=rng)
+    return price(release, knowledge_of(release, dataset), limit=limit, max_size=max_size, rng=rng)
 
 
 def priced(release: Release, knowledge: Knowledge, *, limit: float = 0.25, rng: RNGLike = 0) -> KnowledgePrice | None:
@@ -201,12 +185,12 @@ def _values(release: Release, knowledge: Knowledge, limit: float, seed: int) -> 
     def placed(known: frozenset[str]) -> dict[str, float]:
         used = [name for name in compared if name in known]
         own = replace(knowledge, known=knowledge.known[[*used, LAT, LON]], quasi=used, n_persons=_PERSONS)
-        found = panel(release, own, limit=limit, names=["nearest_place"], seed=seed)
-        alone, row = value(known - {PLACE}), found.attacks.iloc[0]
+        found = evaluate(release, own, limit=limit, attacks=["nearest_place"], seed=seed)
+        alone, row = value(known - {PLACE}), found.frame.iloc[0]
         return {
             "risk": max(alone["risk"], 0.0 if math.isnan(row["risk"]) else float(row["risk"])),
             "share_above_limit": max(alone["share_above_limit"], found.share_above_limit),
-            "worst": max(alone["worst"], found.worst),
+            "worst": max(alone["worst"], found.highest),
         }
 
     def value(known: frozenset[str]) -> dict[str, float]:

@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, FloatArray, IntArray, ParameterError, Parameters, check_columns, system_rng
-from reident.methods import Entry
-from reident.methods.forms import FORMS, guarantee, lacking, release, touched
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    Parameters,
+    check_columns,
+    is_numeric,
+    system_rng,
+)
+from reident.methods import Entry, find
+from reident.methods.forms import FORMS, lacking, release, touched
 from reident.methods.release import Release
 from reident.places.distances import great_circle_km
 from reident.places.points import read_places, write_places
@@ -21,6 +30,7 @@ from reident.tables.labels import GAP, with_gaps
 from reident.tables.utility import distances_kept, neighbours_kept
 from reident.workbench.finishing import in_form
 from reident.workbench.microdata import LAT, LON, automatic_hierarchy, has_places, located, microdata
+from reident.workbench.promises import counted_guarantee
 
 #: A table with columns changed, their names, and the release they come from.
 _Part = tuple[pd.DataFrame, list[str], Release | None]
@@ -42,13 +52,44 @@ _OTHER_DATA = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Step:
-    """One method of a chain, its checked parameters, and its columns where they are not all that fit."""
+    """One method of a pipeline, its checked parameters, and its columns where they are not all that fit.
+
+    Parameters
+    ----------
+    method : str
+        The name of a registered anonymiser.
+    columns : str or sequence of str, optional
+        Default: all quasi-identifiers that fit.
+    **options
+        Parameters of the method.
+
+    Examples
+    --------
+    >>> Step("mondrian", k=5, columns=["age", "sex"]).settings["k"]
+    5
+    """
 
     entry: Entry
     settings: Mapping[str, Any]
     columns: list[str] | None = None
+
+    def __init__(self, method: str, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
+        entry = find(method, "anonymiser")
+        object.__setattr__(self, "entry", entry)
+        object.__setattr__(self, "settings", entry.check(options))
+        listed = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
+        object.__setattr__(self, "columns", listed)
+
+    @classmethod
+    def of(cls, entry: Entry, settings: Mapping[str, Any], columns: Sequence[str] | None = None) -> Step:
+        """Return a step of an entry of the registry with checked parameters."""
+        step = cls.__new__(cls)
+        object.__setattr__(step, "entry", entry)
+        object.__setattr__(step, "settings", settings)
+        object.__setattr__(step, "columns", None if columns is None else list(columns))
+        return step
 
 
 def settings_of(entry: Entry, values: Mapping[str, Sequence[Any]]) -> list[Parameters]:
@@ -67,11 +108,6 @@ class Roles:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     public: Mapping[str, Any] = field(default_factory=dict)
     further: Sequence[str] = ()
-    weight: str | None = None
-    population: float | None = None
-    weights_receipt: str = ""
-    person: str | None = None
-    persons_told: Sequence[str] = ()
 
     @property
     def known(self) -> list[str]:
@@ -131,7 +167,7 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
     """
     made = Made(data.copy())
     for step in steps:
-        before = len(made.table)
+        before, earlier = len(made.table), made.table
         if step.entry.data == "places":
             told = _move(made, step, roles, rng)
         elif step.entry.data == "table":
@@ -143,6 +179,11 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
             )
         if before and not len(made.table):
             raise DataError(f"`data` must keep a record, got none: {step.entry.name!r} left all {before} out")
+        if "rng" in step.entry.signature and made.matrix_km is None and made.table.equals(earlier):
+            raise DataError(
+                f"`{step.entry.name}` must change a cell, but left all {before} records as they were: use stronger "
+                "parameters"
+            )
         made.done.append(
             {
                 "method": step.entry.name,
@@ -151,10 +192,27 @@ def make(data: Any, steps: Sequence[Step], roles: Roles, *, missing: str = "labe
                 "parameters": {name: value for name, value in step.settings.items() if value is not None},
                 **told,
                 "records_left_out": before - len(made.table),
-                "guarantee": guarantee(step.entry, step.settings),
+                "guarantee": "",
             }
         )
+    for place, (step, done) in enumerate(zip(steps, made.done, strict=True)):
+        later = {name for other in made.done[place + 1 :] for name in other.get("columns", ())}
+        columns = _class_columns(step, done.get("columns", ()), data, roles)
+        done["guarantee"] = counted_guarantee(
+            step.entry, step.settings, columns, pd.DataFrame(made.table),
+            sensitive=roles.sensitive, missing=missing, later=later,
+            left_out=any(other["records_left_out"] for other in made.done[place + 1 :]),
+        )  # fmt: skip
     return made
+
+
+def _class_columns(step: Step, columns: Sequence[str], data: Any, roles: Roles) -> list[str]:
+    """Return the columns of which a step makes classes; none for methods without classes."""
+    if not (step.entry.classes or "k_quasi" in step.entry.signature):
+        return []
+    if "groups" in step.entry.signature:
+        return [name for name in columns if is_numeric(data[name])]
+    return [name for name in columns if "k_quasi" not in step.entry.signature or name not in roles.epsilon_quasi]
 
 
 def _source(entry: Entry, rng: Any) -> Any:
@@ -236,8 +294,8 @@ def _mask(made: Made, step: Step, roles: Roles, missing: str, rng: Any) -> dict[
         least = int(step.settings.get("k") or 1) if classes else 1
         whole = _masked(table[~gaps.any(axis=1)], step, given, rng)
         parts = [whole, (blank if len(blank) >= least else blank.iloc[:0], whole[1], None)]
-    elif missing == "label" and classes:
-        parts = _by_pattern(table, gaps, step, given, rng)
+    elif missing == "label" and (classes or step.entry.classes):
+        parts = _by_pattern(table, gaps, step, given, rng, GAP if classes else np.nan)
     else:
         filled = table.copy()
         for name in quasi:
@@ -279,7 +337,7 @@ def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
     return masked, changed, made
 
 
-def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> list[_Part]:
+def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Roles, rng: Any, label: Any) -> list[_Part]:
     """Treat gaps as a value of their own: a label among categories; where numbers lack, records are classed apart."""
     table = table.copy()
     trees = dict(roles.hierarchies)
@@ -301,7 +359,7 @@ def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Role
         noisy = [name for name in roles.epsilon_quasi if name in left]
         own = replace(roles, quasi=left, epsilon_quasi=noisy, hierarchies=trees)
         masked, changed, made = _masked(rows, step, own, rng)
-        parts.append((masked.assign(**dict.fromkeys(absent, GAP)), [*changed, *absent], made))
+        parts.append((masked.assign(**dict.fromkeys(absent, label)), [*changed, *absent], made))
     return parts
 
 

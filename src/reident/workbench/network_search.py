@@ -14,13 +14,13 @@ from reident.methods import find
 from reident.methods.forms import release
 from reident.methods.release import Release
 from reident.networks.graph import Network, reordered
-from reident.networks.kept import edge_overlap
-from reident.networks.perturbation import naive_anonymise
+from reident.networks.utility import edge_overlap
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import RiskReport, evaluate
 from reident.workbench.judging import ROW, in_all_draws, step_text, told_of
 from reident.workbench.making import Step
 from reident.workbench.map_plan import Plan
 from reident.workbench.microdata import persons_of
-from reident.workbench.panel import Panel, knowledge_of, panel, read_release
 from reident.workbench.searching import Search
 
 __all__ = ["MOST_NODES", "search_network"]
@@ -34,15 +34,14 @@ def search_network(
 ) -> Search | None:
     """Judge the releases of a network's map, those that keep most edges first, until one passes in all its draws.
 
-    As `search_release` does for records: with the true pairs known to the judge, and without; other names alone are
-    judged first. ``kept`` is the share of the edges of either network that both have, in the first draw. None beyond
-    `MOST_NODES`.
+    As `search_release` does for records; other names alone are judged first. ``kept`` is the share of the edges of
+    either network that both have, in the first draw. None beyond `MOST_NODES`.
     """
     if plan.data.network.n_nodes > MOST_NODES:
         return None
     judge = _Judge(plan, limit, tolerate, seed)
-    steps = [Step(find("naive"), {})]
-    steps += [Step(find(one["method"]), one["options"]) for one in plan.settings[1:] if one["method"] != "naive"]
+    steps = [Step.of(find("naive"), {})]
+    steps += [Step.of(find(one["method"]), one["options"]) for one in plan.settings[1:] if one["method"] != "naive"]
     kept = np.array([judge.kept(step) for step in steps])
     rows: list[dict[str, Any]] = []
     found: tuple[Step, Release] | None = None
@@ -56,12 +55,12 @@ def search_network(
                 found = steps[place], first
                 break
     told = pd.DataFrame(rows, columns=ROW)
-    before = judge.panel(read_release(plan.data.network, "data"), told=True)
+    before = judge.panel(judge.as_it_is())
     search = Search(told, before, judge.persons, [], len(steps), draws)
     if found is None:
         return search
     step, made = found
-    after = judge.panel(made, told=True)
+    after = judge.panel(made)
     return replace(search, chain=[told_of(step)], after=after, released=made.table, advised=rows[-1])
 
 
@@ -70,12 +69,13 @@ class _Judge:
 
     def __init__(self, plan: Plan, limit: float, tolerate: float, seed: int) -> None:
         self.data, self.limit, self.tolerate, self.seed = plan.data, limit, tolerate, seed
-        self.persons = persons_of(plan.data.network)
+        self.persons, self.dataset = persons_of(plan.data.network), Dataset(plan.data.network)
 
     def made(self, step: Step, draw: int) -> Release:
         """Draw a release; the rows of its table name whose node each is."""
         made = release(self.data, step.entry.name, step.settings, rng=np.random.default_rng([self.seed, draw]))
-        return replace(made, table=made.table[[]])
+        rows = self.dataset.names.get_indexer(made.table.index)
+        return replace(made, table=pd.DataFrame(index=pd.Index(rows)))
 
     def kept(self, step: Step) -> float:
         """Return the share of edges in common; 0 where the release cannot be made."""
@@ -84,24 +84,26 @@ class _Judge:
         except (DataError, ParameterError):
             return 0.0
         assert isinstance(made.network, Network)
-        return edge_overlap(
-            self.data.network, reordered(made.network, np.arange(len(made.table)), list(made.table.index))
-        )
+        names = list(self.dataset.names[made.table.index])
+        return edge_overlap(self.data.network, reordered(made.network, np.arange(len(names)), names))
 
-    def panel(self, released: Release, *, told: bool, enough: float | None = None, draw: int = 0) -> Panel:
-        """Judge a release; not `told`, its nodes are renamed and nobody says who is who."""
-        if not told:
-            network = naive_anonymise(released.network, rng=np.random.default_rng([self.seed, draw, 1])).network
-            released = replace(released, table=pd.DataFrame(index=pd.RangeIndex(network.n_nodes)), network=network)
-        known = knowledge_of(self.persons, released, network=self.data.network, told=told)
-        return panel(released, known, limit=self.limit, seed=self.seed, enough=enough)
+    def as_it_is(self) -> Release:
+        """Return the network as a release."""
+        network = self.data.network
+        return Release("network", pd.DataFrame(index=pd.RangeIndex(network.n_nodes)), "original", {}, network.n_nodes,
+                       network=network)  # fmt: skip
+
+    def panel(self, released: Release, *, enough: float | None = None) -> RiskReport:
+        """Judge a release."""
+        report = evaluate(released, self.dataset, limit=self.limit, seed=self.seed, enough=enough, quick=True)
+        return replace(report, persons=report.persons.set_axis(self.dataset.names[report.persons.index]))
 
     def row(self, step: Step, draws: int) -> tuple[dict[str, Any], Release | None]:
         """Return what was found of a candidate, and its first draw if all passed."""
         told: dict[str, Any] = {"chain": step_text(step), "withheld": "", "reason": ""}
 
-        def judged(made: Release, told: bool, draw: int) -> Panel:
-            return self.panel(made, told=told, enough=self.tolerate, draw=draw)
+        def judged(made: Release, _: int) -> RiskReport:
+            return self.panel(made, enough=self.tolerate)
 
         row, first = in_all_draws(lambda draw: self.made(step, draw), judged, draws=draws, tolerate=self.tolerate)
         return told | row, first[0] if first is not None and row["passed"] else None

@@ -11,7 +11,7 @@ from reident.methods.outcome import Knowledge
 from reident.methods.persons import in_persons
 from reident.methods.release import Release
 from reident.tables.individual_risk import individual_risk
-from reident.workbench.panel import Panel
+from reident.workbench.evaluate import RiskReport
 
 __all__ = ["Population", "population_of", "told_of_groups"]
 
@@ -57,7 +57,7 @@ def _told(share: float) -> str:
     return "less than 0.1%" if 0 < share < 0.001 else f"{share:.1%}"
 
 
-def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: float) -> Population | None:
+def population_of(release: Release, knowledge: Knowledge, judged: RiskReport, limit: float) -> Population | None:
     """Return what a release means for the population; None without weights or persons."""
     if knowledge.weights is None or judged.persons.empty:
         return None
@@ -79,7 +79,7 @@ def population_of(release: Release, knowledge: Knowledge, judged: Panel, limit: 
 
 
 def told_of_groups(
-    knowledge: Knowledge, judged: Panel, stands_for: Population | None, limit: float, receipt: str = ""
+    knowledge: Knowledge, judged: RiskReport, stands_for: Population | None, limit: float, receipt: str = ""
 ) -> list[str]:
     """Say what households and weights add, a sentence each, after what was changed in the weights."""
     told = [] if stands_for is None else [*filter(None, [receipt]), stands_for.sentence(limit)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,56 +52,89 @@ def protect(
     Columns that no option names are left out. Random numbers come from the operating system and are not kept. With a
     method for networks the file is an edge list (or GraphML, GEXF, GML, Pajek).
     """
+    from dataclasses import replace
+
     from reident.base import ParameterError
     from reident.methods import find
-    from reident.workbench.files import WRITTEN
+    from reident.workbench.dataset import Dataset, dataset_of
     from reident.workbench.hierarchies import read_form
-    from reident.workbench.protecting import protect as run
+    from reident.workbench.pipeline import Pipeline, Step
+    from reident.workbench.pipeline import protect as run
+    from reident.workbench.recipe import recipe_of
 
+    if (method is None) == (recipe is None):
+        raise ParameterError("`method` or `recipe` must be given, one of them")
     entry = find(method, "anonymiser") if method else None
-    options = None if entry is None else dict(_option(entry, text) for text in option or [])
-    of_records: dict[str, Any] = {
-        "hierarchies": dict(map(read_form, hierarchy or [])), "missing": missing_values, "household": household,
-        "person": person, "crs": crs, "quasi": common.listed(quasi), "lat": lat, "lon": lon,
-        "sensitive": common.listed(sensitive), "epsilon_quasi": common.listed(epsilon_quasi),
-        "keep": common.listed(keep), "public": common.public_inputs(area, candidates, public, lat, lon),
+    options = {} if entry is None else dict(_option(entry, text) for text in option or [])
+    of_records = {
+        "quasi": quasi, "sensitive": sensitive, "epsilon_quasi": epsilon_quasi, "lat": lat, "lon": lon, "crs": crs,
+        "keep": keep, "area": area, "candidates": candidates, "public": public, "hierarchies": hierarchy,
+        "missing": missing_values, "household": household, "person": person,
     }  # fmt: skip
     if entry is not None and entry.data == "network":
         if file is None:
             raise ParameterError(f"`file` must be given: {method} protects the network in it")
-        network = common.network_file(file, ends, names)
-        _tell_network(run(network, out, method=method, options=options, **of_records))
+        _refuse_unused(of_records)
+        network = Dataset(common.network_file(file, ends, names))
+        _tell_network(run(network, Step.of(entry, entry.check(options))), out)
         return
     if ends:
         raise ParameterError(f"`ends` must be left out where no network is released, got {ends!r}")
     opened, told = common.open_or_recipe(file, recipe, names=common.listed(names))
     if recipe is not None and told.ends:
-        _tell_network(run(opened, out, recipe=told, **of_records))
+        _refuse_unused(of_records)
+        _tell_network(run(dataset_of(opened, told), told), out)
         return
-    suffix = f".{opened.source['kind']}" if f".{opened.source['kind']}" in WRITTEN else ".csv"
-    made = run(
-        opened, out, method=method, recipe=None if recipe is None else told, options=options,
-        keep_identifiers=keep_identifiers, suffix=suffix, **of_records,
-    )  # fmt: skip
-    _tell(made, opened)
-    _say_where(made)
+    more: dict[str, Any] = {
+        "hierarchies": dict(map(read_form, hierarchy or [])),
+        "epsilon_quasi": common.listed(epsilon_quasi),
+        "public": common.public_inputs(area, candidates, public, lat, lon),
+    }
+    kept = common.listed(keep)
+    if entry is None:
+        dataset, pipeline = dataset_of(opened, told, **more), Pipeline.of(told)
+    else:
+        plain = replace(recipe_of(opened, str(file)), columns={}, places=None)
+        dataset, pipeline = dataset_of(opened, plain, **more), Pipeline([Step.of(entry, entry.check(options))])
+    stated = {
+        "quasi": common.listed(quasi) or None, "sensitive": common.listed(sensitive) or None, "household": household,
+        "person": person,
+    }  # fmt: skip
+    given: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
+    dataset = dataset.with_roles(**given, lat=lat, lon=lon, crs=crs) if given or lat or lon or crs else dataset
+    policy = missing_values or pipeline.missing
+    pipeline = replace(pipeline, missing=policy, keep=list(dict.fromkeys([*pipeline.keep, *kept])))
+    release = run(dataset, pipeline, keep_identifiers=keep_identifiers)
+    _tell(release.manifest, opened)
+    _say_where(release.save(out))
 
 
-def _tell_network(made: Path) -> None:
-    told = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
+def _refuse_unused(options: dict[str, Any]) -> None:
+    """Refuse options that say something of records where relations are released."""
+    from reident.base import ParameterError
+
+    for name, value in options.items():
+        if value:
+            raise ParameterError(f"`{name}` must be left out for a network: it says something of records")
+
+
+def _tell_network(release: Any, out: Path) -> None:
+    told = release.manifest
     given = ", ".join(f"{name}={value}" for name, value in told["parameters"].items())
     print(f"{told['method']}: {given}\n{told['nodes_released']} nodes, {told['edges_released']} edges released")
     print(f"guaranteed: {told['guarantee']}")
-    _say_where(made)
+    _say_where(release.save(out))
 
 
 def _say_where(made: Path) -> None:
+    from reident.workbench.pipeline import pairs_path
+
     print(f"release: {made.resolve()}: {', '.join(sorted(path.name for path in made.iterdir()))}")
+    print(f"pairs of records, confidential, for reident check: {pairs_path(made)}")
 
 
-def _tell(made: Path, opened: Any) -> None:
+def _tell(manifest: Any, opened: Any) -> None:
     """Print what a release did, what it dropped, and what each column lost."""
-    manifest = json.loads((made / "manifest.json").read_text(encoding="utf-8"))
     for step in manifest.get("chain") or [manifest]:
         given = ", ".join(f"{name}={value}" for name, value in step["parameters"].items())
         print(f"{step['method']}: {given}")

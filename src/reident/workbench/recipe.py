@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Recipe", "read_recipe", "recipe_of"]
 
+#: Roles of released columns that the original lacks: what `--new` and `--derived` of `reident check` say.
+DECLARED = ("new", "derived")
 _READING = ("separator", "decimal", "encoding", "sheet", "layer", "crs", "missing", "text", "names")
 
 
@@ -35,7 +37,9 @@ class Recipe:
     reading : mapping
         The options of `open_file` that read it.
     columns : mapping of str to mapping
-        Column -> ``role`` (a key of `reident.workbench.roles.ROLES`), ``type``, and where wanted ``hierarchy``.
+        Column -> ``role`` (a key of `reident.workbench.roles.ROLES`), ``type``, and where wanted ``hierarchy`` and
+        ``called``, its name in a release. A released column that the original lacks has the role "new" (``word:
+        random`` for one drawn at random) or "derived".
     places : mapping or None
         ``lat``, ``lon``, ``crs`` of the columns with places, and where wanted ``impossible``, "leave out" or "refuse";
         None for none or a geometry.
@@ -294,7 +298,9 @@ def read_recipe(path: str | Path) -> Recipe:
     recipe = Recipe(**{name: value for name, value in told.items() if value is not None})
     for column, roles in check_mapping(recipe.columns, "columns").items():
         check_text(column, "columns", optional=False)
-        check_choice(check_mapping(roles, f"columns: {column}").get("role", "other"), f"role of {column}", tuple(ROLES))
+        check_choice(
+            check_mapping(roles, f"columns: {column}").get("role", "other"), f"role of {column}", (*ROLES, *DECLARED)
+        )
     recipe = replace(recipe, columns={name: _beside(told, Path(path).parent) for name, told in recipe.columns.items()})
     for name in check_mapping(recipe.reading, "reading"):
         check_choice(name, "reading", _READING)

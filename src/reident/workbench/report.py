@@ -20,10 +20,10 @@ from reident.plotting import save_figure
 from reident.plotting.interactive import ru_map_part
 from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import frontier
+from reident.workbench.evaluate import RiskReport
 from reident.workbench.judging import step_text
 from reident.workbench.making import Step
 from reident.workbench.map_plan import worst_attack
-from reident.workbench.panel import Panel
 from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
 from reident.workbench.searching import Search
 
@@ -106,7 +106,7 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     found, chosen, said = assessment.search, main_map(assessment.maps), assessment.sentence
     both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
-    asked = None if not run else run[-1][1].attacks
+    asked = None if not run else run[-1][1].frame
     protect = ""
     if found is not None and found.passed and recipe:
         named = shlex.quote(recipe)
@@ -135,14 +135,14 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counts(panel: Panel) -> dict[str, Any]:
+def _counts(panel: RiskReport) -> dict[str, Any]:
     n, share = len(panel.persons), panel.share_above_limit
-    return {"n": n, "n_above": round(share * n), "share": f"{share:.1%}", "worst": f"{panel.worst:.1%}"}
+    return {"n": n, "n_above": round(share * n), "share": f"{share:.1%}", "worst": f"{panel.highest:.1%}"}
 
 
-def _run(panel: Panel) -> pd.DataFrame:
+def _run(panel: RiskReport) -> pd.DataFrame:
     shown = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
-    return panel.attacks.loc[panel.attacks["reason"] == "", [*shown, "assumption"]]
+    return panel.frame.loc[panel.frame["reason"] == "", [*shown, "assumption"]]
 
 
 def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
@@ -163,7 +163,7 @@ def with_refusals(frame: pd.DataFrame, *searches: Search | None) -> pd.DataFrame
         refused = found.judged[~found.judged["passed"].astype(bool)]
         why |= dict(zip(refused["chain"], refused["attack"], strict=True))
     told = [
-        why.get(step_text(Step(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
+        why.get(step_text(Step.of(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
         for method, setting in zip(frame["method"], frame["setting"], strict=True)
     ]
     return frame.assign(refused=pd.Series(told, index=frame.index, dtype=object))

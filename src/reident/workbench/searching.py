@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from reident._old_sweep._progress import Progress
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import RiskReport
 from reident.workbench.judging import PLACE, ROW, Bench, Judged, Part, Verdicts, told_of
 from reident.workbench.knowledge import KnowledgePrice
-from reident.workbench.making import Roles, Step
-from reident.workbench.panel import Panel
+from reident.workbench.making import Step
 
 __all__ = ["DRAWS", "MOST_JUDGED", "PLACE", "Search", "search_release"]
 
@@ -36,7 +36,7 @@ class Search:
         ``withheld`` (columns), ``kept`` (mean share of its columns that a release keeps), ``share_above_limit``,
         ``n_above``, ``worst``, ``attack`` (that puts most persons above the limit), ``passed``, ``reason`` (why it
         could not be made).
-    before : Panel
+    before : RiskReport
         The data as they are.
     original : DataFrame
         The records that were judged, places in ``lat_deg`` and ``lon_deg``. Confidential.
@@ -56,7 +56,7 @@ class Search:
         The advised steps as a recipe has them; empty, as all below is, where nothing passed.
     withhold : list of str
         The columns that the advised release leaves out.
-    after : Panel or None
+    after : RiskReport or None
         The advised release, in the first draw.
     released : DataFrame or GeoDataFrame or None
         Its first draw: the index tells the records of the data. Confidential.
@@ -67,7 +67,7 @@ class Search:
     """
 
     candidates: pd.DataFrame
-    before: Panel
+    before: RiskReport
     original: pd.DataFrame
     known: list[str]
     n_chains: int
@@ -78,7 +78,7 @@ class Search:
     price_after: KnowledgePrice | None = None
     chain: list[dict[str, Any]] = field(default_factory=list)
     withhold: list[str] = field(default_factory=list)
-    after: Panel | None = None
+    after: RiskReport | None = None
     released: Any = None
     losses: Mapping[str, float] = field(default_factory=dict)
     advised: Mapping[str, Any] = field(default_factory=dict)
@@ -107,9 +107,8 @@ class Search:
 
 
 def search_release(
-    data: Any,
+    dataset: Dataset,
     slots: Sequence[Sequence[Step | None]],
-    roles: Roles,
     *,
     others: Sequence[str] = (),
     limit: float = 0.25,
@@ -125,16 +124,14 @@ def search_release(
     """Judge the chains that the slots allow, the most useful first, until one passes.
 
     A chain takes one step of each slot; a slot that may be None withholds its columns. A release passes if at most the
-    tolerated share of persons is above the limit under every attack that `check` would run, both with the true pairs
-    known to the judge and without, in each of the draws. A release has the evidence of its parts: where one part, by
-    itself, is refused, no chain with it is judged.
+    tolerated share of persons is above the limit under every attack that `check` would run, in each of the draws;
+    costly attacks meet the first draw of a release that passed the others. A release has the evidence of its parts:
+    where one part, by itself, is refused, no chain with it is judged.
 
     Parameters
     ----------
-    data : DataFrame or GeoDataFrame
-        The records; places in ``lat_deg`` and ``lon_deg``, or a geometry. Not modified.
+    dataset : Dataset
     slots : sequence of sequence of Step or None
-    roles : Roles
     others : sequence of str
         Columns released as they are.
     limit, tolerate, missing, seed
@@ -150,12 +147,11 @@ def search_release(
     progress : bool
         Show how many chains are settled.
     """
-    data = data.set_axis(np.arange(len(data)), axis=0)
-    bench = Bench(data, roles, list(others), limit, tolerate, missing, draws, seed)
+    bench = Bench(dataset, list(others), limit, tolerate, missing, draws, seed)
     parts = [[bench.part(step, slot) for step in slot] for slot in slots]
     touched = [column for slot in parts for column in dict.fromkeys(c for part in slot for c in part.columns)]
     # Columns that no slot is about are released as they are.
-    bench = replace(bench, always=frozenset(set(roles.quasi) - set(touched)), scale=scale)
+    bench = replace(bench, always=frozenset(set(dataset.quasi) - set(touched)), scale=scale)
     chains = sorted(itertools.product(*parts), key=bench.promise, reverse=True)
     chains = [chain for chain in chains if any(part.step for part in chain)]
     apart = len(touched) == len(set(touched))  # else a part alone may be weaker than with another one on its columns

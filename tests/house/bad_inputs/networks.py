@@ -46,7 +46,6 @@ GOOD = {
     'random_non_edges': dict(graph=GRAPH, n=2),
     'read_graph': dict(path="absent.csv"),
     'recover': dict(released=GRAPH, plan=PLAN),
-    'score_threshold': dict(added=[1.0, 2.0], original=[3.0]),
     'write_graph': dict(graph=GRAPH, path="g.csv"),
 }
 
@@ -217,10 +216,6 @@ BAD = [
     ('recover', ParameterError, '`edge_slack` must be at least 0, got -1', dict(edge_slack=-1)),
     ('recover', ParameterError, '`max_found` must be at least 2, got 0', dict(max_found=0)),
     ('recover', ParameterError, '`node_limit` must be at least 1, got 0', dict(node_limit=0)),
-    ('score_threshold', ParameterError, '`added` and `original` must both hold scores: a threshold separates two kinds', dict(added=[])),
-    ('score_threshold', DataError, "`original` must hold numbers only: could not convert string to float: 'a'", dict(original=["a"])),
-    ('score_threshold', DataError, '`original` must be finite, got nan at position 0 (1 s', dict(original=[NAN])),
-    ('score_threshold', ParameterError, '`cost` must lie in [0, inf) and be finite, got -1', dict(cost=-1)),
     ('write_graph', DataError, '`graph` must be a networkx Graph, a scipy sparse matrix, a path or a Network, got int', dict(graph=3)),
     ('write_graph', ParameterError, "`path` must end in one of .csv, .gml, .net, .paj, .mtx, .graphml, .gexf (optionally .gz or .bz2), got 'g.docx'", dict(path="g.docx")),
     ('write_graph', DataError, "`path` must lie in a folder that exists, got 'absent/folder/g.csv'", dict(path="absent/folder/g.csv")),

@@ -69,12 +69,6 @@ def bit(v):
 
 
 @jit
-def has_bit(row, v):
-    """Tell whether vertex `v` is in the set."""
-    return (row[v >> 6] >> np.uint64(v & 63)) & ONE != ZERO
-
-
-@jit
 def count_bits(row):
     """Return how many vertices are in the set."""
     total = 0
@@ -90,40 +84,6 @@ def count_shared(row, other):
     for w in range(row.shape[0]):
         total += popcount(row[w] & other[w])
     return total
-
-
-@jit
-def is_empty(row):
-    """Tell whether no vertex is in the set."""
-    for w in range(row.shape[0]):
-        if row[w] != ZERO:
-            return False
-    return True
-
-
-@jit
-def list_bits(row, out):
-    """Write the members of a set into `out`, ascending, and return how many there are."""
-    n = 0
-    for w in range(row.shape[0]):
-        word = row[w]
-        while word != ZERO:
-            out[n] = (w << 6) + lowest_bit(word)
-            n += 1
-            word &= word - ONE
-    return n
-
-
-@jit
-def pack_rows(dense):
-    """Pack the rows of a boolean matrix."""
-    n = dense.shape[0]
-    bits = np.zeros((n, (dense.shape[1] + 63) >> 6), dtype=np.uint64)
-    for i in range(n):
-        for j in range(dense.shape[1]):
-            if dense[i, j]:
-                bits[i, j >> 6] |= bit(j)
-    return bits
 
 
 @jit

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put
 from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import (
     ONE,
     ZERO,
     count_bits,
     highest_bit,
-    is_empty,
     lowest_bit,
     popcount,
 )
@@ -60,14 +58,17 @@ def count_colours(rows, members):
     uncoloured = members.copy()
     free = np.empty(words, dtype=np.uint64)
     colours = 0
-    while not is_empty(uncoloured):
+    n_left = count_bits(members)
+    while n_left > 0:
         colours += 1
-        put(free, uncoloured)
+        for w in range(words):
+            free[w] = uncoloured[w]
         for w in range(words):
             while free[w] != ZERO:
                 b = lowest_bit(free[w])
                 free[w] &= free[w] - ONE
                 uncoloured[w] &= ~(ONE << np.uint64(b))
+                n_left -= 1
                 row = rows[(w << 6) + b]
                 for x in range(w, words):
                     free[x] &= ~row[x]
@@ -234,8 +235,6 @@ def branching_set(rows, members, need, space, branch):
         marks[_SIZE, k] = size
         if size == 0:
             return
-    if is_empty(uncoloured):
-        return
     coloured = classes.shape[0] - 2
     for w in range(wide):
         classes[coloured, w] = members[w] & ~uncoloured[w] if w < words else ZERO

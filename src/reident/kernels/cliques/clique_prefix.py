@@ -69,31 +69,6 @@ def _filter_list(starts, prefixes, members, n_members, need, marked, place, coun
 
 
 @jit
-def _second_list(starts, prefixes, i, need, marked):
-    """Tell whether some neighbour of vertex i in its prefix shares `need` smaller neighbours with it.
-
-    The second largest member of a clique does: the cheapest test, which nearly every vertex fails.
-    """
-    members = prefixes[starts[i] : starts[i + 1]]
-    for k in range(members.shape[0]):
-        marked[members[k]] = 1
-    found = False
-    for k in range(members.shape[0]):
-        u = members[k]
-        if starts[u + 1] - starts[u] < need:
-            continue
-        inside = 0
-        for p in range(starts[u], starts[u + 1]):
-            inside += marked[prefixes[p]]
-        if inside >= need:
-            found = True
-            break
-    for k in range(members.shape[0]):
-        marked[members[k]] = 0
-    return found
-
-
-@jit
 def survivors_lists(starts, prefixes, low, high, target):
     """Return, for vertices low..high-1, the size of the filtered prefix; zero: no clique of `target` ends there."""
     n = starts.shape[0] - 1
@@ -104,10 +79,28 @@ def survivors_lists(starts, prefixes, low, high, target):
     left = np.zeros(high - low, dtype=np.int64)
     for i in range(low, high):
         n_members = starts[i + 1] - starts[i]
-        if n_members < target - 1 or not _second_list(starts, prefixes, i, target - 2, marked):
+        if n_members < target - 1:
             continue
         for k in range(n_members):
             members[k] = prefixes[starts[i] + k]
+            marked[members[k]] = 1
+        # The second largest member of a clique shares `target - 2` smaller neighbours with vertex i: the cheapest test,
+        # which nearly every vertex fails.
+        found = False
+        for k in range(n_members):
+            u = members[k]
+            if starts[u + 1] - starts[u] < target - 2:
+                continue
+            inside = 0
+            for p in range(starts[u], starts[u + 1]):
+                inside += marked[prefixes[p]]
+            if inside >= target - 2:
+                found = True
+                break
+        for k in range(n_members):
+            marked[members[k]] = 0
+        if not found:
+            continue
         left[i - low] = _filter_list(starts, prefixes, members, n_members, target - 1, marked, place, counts)
     return left
 
@@ -183,7 +176,7 @@ def survivors_bits(bits, low, high, target):
             members[w] = bits[i, w]
         if i & 63:
             members[words - 1] &= (ONE << np.uint64(i & 63)) - ONE
-        # Some member of the prefix must share `target - 2` smaller neighbours with vertex i (see `_second_list`).
+        # Some member of the prefix must share `target - 2` smaller neighbours with vertex i (see `survivors_lists`).
         found = False
         w = 0
         while w < words and not found:

@@ -1,76 +1,24 @@
-"""Groups that no few edges take apart: the maximal k-edge-connected subgraphs."""
+"""The two steps of finding k-edge-connected groups: peeling and scanning."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put
 from reident.kernels._numba import jit
 
 
 @jit
-def edge_connected_groups(u, v, n, k):
-    """Return a label for each of n nodes: equal labels where a maximal k-edge-connected subgraph holds both.
-
-    Parameters
-    ----------
-    u, v : ndarray of int32
-        The edges, each once.
-    n, k : int
-        Nodes; how many edges must be cut to take a group apart, at least 1.
-
-    Notes
-    -----
-    Edges at nodes with fewer than k are peeled off. Then nodes are scanned in the order of most edges to those scanned
-    (Nagamochi and Ibaraki, 1992): a node that k edges join to them is k-edge-connected to the one scanned when it
-    reached k, and both are merged. A merged node with fewer than k edges to others is cut off, and all begins anew,
-    as what held together by edges that are gone may not any more. Time O(edges + n k) a scan; a few scans a cut.
-    """
-    alive = np.ones(u.shape[0], np.bool_)
-    group = numbers(n)
-    while True:
-        _peel(u, v, alive, n, k)
-        put(group, numbers(n))
-        while _merge(u, v, alive, group, k):
-            pass
-        if not _cut(u, v, alive, group, k):
-            return group
-
-
-@jit
-def _rows(u, v, alive, group):
-    """Return pointers and neighbours of the merged nodes, an edge as often as it is there."""
-    n = group.shape[0]
-    indptr = np.zeros(n + 1, np.int64)
-    for e in range(u.shape[0]):
-        if alive[e] and group[u[e]] != group[v[e]]:
-            indptr[group[u[e]] + 1] += 1
-            indptr[group[v[e]] + 1] += 1
-    for i in range(n):
-        indptr[i + 1] += indptr[i]
-    fill = indptr[:-1].copy()
-    indices = np.empty(indptr[n], np.int64)
-    for e in range(u.shape[0]):
-        a = group[u[e]]
-        b = group[v[e]]
-        if alive[e] and a != b:
-            indices[fill[a]] = b
-            fill[a] += 1
-            indices[fill[b]] = a
-            fill[b] += 1
-    return indptr, indices
-
-
-@jit
-def _peel(u, v, alive, n, k):
-    """Take out the edges at nodes that have fewer than k, and at those that this leaves with fewer."""
-    indptr, indices = _rows(u, v, alive, numbers(n))
-    degree = indptr[1:] - indptr[:-1]
-    gone = degree < k
+def peel(indptr, indices, k):
+    """Return which nodes are left when those with fewer than k edges are taken out, again and again."""
+    n = indptr.shape[0] - 1
+    degree = np.empty(n, np.int64)
+    kept = np.ones(n, np.bool_)
     waiting = np.empty(n, np.int64)
     m = 0
     for i in range(n):
-        if gone[i]:
+        degree[i] = indptr[i + 1] - indptr[i]
+        if degree[i] < k:
+            kept[i] = False
             waiting[m] = i
             m += 1
     at = 0
@@ -80,25 +28,29 @@ def _peel(u, v, alive, n, k):
         for p in range(indptr[node], indptr[node + 1]):
             other = indices[p]
             degree[other] -= 1
-            if not gone[other] and degree[other] < k:
-                gone[other] = True
+            if kept[other] and degree[other] < k:
+                kept[other] = False
                 waiting[m] = other
                 m += 1
-    for e in range(u.shape[0]):
-        if gone[u[e]] or gone[v[e]]:
-            alive[e] = False
+    return kept
 
 
 @jit
-def _merge(u, v, alive, group, k):
-    """Scan once; merge who k edges join to those scanned with who brought the k-th. Tell whether any were."""
-    n = group.shape[0]
-    indptr, indices = _rows(u, v, alive, group)
+def scan(indptr, indices, k):
+    """Scan once; merge nodes that k edges join to those scanned with the node that brought the k-th.
+
+    Returns the smallest node that each is merged with, and whether any were merged.
+    """
+    n = indptr.shape[0] - 1
     reached = np.zeros(n, np.int64)
     scanned = np.zeros(n, np.bool_)
-    root = numbers(n)
+    root = np.empty(n, np.int64)
+    for i in range(n):
+        root[i] = i
     # Stacks by the number of edges to the scanned, at most k; a node lies in each that it has passed.
-    top = np.full(k + 1, -1, np.int64)
+    top = np.empty(k + 1, np.int64)
+    for level in range(k + 1):
+        top[level] = -1
     below = np.empty(indices.shape[0], np.int64)
     entry = np.empty(indices.shape[0], np.int64)
     used = 0
@@ -117,8 +69,13 @@ def _merge(u, v, alive, group, k):
                 reached[other] += 1
                 at = min(reached[other], k)
                 if reached[other] >= k:
-                    a = _root(root, node)
-                    b = _root(root, other)
+                    a, b = node, other
+                    while root[a] != a:
+                        root[a] = root[root[a]]
+                        a = root[a]
+                    while root[b] != b:
+                        root[b] = root[root[b]]
+                        b = root[b]
                     if a != b:
                         root[max(a, b)] = min(a, b)
                         merged = True
@@ -137,33 +94,7 @@ def _merge(u, v, alive, group, k):
                 top[level] = below[top[level]]
                 if not scanned[candidate] and min(reached[candidate], k) == level:
                     node = candidate
-    if merged:
-        for i in range(n):
-            group[i] = _root(root, group[i])
-    return merged
-
-
-@jit
-def _root(root, node):
-    while root[node] != node:
-        root[node] = root[root[node]]
-        node = root[node]
-    return node
-
-
-@jit
-def _cut(u, v, alive, group, k):
-    """Take out the edges of merged nodes that have fewer than k to others; tell whether there were any."""
-    crossing = np.zeros(group.shape[0], np.int64)
-    for e in range(u.shape[0]):
-        if alive[e] and group[u[e]] != group[v[e]]:
-            crossing[group[u[e]]] += 1
-            crossing[group[v[e]]] += 1
-    cut = False
-    for e in range(u.shape[0]):
-        a = group[u[e]]
-        b = group[v[e]]
-        if alive[e] and a != b and (crossing[a] < k or crossing[b] < k):
-            alive[e] = False
-            cut = True
-    return cut
+    # A root is the smallest of its nodes, so those before are settled.
+    for i in range(n):
+        root[i] = root[root[i]]
+    return root, merged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import fill, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 
 
@@ -19,28 +19,6 @@ def _group(d, total, start, end, both):
     above = total[middle] - total[start] - value * (middle - start)
     below = value * (end - middle) - (total[end] - total[middle])
     return value, above + below
-
-
-@jit
-def _odd_shift(first, last, start, end, both, value, highest):
-    """Return the cheapest change of an odd group's degree by one, and what it costs (0, 0 where none is allowed)."""
-    size = end - start
-    if not both:
-        if value < highest:
-            return 1, size
-        return 0, 0
-    middle = start + size // 2
-    larger = max(first[middle], start) - start
-    smaller = end - min(last[middle] + 1, end)
-    shift = 0
-    price = 0
-    if value < highest:
-        shift = 1
-        price = size - 2 * larger
-    if value > 0 and (shift == 0 or size - 2 * smaller < price):
-        shift = -1
-        price = size - 2 * smaller
-    return shift, price
 
 
 @jit
@@ -80,7 +58,18 @@ def anonymise_sequence(d, k, both, even, highest):
                     size_of[end, target] = size
                     shift_of[end, target] = 0
             if even and size & 1:
-                shift, extra = _odd_shift(first, last, start, end, both, value, highest)
+                # The cheapest change of an odd group's degree by one, and what it costs; 0 where none is allowed.
+                shift = extra = 0
+                if not both and value < highest:
+                    shift, extra = 1, size
+                if both:
+                    middle = start + size // 2
+                    larger = max(first[middle], start) - start
+                    smaller = end - min(last[middle] + 1, end)
+                    if value < highest:
+                        shift, extra = 1, size - 2 * larger
+                    if value > 0 and (shift == 0 or size - 2 * smaller < extra):
+                        shift, extra = -1, size - 2 * smaller
                 if shift != 0:
                     for state in range(2):
                         price = best[start, state] + cost + extra
@@ -99,7 +88,8 @@ def anonymise_sequence(d, k, both, even, highest):
         start = end - size
         value, _ = _group(d, total, start, end, both)
         value += shift_of[end, state]
-        fill(anonymous[start:end], value)
+        for i in range(start, end):
+            anonymous[i] = value
         if even:
             state ^= (value * size) & 1
         end = start

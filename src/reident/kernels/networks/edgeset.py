@@ -17,21 +17,12 @@ def new_set(capacity):
 
 
 @jit
-def _key(u, v):
-    """Return the edge as one number, and where its probe chain begins before it is cut to the table's size."""
-    if u > v:
-        u, v = v, u
-    u = np.int64(u)
-    v = np.int64(v)
-    # Two odd multipliers below 2^27 keep the products inside 64 bits without overflow.
-    return (u << 31) | v, u * 73856093 ^ v * 19349663
-
-
-@jit
 def _find(table, u, v):
     """Return the slot of an edge, or the free slot that ends its probe chain."""
-    key, begin = _key(u, v)
-    slot = begin % table.shape[0]
+    low, high = np.int64(min(u, v)), np.int64(max(u, v))
+    key = (low << 31) | high
+    # Two odd multipliers below 2^27 keep the products inside 64 bits without overflow.
+    slot = (low * 73856093 ^ high * 19349663) % table.shape[0]
     while table[slot] != FREE and table[slot] != key:
         slot += 1
         if slot == table.shape[0]:
@@ -48,13 +39,13 @@ def contains(table, u, v):
 @jit
 def insert(table, u, v):
     """Add an edge that is not yet in the set. Modifies `table`."""
-    key, begin = _key(u, v)
-    slot = begin % table.shape[0]
+    low, high = np.int64(min(u, v)), np.int64(max(u, v))
+    slot = (low * 73856093 ^ high * 19349663) % table.shape[0]
     while table[slot] >= 0:
         slot += 1
         if slot == table.shape[0]:
             slot = 0
-    table[slot] = key
+    table[slot] = (low << 31) | high
 
 
 @jit
@@ -74,9 +65,7 @@ def set_of_edges(u, v):
     return table
 
 
-@jit
-def is_end(x, u, v):
-    """Tell whether x is an end of the edge (u, v)."""
-    # Spelled out: a tuple of two integer types does not compile.
-    first = x == u
-    return first or x == v
+def list_edges(table):
+    """Return the edges of a set as two arrays, by numpy."""
+    keys = table[table >= 0]
+    return (keys >> 31).astype(np.int32), (keys & 0x7FFFFFFF).astype(np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._numba import jit
-from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
+from reident.kernels.networks.edgeset import contains, insert, new_set, remove
 from reident.kernels.networks.network import has_edge
 
 # The graph that is being edited is its rows, less the set `removed`, plus the set `added`; the two sets stay disjoint
@@ -49,20 +49,6 @@ def _free_neighbour(indptr, indices, added, removed, u, w, offset):
 
 
 @jit
-def _row_of(indptr, p):
-    """Return the row that place p of the indices belongs to."""
-    low = 0
-    high = indptr.shape[0] - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if indptr[middle] <= p:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@jit
 def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
     """Raise s and t by one each: take a random edge (x, y) out, put (s, x) and (t, y) in."""
     if indices.shape[0] == 0:
@@ -70,8 +56,15 @@ def _raise_pair(indptr, indices, added, removed, s, t, tries, rng):
     for _ in range(tries):
         p = rng.integers(0, indices.shape[0])
         x = np.int64(indices[p])
-        y = _row_of(indptr, p)
-        if is_end(s, x, y) or is_end(t, x, y) or contains(removed, x, y):
+        y = np.int64(0)  # the row that place p belongs to
+        high = indptr.shape[0] - 1
+        while high - y > 1:
+            middle = (y + high) // 2
+            if indptr[middle] <= p:
+                y = middle
+            else:
+                high = middle
+        if (s == x or s == y) or (t == x or t == y) or contains(removed, x, y):
             continue
         if _joined(indptr, indices, added, removed, s, x) or _joined(indptr, indices, added, removed, t, y):
             continue
@@ -95,7 +88,7 @@ def _lower_pair(indptr, indices, added, removed, s, t, rng):
         offset = rng.integers(0, size)
         for i in range(size):
             y = np.int64(indices[indptr[t] + (i + offset) % size])
-            if is_end(y, x, s) or contains(removed, t, y):
+            if (y == x or y == s) or contains(removed, t, y):
                 continue
             if not _joined(indptr, indices, added, removed, x, y):
                 _cut(indptr, indices, added, removed, s, x)
@@ -124,31 +117,13 @@ def _stubs(counts, rng):
 
 
 @jit
-def _members(table):
-    """Return the edges of a set as two arrays."""
-    count = 0
-    for slot in range(table.shape[0]):
-        if table[slot] >= 0:
-            count += 1
-    u = np.empty(count, np.int32)
-    v = np.empty(count, np.int32)
-    fill = 0
-    for slot in range(table.shape[0]):
-        if table[slot] >= 0:
-            u[fill] = table[slot] >> 31
-            v[fill] = table[slot] & 0x7FFFFFFF
-            fill += 1
-    return u, v
-
-
-@jit
 def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rng):
     """Finish a direct edit: turn, add and cut edges until no node is short of edges or has too many.
 
     `add_*`, `cut_*` are the edits so far; `short` and `excess` what they left (modified in place). An edge that ends at
     a node with too many is turned to one that is short; remaining pairs of one kind are settled with a third edge.
 
-    Returns the net edits: added (u, v) and removed (u, v).
+    Returns the net edits: the sets of the edges added and removed (see `reident.kernels.networks.edgeset`).
     """
     low = _stubs(short, rng)
     high = _stubs(excess, rng)
@@ -198,9 +173,7 @@ def settle(indptr, indices, add_u, add_v, cut_u, cut_v, short, excess, tries, rn
         if done:
             excess[s] -= 1
             excess[t] -= 1
-    new_u, new_v = _members(added)
-    old_u, old_v = _members(removed)
-    return new_u, new_v, old_u, old_v
+    return added, removed
 
 
 @jit

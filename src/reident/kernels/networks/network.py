@@ -1,77 +1,10 @@
-"""Graphs as compressed rows: building, checking, triangles and distances."""
+"""Graphs as compressed rows: checking, triangles and distances."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import fill, put
 from reident.kernels._numba import jit
-
-
-@jit
-def rows_from_edges(u, v, n):
-    """Return ``indptr`` and sorted ``indices`` of the undirected graph with the edges (u, v), each given once."""
-    m = u.shape[0]
-    indptr = np.zeros(n + 1, np.int64)
-    for e in range(m):
-        indptr[u[e] + 1] += 1
-        indptr[v[e] + 1] += 1
-    for i in range(n):
-        indptr[i + 1] += indptr[i]
-    fill = indptr[:-1].copy()
-    loose = np.empty(2 * m, np.int32)
-    for e in range(m):
-        loose[fill[u[e]]] = v[e]
-        fill[u[e]] += 1
-        loose[fill[v[e]]] = u[e]
-        fill[v[e]] += 1
-    # Transposing a symmetric graph row by row leaves every row sorted.
-    put(fill, indptr[:-1])
-    indices = np.empty(2 * m, np.int32)
-    for i in range(n):
-        for p in range(indptr[i], indptr[i + 1]):
-            row = loose[p]
-            indices[fill[row]] = i
-            fill[row] += 1
-    return indptr, indices
-
-
-@jit
-def sort_rows(indptr, indices):
-    """Sort every row in place, in linear time: what is transposed twice is sorted. Entries must be row numbers."""
-    n, m = indptr.shape[0] - 1, indices.shape[0]
-    starts = np.zeros(n + 1, np.int64)
-    for p in range(m):
-        starts[indices[p] + 1] += 1
-    for i in range(n):
-        starts[i + 1] += starts[i]
-    fill = starts[:-1].copy()
-    rows = np.empty(m, np.int32)
-    for i in range(n):
-        for p in range(indptr[i], indptr[i + 1]):
-            rows[fill[indices[p]]] = i
-            fill[indices[p]] += 1
-    put(fill, indptr[:-1])
-    for i in range(n):
-        for p in range(starts[i], starts[i + 1]):
-            indices[fill[rows[p]]] = i
-            fill[rows[p]] += 1
-
-
-@jit
-def edges_from_rows(indptr, indices):
-    """Return the edges (u, v) with u < v, ordered by u and then v."""
-    m = indices.shape[0] // 2
-    u = np.empty(m, np.int32)
-    v = np.empty(m, np.int32)
-    e = 0
-    for i in range(indptr.shape[0] - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            if indices[p] > i:
-                u[e] = i
-                v[e] = indices[p]
-                e += 1
-    return u, v
 
 
 @jit
@@ -92,8 +25,11 @@ def has_edge(indptr, indices, u, v):
 def first_flaw(indptr, indices):
     """Return the first (u, v, flaw): 1 a loop, 2 a repeated edge, 3 an edge without its mirror; flaw 0 for none."""
     # Rows are sorted: the mirrors of v's edges are met in the order of v's row, unless one is missing.
-    awaited = indptr[:-1].copy()
-    for u in range(indptr.shape[0] - 1):
+    n = indptr.shape[0] - 1
+    awaited = np.empty(n, np.int64)
+    for u in range(n):
+        awaited[u] = indptr[u]
+    for u in range(n):
         for p in range(indptr[u], indptr[u + 1]):
             v = indices[p]
             if v == u:
@@ -170,99 +106,54 @@ def triangles(indptr, indices):
 
 
 @jit
-def _distances_of_block(indptr, indices, sources, sums, reached, eccentricity, base):
-    """Fill sums, counts and eccentricities of up to 64 sources by one breadth-first search over bit sets."""
-    n = indptr.shape[0] - 1
-    seen = np.zeros(n, np.uint64)
-    now = np.zeros(n, np.uint64)
-    later = np.zeros(n, np.uint64)
-    one = np.uint64(1)
-    zero = np.uint64(0)
-    for s in range(sources.shape[0]):
-        bit = one << np.uint64(s)
-        seen[sources[s]] |= bit
-        now[sources[s]] |= bit
-    level = 0
-    alive = True
-    while alive:
-        level += 1
-        alive = False
-        for u in range(n):
-            if now[u] != zero:
-                word = now[u]
-                for p in range(indptr[u], indptr[u + 1]):
-                    later[indices[p]] |= word
-        for u in range(n):
-            fresh = later[u] & ~seen[u]
-            later[u] = zero
-            now[u] = fresh
-            if fresh != zero:
-                alive = True
-                seen[u] |= fresh
-                s = 0
-                while fresh != zero:
-                    if fresh & one:
-                        sums[base + s] += level
-                        reached[base + s] += 1
-                        eccentricity[base + s] = level
-                    fresh >>= one
-                    s += 1
-
-
-@jit
 def distances_from(indptr, indices, sources):
-    """Return for each source the sum of distances, the number of other nodes reached, and the eccentricity."""
+    """Return for each source the sum of distances, the number of other nodes reached, and the eccentricity.
+
+    Up to 64 sources at once by one breadth-first search over bit sets.
+    """
+    n = indptr.shape[0] - 1
     count = sources.shape[0]
     sums = np.zeros(count, np.int64)
     reached = np.zeros(count, np.int64)
     eccentricity = np.zeros(count, np.int64)
-    blocks = (count + 63) // 64
-    for block in range(blocks):
-        base = block * 64
-        _distances_of_block(indptr, indices, sources[base : base + 64], sums, reached, eccentricity, base)
+    seen = np.empty(n, np.uint64)
+    now = np.empty(n, np.uint64)
+    later = np.zeros(n, np.uint64)
+    one = np.uint64(1)
+    zero = np.uint64(0)
+    for base in range(0, count, 64):
+        for u in range(n):
+            seen[u] = zero
+            now[u] = zero
+        for s in range(min(64, count - base)):
+            seen[sources[base + s]] |= one << np.uint64(s)
+            now[sources[base + s]] |= one << np.uint64(s)
+        level = 0
+        alive = True
+        while alive:
+            level += 1
+            alive = False
+            for u in range(n):
+                if now[u] != zero:
+                    word = now[u]
+                    for p in range(indptr[u], indptr[u + 1]):
+                        later[indices[p]] |= word
+            for u in range(n):
+                fresh = later[u] & ~seen[u]
+                later[u] = zero
+                now[u] = fresh
+                if fresh != zero:
+                    alive = True
+                    seen[u] |= fresh
+                    s = base
+                    while fresh != zero:
+                        if fresh & one:
+                            sums[s] += level
+                            reached[s] += 1
+                            eccentricity[s] = level
+                        fresh >>= one
+                        s += 1
     return sums, reached, eccentricity
-
-
-@jit
-def _flood(indptr, indices, source, label, step, queue):
-    """Label what is not yet (-1) and reached from a labelled source, `step` more an edge; return as `breadth_first`."""
-    queue[0] = source
-    head = 0
-    tail = 1
-    while head < tail:
-        u = queue[head]
-        head += 1
-        for p in range(indptr[u], indptr[u + 1]):
-            v = indices[p]
-            if label[v] < 0:
-                label[v] = label[u] + step
-                queue[tail] = v
-                tail += 1
-    return tail, queue[tail - 1]
-
-
-@jit
-def breadth_first(indptr, indices, source, distance, queue):
-    """Fill `distance` (-1 where not reached) from one source; return the number of nodes reached and the last one."""
-    fill(distance, -1)
-    distance[source] = 0
-    return _flood(indptr, indices, source, distance, 1, queue)
-
-
-@jit
-def components(indptr, indices):
-    """Return the number of each node's connected component, numbered by first node."""
-    n = indptr.shape[0] - 1
-    label = np.full(n, -1, np.int64)
-    queue = np.empty(n, np.int64)
-    count = 0
-    for start in range(n):
-        if label[start] >= 0:
-            continue
-        label[start] = count
-        _flood(indptr, indices, start, label, 0, queue)
-        count += 1
-    return label
 
 
 @jit
@@ -299,8 +190,22 @@ def bound_diameter(indptr, indices, members, searches):
         if best < 0:
             break
         widest = not widest
-        _, last = breadth_first(indptr, indices, best, distance, queue)
-        reach = distance[last]
+        for u in range(n):
+            distance[u] = -1
+        distance[best] = 0
+        queue[0] = best
+        head = 0
+        tail = 1
+        while head < tail:
+            u = queue[head]
+            head += 1
+            for p in range(indptr[u], indptr[u + 1]):
+                v = indices[p]
+                if distance[v] < 0:
+                    distance[v] = distance[u] + 1
+                    queue[tail] = v
+                    tail += 1
+        reach = distance[queue[tail - 1]]
         low = max(low, reach)
         high = 0
         for i in range(members.shape[0]):
@@ -343,22 +248,3 @@ def attach_preferentially(n, m, rng):
             stubs[filled + 1] = v[other]
             filled += 2
     return u, v
-
-
-@jit
-def count_shared(indptr, indices, other_ptr, other):
-    """Count the edges that two graphs on the same nodes have in common."""
-    shared = 0
-    for u in range(indptr.shape[0] - 1):
-        p = indptr[u]
-        q = other_ptr[u]
-        while p < indptr[u + 1] and q < other_ptr[u + 1]:
-            if indices[p] == other[q]:
-                shared += 1
-                p += 1
-                q += 1
-            elif indices[p] < other[q]:
-                p += 1
-            else:
-                q += 1
-    return shared // 2

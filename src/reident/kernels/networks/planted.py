@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put
 from reident.kernels._numba import jit
 from reident.kernels.networks.network import has_edge
 
@@ -79,7 +78,8 @@ def find_planted(indptr, indices, starts, degrees, parent, joined, slack, edge_s
                 least = total
                 n_found = 0
             if n_found < max_found:
-                put(found[n_found], image)
+                for i in range(image.shape[0]):
+                    found[n_found, i] = image[i]
                 n_found += 1
             if n_found == max_found and least == 0:
                 return found[:n_found], least, n_tree, False

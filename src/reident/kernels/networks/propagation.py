@@ -15,13 +15,17 @@ _SHORT, _NEAR = 64, 0.99
 
 
 @jit
-def _best_of_crawled(node, side, other, ahead, n_other, size, other_size, counts, touched, inverse_root):
-    """Do what `best_match` does where every node of both networks is crawled: one pass over small arrays."""
-    ptr = other[4]
-    indices = other[5]
+def best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, work):
+    """Do what `best_match` does where every node of both networks is crawled: one pass over small arrays.
+
+    `rows` and `other_rows` are the pointers and indices of both networks.
+    """
+    row_ptr, row_indices = rows
+    ptr, indices = other_rows
+    counts, _, touched, inverse_root = work
     n_touched = np.uintp(0)
-    for p in range(side[4][node], side[4][node + 1]):
-        x = ahead[side[5][p]]
+    for p in range(row_ptr[node], row_ptr[node + 1]):
+        x = ahead[row_indices[p]]
         if x < 0:
             continue
         for q in range(ptr[x], ptr[x + 1]):
@@ -56,22 +60,20 @@ def _best_of_crawled(node, side, other, ahead, n_other, size, other_size, counts
 
 
 @jit
-def surely_best(node, guess, side, other, ahead, n_other, other_size, work, theta):
-    """Return the node that `_best_of_crawled` names if its eccentricity is `theta` or more; -1 if that needs a walk.
+def surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work, theta):
+    """Return the node that `best_of_crawled` names if its eccentricity is `theta` or more; -1 if that needs a walk.
 
     Rows of hubs are most of the work. Without them a count is known up to the number of hubs h: a node that only hubs
     may lead to has a score of at most sqrt(h), and the squares of all scores sum to at most the length of the rows.
     All nodes are crawled. `guess`: whom to confirm, or -1; a negative `theta`: nothing but that it is the best.
     """
-    counts = work[0]
-    touched = work[2]
-    inverse_root = work[3]
-    ptr = other[4]
-    indices = other[5]
+    counts, _, touched, inverse_root = work
+    row_ptr, row_indices = rows
+    ptr, indices = other_rows
     n_known = 0
     total = 0
-    for p in range(side[4][node], side[4][node + 1]):
-        x = ahead[side[5][p]]
+    for p in range(row_ptr[node], row_ptr[node + 1]):
+        x = ahead[row_indices[p]]
         if x >= 0:
             n_known += 1
             total += ptr[x + 1] - ptr[x]
@@ -81,8 +83,8 @@ def surely_best(node, guess, side, other, ahead, n_other, other_size, work, thet
     n_hubs = n_known
     while 2 * n_hubs > n_known:
         n_hubs = 0
-        for p in range(side[4][node], side[4][node + 1]):
-            x = ahead[side[5][p]]
+        for p in range(row_ptr[node], row_ptr[node + 1]):
+            x = ahead[row_indices[p]]
             if x >= 0 and ptr[x + 1] - ptr[x] > limit:
                 n_hubs += 1
         limit *= 2
@@ -92,8 +94,8 @@ def surely_best(node, guess, side, other, ahead, n_other, other_size, work, thet
     hubs = np.empty(n_hubs, np.int64)
     n_hubs = 0
     n_touched = np.uintp(0)
-    for p in range(side[4][node], side[4][node + 1]):
-        x = ahead[side[5][p]]
+    for p in range(row_ptr[node], row_ptr[node + 1]):
+        x = ahead[row_indices[p]]
         if x < 0:
             continue
         if ptr[x + 1] - ptr[x] > limit:
@@ -145,7 +147,7 @@ def _count_all(count, node, hubs, ptr, indices):
 
 
 @jit
-def best_match(node, side, other, ahead, back, size_both, size_in, counts_both, counts_in, touched, inverse_root):
+def best_match(node, side, other, ahead, back, size_both, size_in, work):
     """Score every node of the other side against `node` by Algorithm 10.1 and return the best.
 
     `ahead` maps this side's nodes to the other's (-1: not mapped), `back` the other way; `size_*` count the mapped
@@ -154,10 +156,7 @@ def best_match(node, side, other, ahead, back, size_both, size_in, counts_both, 
     Returns the best node (-1 if none scores), the eccentricity of its score among ALL nodes of the other side, zeros
     included, and the score.
     """
-    if side[7] and other[7]:
-        return _best_of_crawled(
-            node, side, other, ahead, back.shape[0], size_both[0], size_both[1], counts_both, touched, inverse_root
-        )
+    counts_both, counts_in, touched, _ = work
     n_touched = 0
     crawled = side[6][node]
     rows_ptr = side[4] if crawled else side[0]
@@ -222,14 +221,12 @@ def best_match(node, side, other, ahead, back, size_both, size_in, counts_both, 
 
 
 @jit
-def _winner(node, guess, is_partner, side, other, ahead, back, size_both, size_in, work, theta):
-    """Return the best match of a node if it stands out by `theta`, else -1; a partner that is the best needs not."""
-    if side[7] and other[7]:
-        least = -1.0 if is_partner else theta
-        found = surely_best(node, guess, side, other, ahead, back.shape[0], size_both[1], work, least)
-        if found >= 0:
-            return found
-    best, stands_out, _ = best_match(node, side, other, ahead, back, size_both, size_in, *work)
+def _crawled_winner(node, guess, least, theta, rows, other_rows, ahead, n_other, size, other_size, work):
+    """Return the best match of a node if it stands out by `theta`, or surely is the best and by `least`; else -1."""
+    sure = surely_best(node, guess, rows, other_rows, ahead, n_other, other_size, work, least)
+    if sure >= 0:
+        return sure
+    best, stands_out, _ = best_of_crawled(node, rows, other_rows, ahead, n_other, size, other_size, work)
     return best if stands_out >= theta else np.int64(-1)
 
 
@@ -278,6 +275,8 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
     for i in range(n + 1):
         inverse_root[i] = 1.0 / np.sqrt(float(max(i, 1)))
     work = (counts_both, counts_in, touched, inverse_root)
+    crawled = left[7] and right[7]
+    left_rows, right_rows = (left[4], left[5]), (right[4], right[5])
     dirty = np.ones(n_left, np.bool_)
     join, leave = np.int64(1), np.int64(-1)
     for u in range(n_left):
@@ -293,10 +292,25 @@ def propagate_mapping(left, right, order, ahead, back, fixed, theta, max_sweeps)
             dirty[u] = False
             if size_both[0][u] == 0 and size_in[0][u] == 0:
                 continue
-            v = _winner(u, ahead[u], ahead[u] >= 0, left, right, ahead, back, size_both, size_in, work, theta)
+            if crawled:
+                # A partner that is the best needs not stand out.
+                v = _crawled_winner(
+                    u, ahead[u], -1.0 if ahead[u] >= 0 else theta, theta,
+                    left_rows, right_rows, ahead, n_right, size_both[0], size_both[1], work,
+                )  # fmt: skip
+            else:
+                best, stands_out, _ = best_match(u, left, right, ahead, back, size_both, size_in, work)
+                v = best if stands_out >= theta else np.int64(-1)
             if v < 0 or ahead[u] == v or (back[v] >= 0 and fixed[back[v]]):
                 continue
-            if _winner(v, u, np.bool_(False), right, left, back, ahead, swapped_both, swapped_in, work, theta) != u:
+            if crawled:
+                w = _crawled_winner(
+                    v, u, theta, theta, right_rows, left_rows, back, n_left, size_both[1], size_both[0], work
+                )
+            else:
+                best, stands_out, _ = best_match(v, right, left, back, ahead, swapped_both, swapped_in, work)
+                w = best if stands_out >= theta else np.int64(-1)
+            if w != u:
                 continue
             if ahead[u] >= 0:
                 _set(left, right, ahead, back, size_both, size_in, dirty, u, ahead[u], leave)

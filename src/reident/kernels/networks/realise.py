@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
-from reident.kernels.networks.edgeset import contains, insert, is_end, new_set, remove
+from reident.kernels.networks.edgeset import contains, insert, new_set, remove
 from reident.kernels.networks.network import has_edge
 
 # Nodes with a residual are kept in `order`, the largest residual first; residual r fills the places start[r] to
@@ -195,7 +195,7 @@ def switch_stubs(indptr, indices, u, v, missing, tries, rng):
             y = np.int64(v[e])
             if rng.integers(0, 2) == 1:
                 x, y = y, x
-            if is_end(s, x, y) or is_end(t, x, y):
+            if (s == x or s == y) or (t == x or t == y):
                 continue
             if has_edge(indptr, indices, s, x) or contains(added, s, x):
                 continue

@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reident.kernels._numba import jit
-from reident.kernels.networks.edgeset import contains, insert, is_end, remove, set_of_edges
+from reident.kernels.networks.edgeset import contains, insert, remove, set_of_edges
 from reident.kernels.networks.network import has_edge
-
-
-@jit
-def _gain(indptr, indices, u, v):
-    return np.int64(1) if has_edge(indptr, indices, u, v) else np.int64(0)
 
 
 @jit
@@ -35,19 +30,19 @@ def greedy_swaps(indptr, indices, u, v, sample, patience, rng):
         best_crossed = False
         for i in range(sample):
             e = picked[i]
-            old_e = _gain(indptr, indices, u[e], v[e])
+            old_e = np.int64(has_edge(indptr, indices, u[e], v[e]))
             for j in range(i):
                 f = picked[j]
-                old = old_e + _gain(indptr, indices, u[f], v[f])
+                old = old_e + has_edge(indptr, indices, u[f], v[f])
                 if old == 2:
                     continue
                 for crossed in range(2):
                     a = u[f] if crossed == 0 else v[f]
                     b = v[f] if crossed == 0 else u[f]
                     # (u, v), (a, b) become (u, a), (v, b).
-                    if is_end(u[e], a, b) or is_end(v[e], a, b):
+                    if (u[e] == a or u[e] == b) or (v[e] == a or v[e] == b):
                         continue
-                    new = _gain(indptr, indices, u[e], a) + _gain(indptr, indices, v[e], b)
+                    new = np.int64(has_edge(indptr, indices, u[e], a)) + has_edge(indptr, indices, v[e], b)
                     if new - old <= best:
                         continue
                     if contains(present, u[e], a) or contains(present, v[e], b):
@@ -71,26 +66,6 @@ def greedy_swaps(indptr, indices, u, v, sample, patience, rng):
         v[best_f] = b
         v[best_e] = a
     return swaps
-
-
-@jit
-def _incidence(u, v, n):
-    """Return for every node the places of its edges: pointers, edge numbers, and each edge's two places."""
-    m = u.shape[0]
-    ptr = np.zeros(n + 1, np.int64)
-    for e in range(m):
-        ptr[u[e] + 1] += 1
-        ptr[v[e] + 1] += 1
-    for i in range(n):
-        ptr[i + 1] += ptr[i]
-    fill = ptr[:-1].copy()
-    at = np.empty(2 * m, np.int64)
-    for e in range(m):
-        at[fill[u[e]]] = e
-        fill[u[e]] += 1
-        at[fill[v[e]]] = e
-        fill[v[e]] += 1
-    return ptr, at
 
 
 @jit
@@ -126,7 +101,7 @@ def _best_pair(indptr, indices, u, v, ptr, at, foreign, present, s, t, offset):
             if not foreign[f]:
                 continue
             y = _other(u, v, f, t)
-            if is_end(y, s, x) or contains(present, x, y):
+            if (y == s or y == x) or contains(present, x, y):
                 continue
             if has_edge(indptr, indices, x, y):
                 return e, f
@@ -140,16 +115,15 @@ def _best_pair(indptr, indices, u, v, ptr, at, foreign, present, s, t, offset):
 
 
 @jit
-def targeted_swaps(indptr, indices, u, v, rng):
+def targeted_swaps(indptr, indices, u, v, ptr, at, rng):
     """Swap towards the graph in rows, one missing edge at a time. Modifies `u` and `v`. Returns the number of swaps.
 
-    A missing edge (s, t) is put in by taking two foreign edges (s, x), (t, y) out and joining x to y; passes repeat
-    until none helps.
+    ``at[ptr[x]:ptr[x + 1]]`` are the numbers of the edges at node x; modified, too. A missing edge (s, t) is put in by
+    taking two foreign edges (s, x), (t, y) out and joining x to y; passes repeat until none helps.
     """
     n = indptr.shape[0] - 1
     m = u.shape[0]
     present = set_of_edges(u, v)
-    ptr, at = _incidence(u, v, n)
     foreign = np.empty(m, np.bool_)
     for e in range(m):
         foreign[e] = not has_edge(indptr, indices, u[e], v[e])

@@ -4,29 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import fill, max_of, sum_of
 from reident.kernels._numba import jit
-
-
-@jit
-def count_classes(p, q, edges, table):
-    """Count, for each place of p (rows: coordinates) and each of q, the class of their released distance.
-
-    A class is the number of `edges` that do not exceed the distance. `table[a, class, b]` counts both orders.
-    """
-    n, d = p.shape
-    for a in range(n):
-        for b in range(n):
-            distance = 0.0
-            for s in range(d):
-                gap = abs(p[a, s] - q[b, s])
-                if gap > distance:
-                    distance = gap
-            which = 0
-            while which < edges.shape[0] and edges[which] <= distance:
-                which += 1
-            table[a, which, b] += 1.0
-            table[b, which, a] += 1.0
 
 
 @jit
@@ -40,17 +18,21 @@ def gibbs_sweep(table, classes, at, inverse_temperature, uniforms):
     score = np.empty(m, dtype=np.float64)
     total = 0.0
     for i in range(n):
-        fill(score, 0.0)
+        score[:] = 0.0
         for j in range(n):
             if j != i:
                 row = table[at[j], classes[i, j]]
                 for a in range(m):
                     score[a] += row[a]
         total += score[at[i]]
-        largest = max_of(score)
+        largest = score[0]
+        for a in range(1, m):
+            largest = max(largest, score[a])
+        mass = 0.0
         for a in range(m):
             score[a] = np.exp(inverse_temperature * (score[a] - largest))
-        remaining = uniforms[i] * sum_of(score)
+            mass += score[a]
+        remaining = uniforms[i] * mass
         chosen = 0
         while chosen < m - 1 and remaining >= score[chosen]:
             remaining -= score[chosen]

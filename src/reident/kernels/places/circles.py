@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put, ranked, sum_of
+from reident.base import EARTH_RADIUS_KM
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
-from reident.kernels.places.sphere import EARTH_RADIUS_KM
 from reident.kernels.places.tangents import cross_circles, dot, km_between, lead_away, move, tangents
 
 # Starts of a record that came to nothing and are remembered.
@@ -62,20 +62,14 @@ def _fit_record(p, f, references, counts, tol, needed, anchors, km):
         for i in range(f.shape[0]):
             if not np.isnan(f[i]) and counts[i] > 0:
                 which, away_km = nearest_reference(p, references[i], counts[i])
-                put(anchors[m], references[i, which])
+                for axis in range(3):
+                    anchors[m, axis] = references[i, which, axis]
                 km[m] = f[i]
                 close += abs(away_km - f[i]) < scale * tol
                 m += 1
         if close < needed and scale < 20:
             return
         fit_to(p, anchors, km, m, scale * tol, 6)
-
-
-@jit
-def _fit_reference(r, x, f, members, tol):
-    """Move r, in place, to where its distances to the members are `f`."""
-    for scale in (20.0, 5.0, 2.0):
-        fit_to(r, x[members], f[members], members.size, scale * tol, 6)
 
 
 @jit
@@ -96,29 +90,6 @@ def judge_place(p, f, references, counts, tol):
 
 
 @jit
-def _is_near(p, points, m, km):
-    """Tell whether a point lies within so many km of one of the first m."""
-    chord2 = (km / EARTH_RADIUS_KM) ** 2
-    for j in range(m):
-        a, b, c = p[0] - points[j, 0], p[1] - points[j, 1], p[2] - points[j, 2]
-        if a * a + b * b + c * c < chord2:
-            return True
-    return False
-
-
-@jit
-def _within_reach(y, reach, references, counts, some, n_some):
-    """Copy the references that may be nearest to a place up to `reach` km from y: these alone decide there."""
-    for i in range(counts.size):
-        n_some[i] = 0
-        _, nearest_km = nearest_reference(y, references[i], counts[i])
-        for j in range(counts[i]):
-            if km_between(y, references[i, j]) <= nearest_km + 2.001 * reach:
-                put(some[i, n_some[i]], references[i, j])
-                n_some[i] += 1
-
-
-@jit
 def place_record(z, near, distances, f, x, references, counts, tol, needed, bears, best):
     """Find the place of record z from located records near it; write it into `best` (3,) and return whether it holds.
 
@@ -135,11 +106,22 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
     fz = np.ascontiguousarray(f[:, z])
     p = np.empty(3)
     anchors, km = np.empty((d, 3)), np.empty(d)
-    if sum_of(~np.isnan(fz) & (counts > 0)) < needed:
+    n_known = 0
+    for i in range(d):
+        n_known += not np.isnan(fz[i]) and counts[i] > 0
+    if n_known < needed:
         return False
     for y in near:
         reach = 1.6 * distances[z, y] + 4.0
-        _within_reach(x[y], reach, references, counts, some, n_some)
+        # The references that may be nearest to a place up to `reach` km from the neighbour alone decide there.
+        for i in range(d):
+            n_some[i] = 0
+            _, nearest_km = nearest_reference(x[y], references[i], counts[i])
+            for j in range(counts[i]):
+                if km_between(x[y], references[i, j]) <= nearest_km + 2.001 * reach:
+                    for axis in range(3):
+                        some[i, n_some[i], axis] = references[i, j, axis]
+                    n_some[i] += 1
         m = 0
         for step in range(d):
             i = (step + z) % d
@@ -147,7 +129,8 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                 continue
             which, away_km = nearest_reference(x[y], references[i], counts[i])
             if abs(away_km - fz[i]) <= reach:
-                put(circles[m], references[i, which])
+                for axis in range(3):
+                    circles[m, axis] = references[i, which, axis]
                 radii[m] = fz[i]
                 m += 1
         top = 0
@@ -158,20 +141,29 @@ def place_record(z, near, distances, f, x, references, counts, tol, needed, bear
                 for side in range(2):
                     if km_between(crossing[side], x[y]) > reach:
                         continue
-                    if _is_near(crossing[side], failed, n_failed, 4 * tol):
+                    near_failed = False
+                    for j in range(n_failed):
+                        chord2 = 0.0
+                        for axis in range(3):
+                            chord2 += (crossing[side, axis] - failed[j, axis]) ** 2
+                        near_failed |= chord2 < (4 * tol / EARTH_RADIUS_KM) ** 2
+                    if near_failed:
                         continue
                     right, wrong, _ = judge_place(crossing[side], fz, some, n_some, 20 * tol)
                     if right - wrong <= max(top, 2):
                         continue
-                    put(p, crossing[side])
+                    for axis in range(3):
+                        p[axis] = crossing[side, axis]
                     _fit_record(p, fz, references, counts, tol, needed, anchors, km)
                     right, wrong, asked = judge_place(p, fz, references, counts, tol)
                     if right < needed and n_failed < _FAILED:
-                        put(failed[n_failed], crossing[side])
+                        for axis in range(3):
+                            failed[n_failed, axis] = crossing[side, axis]
                         n_failed += 1
                     if right >= needed and wrong * bears <= right and right - wrong > top:
                         top = right - wrong
-                        put(best, p)
+                        for axis in range(3):
+                            best[axis] = p[axis]
                         if 2 * right > asked and wrong == 0:
                             return True
         if top > 0:
@@ -184,6 +176,7 @@ def nearest_located(z, distances, located, m):
     """Return the (at most m) located records with the smallest distances to z."""
     out = np.empty(m, dtype=np.int64)
     key = np.full(m, np.inf)
+    found = 0
     for y in range(located.shape[0]):
         if not located[y] or y == z or not distances[z, y] < key[m - 1]:
             continue
@@ -192,7 +185,8 @@ def nearest_located(z, distances, located, m):
             key[at], out[at] = key[at - 1], out[at - 1]
             at -= 1
         key[at], out[at] = distances[z, y], y
-    return out[: sum_of(key < np.inf)]
+        found = min(found + 1, m)
+    return out[:found]
 
 
 @jit
@@ -202,7 +196,9 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
     A record is not tried again before four more references are known (`tried`).
     """
     n = located.shape[0]
-    total = sum_of(counts)
+    total = np.int64(0)
+    for i in range(counts.size):
+        total += counts[i]
     gap = np.full(n, np.inf)
     for z in range(n):
         if not located[z]:
@@ -216,17 +212,13 @@ def add_records(distances, f, x, located, references, counts, tol, needed, bears
             continue
         near = nearest_located(z, distances, located, n_near)
         if place_record(z, near, distances, f, x, references, counts, tol, needed, bears, place):
-            put(x[z], place)
+            for axis in range(3):
+                x[z, axis] = place[axis]
             located[z] = True
             added += 1
         else:
             tried[z] = total
     return added
-
-
-@jit
-def _members(r, x, f, records, tol):
-    return records[np.array([abs(km_between(r, x[y]) - f[y]) < tol for y in records])]
 
 
 @jit
@@ -270,9 +262,11 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
                     right, wrong = _judge_reference(crossing[side], x, fi, records, open_, 20 * tol)
                     if right < needed or wrong * bears > right:
                         continue
-                    put(r, crossing[side])
-                    near = _members(r, x, fi, records, 60 * tol)
-                    _fit_reference(r, x, fi, near, tol)
+                    for axis in range(3):
+                        r[axis] = crossing[side, axis]
+                    near = records[np.array([abs(km_between(r, x[y]) - fi[y]) < 60 * tol for y in records])]
+                    for scale in (20.0, 5.0, 2.0):
+                        fit_to(r, x[near], fi[near], near.size, scale * tol, 6)
                     right, wrong = _judge_reference(r, x, fi, records, open_, tol)
                     if right >= needed and wrong * bears <= right:
                         found = True
@@ -280,7 +274,8 @@ def add_references(f, x, located, references, counts, tol, needed, bears, tried)
                 if found:
                     break
             if found:
-                put(references[i, counts[i]], r)
+                for axis in range(3):
+                    references[i, counts[i], axis] = r[axis]
                 counts[i] += 1
                 added += 1
                 for y in records:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put, ranked, sum_of
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 from reident.kernels.places.tangents import dot, km_between, lead_away, move, tangents
 
@@ -21,7 +21,7 @@ def fit_cone(x, value, r, shift, scale, steps):
     """
     m = x.shape[0]
     east, north, away = np.empty(3), np.empty(3), np.empty(3)
-    trial = np.empty(3)
+    trial, h, g = np.empty(3), np.empty((3, 3)), np.empty(3)
     damp = 1e-3
     cost = 0.0
     for y in range(m):
@@ -29,8 +29,10 @@ def fit_cone(x, value, r, shift, scale, steps):
         cost += e * e / (scale * scale + e * e)
     for _ in range(steps):
         tangents(r, east, north)
-        h = np.zeros((3, 3))
-        g = np.zeros(3)
+        for a in range(3):
+            g[a] = 0.0
+            for b in range(3):
+                h[a, b] = 0.0
         for y in range(m):
             e = lead_away(r, x[y], away) - value[y] - shift
             w = (scale * scale / (scale * scale + e * e)) ** 2
@@ -41,16 +43,32 @@ def fit_cone(x, value, r, shift, scale, steps):
                     h[a, b] += w * j[a] * j[b]
         for a in range(3):
             h[a, a] += damp * h[a, a] + 1e-9
-        step = np.linalg.solve(h, g)
-        put(trial, r)
-        move(trial, east, north, -step[0], -step[1])
+        # Cramer's rule: the matrix is symmetric.
+        m00, m01, m02 = (
+            h[1, 1] * h[2, 2] - h[1, 2] * h[1, 2],
+            h[0, 2] * h[1, 2] - h[0, 1] * h[2, 2],
+            h[0, 1] * h[1, 2] - h[0, 2] * h[1, 1],
+        )
+        m11, m12, m22 = (
+            h[0, 0] * h[2, 2] - h[0, 2] * h[0, 2],
+            h[0, 1] * h[0, 2] - h[0, 0] * h[1, 2],
+            h[0, 0] * h[1, 1] - h[0, 1] * h[0, 1],
+        )
+        determinant = h[0, 0] * m00 + h[0, 1] * m01 + h[0, 2] * m02
+        right = (m00 * g[0] + m01 * g[1] + m02 * g[2]) / determinant
+        up = (m01 * g[0] + m11 * g[1] + m12 * g[2]) / determinant
+        longer = (m02 * g[0] + m12 * g[1] + m22 * g[2]) / determinant
+        for axis in range(3):
+            trial[axis] = r[axis]
+        move(trial, east, north, -right, -up)
         new = 0.0
         for y in range(m):
-            e = km_between(trial, x[y]) - value[y] - shift + step[2]
+            e = km_between(trial, x[y]) - value[y] - shift + longer
             new += e * e / (scale * scale + e * e)
         if new < cost:
-            put(r, trial)
-            shift -= step[2]
+            for axis in range(3):
+                r[axis] = trial[axis]
+            shift -= longer
             damp = max(damp / 6, 1e-12)
             if cost - new < 1e-9 * cost:
                 break
@@ -71,7 +89,9 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
     m = x.shape[0]
     centre = np.empty(3)
     for a in range(3):
-        centre[a] = sum_of(x[:, a])
+        centre[a] = 0.0
+        for y in range(m):
+            centre[a] += x[y, a]
     centre /= np.sqrt(dot(centre, centre))
     east, north, p = np.empty(3), np.empty(3), np.empty(3)
     tangents(centre, east, north)
@@ -81,7 +101,8 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
         radius = 1.5 * (100.0 ** (ring / 23.0))
         for turn in range(64):
             angle = 2 * np.pi * turn / 64
-            put(p, centre)
+            for axis in range(3):
+                p[axis] = centre[axis]
             move(p, east, north, radius * np.cos(angle), radius * np.sin(angle))
             for y in range(m):
                 rest[y] = km_between(p, x[y]) - sign * value[y]
@@ -94,10 +115,12 @@ def search_cone(x, value, sign, width, n_top, out, shifts):
             if cost < costs[last]:
                 while last > 0 and costs[last - 1] > cost:
                     costs[last], shifts[last] = costs[last - 1], shifts[last - 1]
-                    put(out[last], out[last - 1])
+                    for axis in range(3):
+                        out[last, axis] = out[last - 1, axis]
                     last -= 1
                 costs[last], shifts[last] = cost, shift
-                put(out[last], p)
+                for axis in range(3):
+                    out[last, axis] = p[axis]
     return costs
 
 
@@ -113,7 +136,8 @@ def orient_column(x, value, near, tol, needed, r):
         for sign in (1.0, -1.0):
             search_cone(xs, values, sign, 1.5, 4, places, shifts)
             for which in range(4):
-                put(r, places[which])
+                for axis in range(3):
+                    r[axis] = places[which, axis]
                 shift = shifts[which]
                 for scale in (1.0, 0.2, 10 * tol, 3 * tol):
                     shift = fit_cone(xs, sign * values, r, shift, scale, 25)

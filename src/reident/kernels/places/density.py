@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import sum_of
 from reident.kernels._numba import jit
 
 
@@ -65,7 +64,7 @@ def climb_motions(x, motions, scores, axes, scale, grid, outside, step, last, ra
     middle = np.zeros(3)
     for i in range(x.shape[0]):
         middle += x[i]
-    middle /= np.sqrt(sum_of(middle**2))
+    middle /= np.sqrt(middle[0] ** 2 + middle[1] ** 2 + middle[2] ** 2)
     for m in range(motions.shape[0]):
         motion = motions[m]
         best = log_density(x, motion, axes, scale, grid, outside)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put, ranked, sum_of
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 from reident.kernels.places.circles import fit_to, nearest_located, nearest_reference
 from reident.kernels.places.tangents import cross_circles, km_between
@@ -46,7 +46,8 @@ def guess_references(f, x, located, references, counts, tol, out, sets):
                     for y in records:
                         near |= km_between(crossing[side], x[y]) < f[i, y] - 5 * tol
                     if not near:
-                        put(out[m], crossing[side])
+                        for axis in range(3):
+                            out[m, axis] = crossing[side, axis]
                         sets[m] = i
                         m += 1
     return m
@@ -70,21 +71,15 @@ def _agreeing(p, fz, centres, sets, m, tol, anchors, km):
 
 
 @jit
-def _forbidden(p, fz, references, counts, tol):
-    for i in range(fz.shape[0]):
-        if not np.isnan(fz[i]) and counts[i] > 0 and nearest_reference(p, references[i], counts[i])[1] < fz[i] - tol:
-            return True
-    return False
-
-
-@jit
 def add_by_guesses(distances, f, x, located, references, counts, tol, needed, guessed, guessed_sets):
     """Place the records that lie on circles of `needed` sets round known or guessed points, in place; return how many.
 
     `guessed` (m, 3) and `guessed_sets` (m,) are what `guess_references` found, a set after the other.
     """
     d, n = f.shape
-    room = guessed.shape[0] + int(sum_of(counts))
+    room = guessed.shape[0]
+    for i in range(d):
+        room += counts[i]
     centres, sets = np.empty((room, 3)), np.empty(room, dtype=np.int64)
     known = np.empty(room, dtype=np.bool_)
     anchors, km = np.empty((d, 3)), np.empty(d)
@@ -127,9 +122,15 @@ def add_by_guesses(distances, f, x, located, references, counts, tol, needed, gu
                     if found or km_between(crossing[side], x[y]) > reach:
                         continue
                     hits = _agreeing(crossing[side], fz, centres, sets, m, 20 * tol, anchors, km)
-                    if hits < needed or _forbidden(crossing[side], fz, references, counts, 20 * tol):
+                    forbidden = hits < needed
+                    for i in range(d):
+                        if not forbidden and not np.isnan(fz[i]) and counts[i] > 0:
+                            nearest_km = nearest_reference(crossing[side], references[i], counts[i])[1]
+                            forbidden = nearest_km < fz[i] - 20 * tol
+                    if forbidden:
                         continue
-                    put(p, crossing[side])
+                    for axis in range(3):
+                        p[axis] = crossing[side, axis]
                     fit_to(p, anchors, km, hits, 5 * tol, 6)
                     if _agreeing(p, fz, centres, sets, m, tol, anchors, km) >= needed:
                         found = True

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import fill, numbers, put
 from reident.kernels._numba import jit
-from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, lowest_bit, pack_rows
+from reident.kernels.cliques.bitset import ONE, ZERO, count_shared, lowest_bit
 
 _EMPTY = -1.0
 
@@ -82,7 +81,8 @@ def equal_differences(distances, tol, rows_apart):
     """
     n = distances.shape[0]
     parent = np.empty(n * n, dtype=np.int32)
-    put(parent, numbers(n * n))
+    for entry in range(n * n):
+        parent[entry] = entry
     turned = np.zeros(n * n, dtype=np.bool_)
     size = np.ones(n * n, dtype=np.int32)
     slots = np.empty(1 << int(np.ceil(np.log2(2 * n + 2))))
@@ -92,8 +92,8 @@ def equal_differences(distances, tol, rows_apart):
     for apart in rows_apart:
         for a in range(n):
             b = (a + apart) % n
-            fill(slots, _EMPTY)
-            fill(anchored, False)
+            slots[:] = _EMPTY
+            anchored[:] = False
             for y in range(n):
                 difference = distances[a, y] - distances[b, y]
                 # Rows that agree, or miss an entry, say nothing; column b gives the number of column a in any matrix.
@@ -128,7 +128,7 @@ def walk_class(entries, turned, distances, tol, f):
     Returns False if the entries contradict one another.
     """
     n = f.shape[0]
-    fill(f, np.nan)
+    f[:] = np.nan
     f[entries[0] // n] = 0.0
     moving = True
     while moving:
@@ -178,10 +178,12 @@ def _match(f, g, shared, tol):
 
 
 @jit
-def merge_pieces(pieces, tol):
-    """Join pieces (m, n) of one coordinate that agree on two records or more; returns which rows still stand."""
+def merge_pieces(pieces, known, tol):
+    """Join pieces (m, n) of one coordinate that agree on two records or more; returns which rows still stand.
+
+    `known` are the records of each piece as rows of bits; modified, like `pieces`.
+    """
     m, n = pieces.shape
-    known = pack_rows(~np.isnan(pieces))
     stands = np.ones(m, dtype=np.bool_)
     moving = True
     while moving:
@@ -207,24 +209,6 @@ def merge_pieces(pieces, tol):
 
 
 @jit
-def count_explained(distances, values, tol):
-    """Return how many distances of two records are a difference of their values (n, m), and how many there are."""
-    n, m = values.shape
-    explained = released = 0
-    for x in range(n):
-        for y in range(x + 1, n):
-            if np.isnan(distances[x, y]):
-                continue
-            released += 1
-            # Records at one place need no value.
-            found = distances[x, y] <= tol
-            for i in range(m):
-                found |= abs(abs(values[x, i] - values[y, i]) - distances[x, y]) <= tol
-            explained += found
-    return explained, released
-
-
-@jit
 def count_equal_differences(distances, rows, tol):
     """Return how many differences of two of the rows have the size of another one, and how many were compared."""
     n = distances.shape[0]
@@ -233,7 +217,7 @@ def count_equal_differences(distances, rows, tol):
     n_equal = n_compared = 0
     for i in range(rows.shape[0]):
         for j in range(i + 1, rows.shape[0]):
-            fill(slots, _EMPTY)
+            slots[:] = _EMPTY
             again = np.zeros(n, dtype=np.bool_)
             for y in range(n):
                 difference = abs(distances[rows[i], y] - distances[rows[j], y])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import put
 from reident.kernels._numba import jit
 
 
@@ -88,21 +87,13 @@ def refine_shape(x, target, weight, pins, pin_weight, scale, sweeps, tolerance):
 
 
 @jit
-def _cell(grid, cell, px, py):
-    i = int(np.floor(px / cell)) + grid.shape[1] // 2
-    j = int(np.floor(py / cell)) + grid.shape[2] // 2
-    if i < 0 or j < 0 or i >= grid.shape[1] or j >= grid.shape[2]:
-        return -1, -1
-    return i, j
-
-
-@jit
 def paint(grid, cell, plane, codes, reach):
     """Mark, in layer `codes[i]` of `grid`, the cells whose centre lies within `reach` of point i of the plane."""
     steps = int(np.ceil(reach / cell)) + 1
     for p in range(plane.shape[0]):
-        i, j = _cell(grid, cell, plane[p, 0], plane[p, 1])
-        if i < 0 or codes[p] < 0:
+        i = int(np.floor(plane[p, 0] / cell)) + grid.shape[1] // 2
+        j = int(np.floor(plane[p, 1] / cell)) + grid.shape[2] // 2
+        if i < 0 or j < 0 or i >= grid.shape[1] or j >= grid.shape[2] or codes[p] < 0:
             continue
         for a in range(max(0, i - steps), min(grid.shape[1], i + steps + 1)):
             for b in range(max(0, j - steps), min(grid.shape[2], j + steps + 1)):
@@ -133,28 +124,6 @@ def _frame(a, b, frame):
 
 
 @jit
-def _motion(frame_p, frame_q, mirrored, out):
-    """Fill `out` (3, 3) with the rotation that brings one frame to the other; mirrored if asked."""
-    sign = -1.0 if mirrored else 1.0
-    for r in range(3):
-        for s in range(3):
-            out[r, s] = (
-                frame_q[0, r] * frame_p[0, s] + frame_q[1, r] * frame_p[1, s] + sign * frame_q[2, r] * frame_p[2, s]
-            )
-
-
-@jit
-def _copy(matrix, out):
-    for r in range(matrix.shape[0]):
-        put(out[r], matrix[r])
-
-
-@jit
-def _towards(axis, motion, s, cell):
-    return (axis[0] * motion[0, s] + axis[1] * motion[1, s] + axis[2] * motion[2, s]) / cell
-
-
-@jit
 def _hits(points, layers, low, high, across, down, marked, rows, columns, at):
     """Count the points low..high-1 that `across` and `down` bring to a marked cell of their layer; `at` is for use."""
     x, y, z, layer = points[0, low:high], points[1, low:high], points[2, low:high], layers[low:high]
@@ -174,8 +143,10 @@ def _hits(points, layers, low, high, across, down, marked, rows, columns, at):
 def _score(points, layers, motion, axes, marked, rows, columns, cell, enough, at):
     """Count the points that a motion brings to a marked cell of their label; stop early when hopeless."""
     # These map a point straight into the plane, in cells: axes (2, 3) after the motion.
-    across = _towards(axes[0], motion, 0, cell), _towards(axes[0], motion, 1, cell), _towards(axes[0], motion, 2, cell)
-    down = _towards(axes[1], motion, 0, cell), _towards(axes[1], motion, 1, cell), _towards(axes[1], motion, 2, cell)
+    across, down = np.zeros(3), np.zeros(3)
+    for s in range(3):
+        across[s] = (axes[0, 0] * motion[0, s] + axes[0, 1] * motion[1, s] + axes[0, 2] * motion[2, s]) / cell
+        down[s] = (axes[1, 0] * motion[0, s] + axes[1, 1] * motion[1, s] + axes[1, 2] * motion[2, s]) / cell
     total = points.shape[1]
     # After an eighth and a quarter, a motion well below the pace of the best so far is given up.
     eighth, quarter = min(total // 8 + 1, total), min(total // 4 + 1, total)
@@ -224,10 +195,20 @@ def best_motions(x, codes, pairs, y, starts, members, tolerance, axes, grid, cel
                 if not _frame(y[u], y[v], frame_q):
                     continue
                 for mirrored in (False, True):
-                    _motion(frame_p, frame_q, mirrored, motion)
+                    # The rotation that brings one frame to the other; mirrored by the sign.
+                    sign = -1.0 if mirrored else 1.0
+                    for r in range(3):
+                        for s in range(3):
+                            motion[r, s] = (
+                                frame_q[0, r] * frame_p[0, s]
+                                + frame_q[1, r] * frame_p[1, s]
+                                + sign * frame_q[2, r] * frame_p[2, s]
+                            )
                     scored += 1
                     hits = _score(points, layers, motion, axes, marked, rows, columns, cell, best, at)
                     if hits > best:
                         best = hits
-                        _copy(motion, motions[t])
+                        for r in range(3):
+                            for s in range(3):
+                                motions[t, r, s] = motion[r, s]
                         scores[t] = hits

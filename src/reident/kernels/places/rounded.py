@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import max_of, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 
 
@@ -59,8 +59,13 @@ def drop_violations(distances, f, slack):
             if abs(f[x] - f[y]) > distances[x, y] + slack:
                 counts[x] += 1
                 counts[y] += 1
-    while max_of(counts) > 0:
-        worst = counts.argmax()
+    while True:
+        worst = 0
+        for y in range(n):
+            if counts[y] > counts[worst]:
+                worst = y
+        if n == 0 or counts[worst] == 0:
+            return
         for y in range(n):
             if y != worst and abs(f[worst] - f[y]) > distances[worst, y] + slack:
                 counts[y] -= 1
@@ -97,33 +102,3 @@ def from_bounds(distances, f, step, needed, new, lower, upper):
             new[z] = sum_high / n_high
         elif at_low:
             new[z] = sum_low / n_low
-
-
-@jit
-def count_near(distances, f, entries, step, n_windows):
-    """Return how many entries (m, 2) exceed the difference of their values by less than a step, and how many by more.
-
-    The second count is of those that exceed it by up to n_windows times as much as that, which are there by chance.
-    """
-    at = beyond = 0
-    for q in range(entries.shape[0]):
-        x, y = entries[q]
-        rest = distances[x, y] - abs(f[x] - f[y])
-        at += abs(rest) <= step
-        beyond += step < rest <= (1 + 2 * n_windows) * step
-    return at, beyond
-
-
-@jit
-def active_columns(distances, values, entries, which, rest):
-    """Find, for entries (m, 2), the column of values (d, n) with the largest difference, and what is left of them."""
-    d = values.shape[0]
-    for q in range(entries.shape[0]):
-        x, y = entries[q]
-        best = -1.0
-        which[q] = -1
-        for i in range(d):
-            apart = abs(values[i, x] - values[i, y])
-            if apart > best:
-                best, which[q] = apart, i
-        rest[q] = distances[x, y] - best if which[q] >= 0 else np.nan

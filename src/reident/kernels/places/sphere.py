@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from reident.base import EARTH_RADIUS_KM
 from reident.kernels._numba import fused, jit
-
-EARTH_RADIUS_KM = 6371.0
 
 # Highest m = (chord / 2)^2 for which the short polynomial holds: points within 1,275 km of each other.
 NEAR = 0.01

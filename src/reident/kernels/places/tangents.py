@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reident.base import EARTH_RADIUS_KM
 from reident.kernels._numba import jit
-from reident.kernels.places.sphere import EARTH_RADIUS_KM, arc_km
+from reident.kernels.places.sphere import arc_km
 
 
 @jit

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, sum_of
 from reident.kernels._numba import jit
 
 #: Share of the steps in which any member of the row comes in: weights alone go round in circles in small cases.
@@ -60,22 +59,52 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
     linear in the rows of the two members.
     """
     n, n_rows = costs.size, starts.size - 1
-    search = _begin(starts, members, n)
+    of_starts = np.zeros(n + 1, np.int64)
+    first_worth = np.zeros(n, np.int64)
+    for entry in members:
+        first_worth[entry] += 1
+    for b in range(n):
+        of_starts[b + 1] = of_starts[b] + first_worth[b]
+    of_rows = np.empty(members.size, np.int64)
+    free = of_starts.copy()
+    unhit, place_of = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    weight, hits = np.empty(n_rows, np.int64), np.zeros(n_rows, np.int64)
+    for row in range(n_rows):
+        weight[row] = 1
+        unhit[row] = place_of[row] = row
+        for entry in range(starts[row], starts[row + 1]):
+            of_rows[free[members[entry]]] = row
+            free[members[entry]] += 1
+    search = _Search(
+        starts, members, of_starts, of_rows, weight, hits, unhit, place_of, np.zeros(n, np.bool_), first_worth
+    )
     worth, inside, open_rows = search.worth, search.inside, search.open_rows
     n_open = n_rows
     moved = np.zeros(n, np.int64)  # the step at which a member came or went last
-    best, least = np.ones(n, np.bool_), sum_of(costs) + 1
+    best, least = np.ones(n, np.bool_), np.int64(1)
+    for b in range(n):
+        least += costs[b]
     cost, step, last = 0, 1, 1
     for b in range(n):
         if costs[b] == 0:
             n_open = _flip(search, b, n_open)
     while n_open > 0:  # a greedy start
-        b = _best_outside(worth, costs, inside, rng)
+        b, ties = np.int64(-1), 0
+        for other in range(n):
+            if inside[other] or worth[other] == 0:
+                continue
+            if b >= 0 and worth[other] * costs[b] == worth[b] * costs[other]:
+                ties += 1
+                if rng.random() * ties < 1.0:
+                    b = np.int64(other)
+            elif b < 0 or worth[other] * costs[b] > worth[b] * costs[other]:
+                b, ties = np.int64(other), 1
         cost += costs[b]
         n_open = _flip(search, b, n_open)
     while True:
         while n_open == 0:
-            put(best, inside)
+            for b in range(n):
+                best[b] = inside[b]
             least, last = cost, step
             if least == 0:
                 return best
@@ -87,7 +116,12 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
         step += 1
         row = open_rows[int(rng.random() * n_open)]
         of_row = members[starts[row] : starts[row + 1]]
-        entering = _best_of_row(of_row, worth, costs, moved)
+        # The member worth most for its cost, of equal ones the one that moved longest ago.
+        entering = of_row[0]
+        for b in of_row[1:]:
+            left, right = worth[b] * costs[entering], worth[entering] * costs[b]
+            if left > right or (left == right and moved[b] < moved[entering]):
+                entering = b
         if rng.random() < _AT_RANDOM:
             entering = of_row[int(rng.random() * of_row.size)]
         while cost + costs[entering] >= least:
@@ -106,52 +140,6 @@ def cheap_hitting_set(starts, members, costs, steps, rng):
             search.weight[row] += 1
             for entry in range(starts[row], starts[row + 1]):
                 worth[members[entry]] += 1
-
-
-@jit
-def _begin(starts, members, n):
-    """Set up a search with nothing inside."""
-    n_rows = starts.size - 1
-    of_starts = np.zeros(n + 1, np.int64)
-    for entry in members:
-        of_starts[entry + 1] += 1
-    worth = of_starts[1:].copy()
-    of_starts = np.cumsum(of_starts)
-    of_rows = np.empty(members.size, np.int64)
-    free = of_starts[:-1].copy()
-    for row in range(n_rows):
-        for entry in range(starts[row], starts[row + 1]):
-            of_rows[free[members[entry]]] = row
-            free[members[entry]] += 1
-    weight, hits = np.ones(n_rows, np.int64), np.zeros(n_rows, np.int64)
-    inside = np.zeros(n, np.bool_)
-    return _Search(starts, members, of_starts, of_rows, weight, hits, numbers(n_rows), numbers(n_rows), inside, worth)
-
-
-@jit
-def _best_of_row(row, worth, costs, moved):
-    """Return the member worth most for its cost, of equal ones the one that moved longest ago."""
-    chosen = row[0]
-    for b in row[1:]:
-        left, right = worth[b] * costs[chosen], worth[chosen] * costs[b]
-        if left > right or (left == right and moved[b] < moved[chosen]):
-            chosen = b
-    return chosen
-
-
-@jit
-def _best_outside(worth, costs, inside, rng):
-    chosen, ties = -1, 0
-    for b in range(worth.size):
-        if inside[b] or worth[b] == 0:
-            continue
-        if chosen >= 0 and worth[b] * costs[chosen] == worth[chosen] * costs[b]:
-            ties += 1
-            if rng.random() * ties < 1.0:
-                chosen = b
-        elif chosen < 0 or worth[b] * costs[chosen] > worth[chosen] * costs[b]:
-            chosen, ties = b, 1
-    return chosen
 
 
 @jit

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import max_of, min_of, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import sort_few
 
@@ -83,45 +83,6 @@ def rivals(release, known, blocks):
 
 
 @jit
-def mean_rows(release, known, block, rival):
-    """Rows for the weighted mean, each divided by the largest absolute value that it takes over all weights.
-
-    Returns
-    -------
-    index : ndarray of int64, shape (rows, p)
-        Columns: simply 0 to p - 1.
-    value : ndarray of float64, shape (rows, p)
-        Coefficients in [-1, 1].
-    low, high : ndarray of float64, shape (rows,)
-        Least and greatest value of the row over all weights.
-    """
-    rows, p = block.size, release.shape[1]
-    index = np.empty((rows, p), np.int64)
-    value = np.empty((rows, p))
-    low = np.empty(rows)
-    high = np.empty(rows)
-    for r in range(rows):
-        i, j = block[r], rival[r]
-        for c in range(p):
-            index[r, c] = c
-            value[r, c] = (release[i, c] - known[j, c]) ** 2 - (release[i, c] - known[i, c]) ** 2
-        low[r] = min_of(value[r])
-        high[r] = max_of(value[r])
-        _scale(value, low, high, r)
-    return index, value, low, high
-
-
-@jit
-def _scale(value, low, high, r):
-    scale = max(-low[r], high[r])
-    if scale > 0.0:
-        for c in range(value.shape[1]):
-            value[r, c] /= scale
-        low[r] /= scale
-        high[r] /= scale
-
-
-@jit
 def _sorted_chain(values, order, masks):
     """Sort `values` into `order`; masks[k] is the set of the variables from the k-th smallest up."""
     n = values.size
@@ -151,7 +112,7 @@ def _greatest(a, b, order, masks):
 
 @jit
 def choquet_rows(release, known, block, rival):
-    """Rows for the Choquet integral in the values of the measure, scaled like `mean_rows`.
+    """Rows for the Choquet integral in the values of the measure.
 
     Returns
     -------
@@ -181,7 +142,6 @@ def choquet_rows(release, known, block, rival):
         _add_chain(index[r], value[r], used, true_gaps, true_order, true_masks, -1.0)
         high[r] = _greatest(rival_gaps, true_gaps, rival_order, rival_masks)
         low[r] = -_greatest(true_gaps, rival_gaps, true_order, true_masks)
-        _scale(value, low, high, r)
     return index, value, low, high
 
 
@@ -202,53 +162,6 @@ def _add_chain(index, value, used, gaps, order, masks, sign):
             used += 1
         value[place] += sign * step
     return used
-
-
-@jit
-def bilinear_rows(release, known, block, rival):
-    """Rows for a bilinear form d' M d in the entries of the matrix, scaled like `mean_rows`.
-
-    Returns
-    -------
-    index : ndarray of int64, shape (rows, p (p + 1) / 2)
-        Entries of the upper triangle, row by row: simply 0, 1, ...
-    value : ndarray of float64, shape (rows, p (p + 1) / 2)
-        Coefficients; those off the diagonal count twice.
-    low, high : ndarray of float64, shape (rows,)
-        Least and greatest value of the row over all positive semidefinite matrices of trace 1.
-
-    Notes
-    -----
-    With the differences u to the rival and v to the true partner the row is the inner product of M and u u' - v v', so
-    that its ends are the least and greatest eigenvalue of that matrix, which has rank 2.
-    """
-    rows, p = block.size, release.shape[1]
-    size = p * (p + 1) // 2
-    index = np.empty((rows, size), np.int64)
-    value = np.empty((rows, size))
-    low = np.empty(rows)
-    high = np.empty(rows)
-    u, v = np.empty(p), np.empty(p)
-    for r in range(rows):
-        uu, vv, uv = 0.0, 0.0, 0.0
-        for c in range(p):
-            u[c] = release[block[r], c] - known[rival[r], c]
-            v[c] = release[block[r], c] - known[block[r], c]
-            uu += u[c] * u[c]
-            vv += v[c] * v[c]
-            uv += u[c] * v[c]
-        e = 0
-        for c in range(p):
-            for d in range(c, p):
-                index[r, e] = e
-                value[r, e] = (u[c] * u[d] - v[c] * v[d]) * (1.0 if c == d else 2.0)
-                e += 1
-        root = np.sqrt(max(0.0, (uu + vv) ** 2 - 4.0 * uv * uv))
-        low[r], high[r] = (uu - vv - root) / 2.0, (uu - vv + root) / 2.0
-        if p == 1:
-            low[r] = high[r] = uu - vv
-        _scale(value, low, high, r)
-    return index, value, low, high
 
 
 @jit

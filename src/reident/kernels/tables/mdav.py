@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 
-__all__ = ["mdav_clusters", "pair_clusters"]
+__all__ = ["mdav_clusters"]
 
 #: Records in a leaf of the tree, at most.
 _LEAF = 16
@@ -50,14 +50,14 @@ def mdav_clusters(points, k):
         _add(total, rest, points[i], 1.0)
     nearest = np.empty(k, np.int64)
     distances = np.empty(k)
-    stack = np.empty(2 * counts.size, np.int64)
+    stack, bounds = np.empty(2 * counts.size, np.int64), np.empty(2 * counts.size)
     size, label = n, 0
     while size >= 2 * k:
-        r = _farthest(points, (total + rest) / size, members, starts, counts, low, high, stack)
+        r = _farthest(points, (total + rest) / size, members, starts, counts, low, high, stack, bounds)
         several = size >= 3 * k
         centre = points[r]
         for _ in range(2):
-            _k_nearest(points, centre, members, starts, counts, low, high, stack, nearest, distances)
+            _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances)
             for record in nearest:
                 clusters[record] = label
                 _add(total, rest, points[record], -1.0)
@@ -66,7 +66,7 @@ def mdav_clusters(points, k):
             size -= k
             if not several:
                 break
-            centre = points[_farthest(points, points[r], members, starts, counts, low, high, stack)]
+            centre = points[_farthest(points, points[r], members, starts, counts, low, high, stack, bounds)]
         if not several:
             break
     for i in range(n):
@@ -98,7 +98,9 @@ def _tree(points):
     while n > (_LEAF << levels):
         levels += 1
     n_nodes = (2 << levels) - 1
-    members = numbers(n)
+    members = np.empty(n, np.int64)
+    for i in range(n):
+        members[i] = i
     starts, counts = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
     low, high = np.empty((n_nodes, p)), np.empty((n_nodes, p))
     counts[0] = n
@@ -118,7 +120,9 @@ def _tree(points):
             values = np.empty(count)
             for i in range(count):
                 values[i] = points[part[i], widest]
-            put(members[start : start + count], part[ranked(values)])
+            order = ranked(values)
+            for i in range(count):
+                members[start + i] = part[order[i]]
             half = count // 2
             starts[2 * node + 1], counts[2 * node + 1] = start, half
             starts[2 * node + 2], counts[2 * node + 2] = start + half, count - half
@@ -150,78 +154,64 @@ def _remove(points, record, leaf, members, starts, counts, low, high):
 
 
 @jit
-def _distance(points, record, centre):
-    total = 0.0
-    for c in range(centre.size):
-        step = points[record, c] - centre[c]
-        total += step * step
-    return total
-
-
-@jit
-def _greatest(low, high, node, centre):
-    """Return a bound above: no distance to a record of the node is greater, rounding included."""
-    total = 0.0
-    for c in range(centre.size):
-        step = max(high[node, c] - centre[c], centre[c] - low[node, c])
-        total += step * step
-    return total
-
-
-@jit
-def _least(low, high, node, centre):
-    """Return a bound below, rounding included."""
-    total = 0.0
-    for c in range(centre.size):
-        step = max(low[node, c] - centre[c], centre[c] - high[node, c], 0.0)
-        total += step * step
-    return total
-
-
-@jit
-def _farthest(points, centre, members, starts, counts, low, high, stack):
+def _farthest(points, centre, members, starts, counts, low, high, stack, bounds):
     """Return the record farthest from a point; of equally far ones the first."""
+    p = points.shape[1]
     best, best_distance = -1, -1.0
     first_leaf = counts.size // 2
-    stack[0] = 0
+    stack[0], bounds[0] = 0, np.inf
     depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if counts[node] == 0 or _greatest(low, high, node, centre) < best_distance:
+        if counts[node] == 0 or bounds[depth] < best_distance:
             continue
         if node >= first_leaf:
             for place in range(starts[node], starts[node] + counts[node]):
                 record = members[place]
-                distance = _distance(points, record, centre)
+                distance = 0.0
+                for c in range(p):
+                    step = points[record, c] - centre[c]
+                    distance += step * step
                 if distance > best_distance or (distance == best_distance and record < best):
                     best, best_distance = record, distance
             continue
-        near, far = 2 * node + 1, 2 * node + 2
-        if counts[near] and counts[far] and _greatest(low, high, near, centre) > _greatest(low, high, far, centre):
-            near, far = far, near
-        stack[depth], stack[depth + 1] = near, far  # the farther one is looked at first
-        depth += 2
+        for child in range(2 * node + 1, 2 * node + 3):
+            if counts[child] > 0:
+                # No distance to a record of the box is greater, rounding included.
+                bound = 0.0
+                for c in range(p):
+                    step = max(high[child, c] - centre[c], centre[c] - low[child, c])
+                    bound += step * step
+                stack[depth], bounds[depth] = child, bound
+                depth += 1
+        # The farther one is looked at first.
+        if depth > 1 and stack[depth - 2] == 2 * node + 1 and bounds[depth - 2] > bounds[depth - 1]:
+            stack[depth - 2], stack[depth - 1] = stack[depth - 1], stack[depth - 2]
+            bounds[depth - 2], bounds[depth - 1] = bounds[depth - 1], bounds[depth - 2]
     return best
 
 
 @jit
-def _k_nearest(points, centre, members, starts, counts, low, high, stack, nearest, distances):
+def _k_nearest(points, centre, members, starts, counts, low, high, stack, bounds, nearest, distances):
     """Write the k records nearest to a point into `nearest`, by distance, then by place in the table."""
-    k = nearest.size
+    k, p = nearest.size, points.shape[1]
     found = 0
     first_leaf = counts.size // 2
-    stack[0] = 0
+    stack[0], bounds[0] = 0, 0.0
     depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if counts[node] == 0 or (found == k and _least(low, high, node, centre) > distances[k - 1]):
+        if counts[node] == 0 or (found == k and bounds[depth] > distances[k - 1]):
             continue
         if node >= first_leaf:
             for at in range(starts[node], starts[node] + counts[node]):
                 record = members[at]
-                distance = _distance(points, record, centre)
+                distance = 0.0
+                for c in range(p):
+                    step = points[record, c] - centre[c]
+                    distance += step * step
                 place = found
                 while place > 0 and (
                     distance < distances[place - 1]
@@ -235,56 +225,16 @@ def _k_nearest(points, centre, members, starts, counts, low, high, stack, neares
                 distances[place], nearest[place] = distance, record
                 found = min(found + 1, k)
             continue
-        near, far = 2 * node + 1, 2 * node + 2
-        if counts[near] and counts[far] and _least(low, high, near, centre) > _least(low, high, far, centre):
-            near, far = far, near
-        stack[depth], stack[depth + 1] = far, near  # the nearer one is looked at first
-        depth += 2
-
-
-@jit
-def pair_clusters(points, k):
-    """Partition points into clusters of k to 2k - 1 about pairs of the two most distant records.
-
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n, p)
-        One record a row, n >= k >= 1. Not modified.
-    k : int
-        Smallest size of a cluster.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Cluster of each record, 0, 1, ... in the order in which they are formed.
-
-    Notes
-    -----
-    While 3k records are left: of the two that are farthest apart, the first with its k - 1 nearest, then the second
-    with the k - 1 nearest of what is left. The rest is divided in the order of the table, k at a time, the last cluster
-    taking what remains. Of equally distant pairs and records the first is taken. Time O(n^3 p / k).
-    """
-    n = points.shape[0]
-    clusters = np.full(n, -1, np.int64)
-    left = numbers(n)
-    label = 0
-    while left.size >= 3 * k:
-        one, other, widest = 0, 0, -1.0
-        for i in left:
-            for j in left:
-                if i < j:
-                    distance = _distance(points, j, points[i])
-                    if distance > widest:
-                        one, other, widest = i, j, distance
-        for centre in (one, other):
-            gaps = np.empty(left.size)
-            for place in range(left.size):
-                gaps[place] = _distance(points, left[place], points[centre])
-            order = ranked(gaps)  # ties keep the table's order
-            clusters[left[order[:k]]] = label
-            left = left[clusters[left] < 0]
-            label += 1
-    n_left = max(left.size // k, 1)
-    for place in range(left.size):
-        clusters[left[place]] = label + min(place // k, n_left - 1)
-    return clusters
+        for child in range(2 * node + 2, 2 * node, -1):
+            if counts[child] > 0:
+                # No distance to a record of the box is smaller, rounding included.
+                bound = 0.0
+                for c in range(p):
+                    step = max(low[child, c] - centre[c], centre[c] - high[child, c], 0.0)
+                    bound += step * step
+                stack[depth], bounds[depth] = child, bound
+                depth += 1
+        # The nearer one is looked at first.
+        if depth > 1 and stack[depth - 2] == 2 * node + 2 and bounds[depth - 1] > bounds[depth - 2]:
+            stack[depth - 2], stack[depth - 1] = stack[depth - 1], stack[depth - 2]
+            bounds[depth - 2], bounds[depth - 1] = bounds[depth - 1], bounds[depth - 2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import max_of, min_of, numbers, put, sum_of
 from reident.kernels._numba import jit
 
 __all__ = ["best_cut", "by_width", "mondrian", "passes"]
@@ -22,19 +21,6 @@ _RANGES = 4096
 
 
 @jit
-def _tail(counts, place):
-    """Sum the counts from the `place`-th largest on (1: all of them)."""
-    rest = counts.copy()
-    for _ in range(min(place - 1, rest.size)):
-        top = 0
-        for v in range(rest.size):
-            if rest[v] > rest[top]:
-                top = v
-        rest[top] = 0
-    return sum_of(rest)
-
-
-@jit
 def passes(counts, size, rule, ell, limit, overall):
     """Tell whether a part with these `counts` of sensitive values satisfies one rule.
 
@@ -42,7 +28,10 @@ def passes(counts, size, rule, ell, limit, overall):
     keeps a part that satisfies its rule with equality.
     """
     if rule == DISTINCT:
-        return np.count_nonzero(counts) >= ell
+        distinct = 0
+        for count in counts:
+            distinct += count > 0
+        return distinct >= ell
     if rule == ENTROPY:
         entropy = 0.0
         for count in counts:
@@ -50,7 +39,22 @@ def passes(counts, size, rule, ell, limit, overall):
                 entropy -= count / size * np.log(count / size)
         return entropy >= np.log(ell) - 1e-12
     if rule == RECURSIVE:
-        return max_of(counts) < limit * _tail(counts, int(ell))
+        # The largest count against the sum of those from the l-th largest on.
+        rest = counts.copy()
+        largest = 0
+        for place in range(min(max(int(ell) - 1, 0), rest.size) + 1):
+            top = 0
+            for v in range(rest.size):
+                if rest[v] > rest[top]:
+                    top = v
+            if place == 0:
+                largest = rest[top]
+            if place < int(ell) - 1:
+                rest[top] = 0
+        tail = 0
+        for count in rest:
+            tail += count
+        return largest < limit * tail
     if rule == EQUAL_DISTANCE:
         distance = 0.0
         for v in range(counts.size):
@@ -102,7 +106,10 @@ def best_cut(values, k, relaxed):
     go left, and the ties at `code` are divided. (-1, 0) if there is none.
     """
     size = values.size
-    low, high = np.int64(min_of(values)), np.int64(max_of(values))
+    low = high = np.int64(values[0])
+    for value in values:
+        low = min(low, np.int64(value))
+        high = max(high, np.int64(value))
     if low == high or size < 2 * k:
         return -1, 0
     if relaxed:
@@ -177,10 +184,12 @@ def _split(
         if judged:
             spare_sensitive[to] = sensitive[i]
     for j in range(codes.shape[1]):
-        put(codes[start:end, j], spare_codes[start:end, j])
-    put(order[start:end], spare_order[start:end])
-    if judged:
-        put(sensitive[start:end], spare_sensitive[start:end])
+        for i in range(start, end):
+            codes[i, j] = spare_codes[i, j]
+    for i in range(start, end):
+        order[i] = spare_order[i]
+        if judged:
+            sensitive[i] = spare_sensitive[i]
 
 
 @jit
@@ -235,8 +244,10 @@ def mondrian(codes, places, n_codes, k, relaxed, sensitive, rules, ells, limits,
     starts : int64 array, shape (n_parts + 1,)
     """
     n = codes.shape[0]
-    order = numbers(n)
-    spare_codes, spare_order, spare_sensitive = np.empty_like(codes), np.empty_like(order), np.empty_like(sensitive)
+    order = np.empty(n, np.int64)
+    for i in range(n):
+        order[i] = i
+    spare_codes, spare_order, spare_sensitive = codes.copy(), np.empty(n, np.int64), np.empty(n, np.int64)
     starts = np.empty(n // k + 2, dtype=np.int64)
     n_parts = 0
     stack = np.empty((n // k + 2, 2), dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import numbers, put, ranked
+from reident.kernels._loops import ranked
 from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import choquet_one
 
@@ -43,7 +43,9 @@ def build_tree(points, split_weights):
     """
     m, p = points.shape
     most = 4 * (m // _LEAF + 1)
-    order = numbers(m)
+    order = np.empty(m, np.int64)
+    for i in range(m):
+        order[i] = i
     spans = np.zeros((most, 3), np.int64)
     low = np.empty((most, p))
     high = np.empty((most, p))
@@ -68,10 +70,13 @@ def build_tree(points, split_weights):
                 widest = extent
                 axis = c
         if last - first > _LEAF and axis >= 0:
+            part = order[first:last].copy()
             values = np.empty(last - first)
-            for i in range(first, last):
-                values[i - first] = points[order[i], axis]
-            put(order[first:last], order[first:last][ranked(values)])
+            for i in range(last - first):
+                values[i] = points[part[i], axis]
+            by_value = ranked(values)
+            for i in range(last - first):
+                order[first + i] = part[by_value[i]]
             middle = (first + last) // 2
             spans[node, 2] = nodes
             spans[nodes, 0], spans[nodes, 1] = first, middle
@@ -82,26 +87,13 @@ def build_tree(points, split_weights):
 
 
 @jit
-def _aggregate(a, b, weights, mu, squares):
-    """Distance of two records; `squares` is scratch."""
-    if mu.size == 0:
-        total = 0.0
-        for c in range(a.size):
-            gap = a[c] - b[c]
-            total += weights[c] * gap * gap
-        return total
-    for c in range(a.size):
-        gap = a[c] - b[c]
+def _choquet_distance(release, row, low, high, i, mu, squares):
+    """Choquet integral of the squared gaps from a record to a box, or to a point that is both its ends."""
+    for c in range(squares.size):
+        value = release[row, c]
+        gap = value - min(max(value, low[i, c]), high[i, c])
         squares[c] = gap * gap
     return choquet_one(squares, mu)
-
-
-@jit
-def _bound(record, low, high, weights, mu, squares, edge):
-    """Lower bound of the distance from a record to a box, shaved by more than rounding can lift it."""
-    for c in range(record.size):
-        edge[c] = min(max(record[c], low[c]), high[c])
-    return _aggregate(record, edge, weights, mu, squares) * (1.0 - 1e-12)
 
 
 @jit
@@ -146,12 +138,10 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
     distance = np.empty(n)
     ties = np.empty(n, np.int64)
     true_distance = np.empty(n)
+    squares = np.empty(p)
+    stack = np.empty(_STACK, np.int64)
+    bounds = np.empty(_STACK)
     for row in range(n):
-        record = release[row]
-        squares = np.empty(p)
-        edge = np.empty(p)
-        stack = np.empty(_STACK, np.int64)
-        bounds = np.empty(_STACK)
         best = np.inf
         count = 0
         first = np.int64(-1)
@@ -168,7 +158,13 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
                 child = spans[node, 2]
                 if child == 0:
                     for i in range(spans[node, 0], spans[node, 1]):
-                        d = _aggregate(record, points[i], weights, mu, squares)
+                        if mu.size > 0:
+                            d = _choquet_distance(release, row, points, points, i, mu, squares)
+                        else:
+                            d = 0.0
+                            for c in range(p):
+                                gap = release[row, c] - points[i, c]
+                                d += weights[c] * gap * gap
                         if walk == 0:
                             best = min(best, d)
                             limit = best
@@ -177,8 +173,18 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
                             if first < 0 or order[i] < first:
                                 first = order[i]
                     continue
-                left = _bound(record, low[child], high[child], weights, mu, squares, edge)
-                right = _bound(record, low[child + 1], high[child + 1], weights, mu, squares, edge)
+                # Lower bounds of the distances to both boxes, shaved by more than rounding can lift them.
+                left = right = 0.0
+                for box in range(child, child + 2):
+                    if mu.size > 0:
+                        bound = _choquet_distance(release, row, low, high, box, mu, squares)
+                    else:
+                        bound = 0.0
+                        for c in range(p):
+                            value = release[row, c]
+                            gap = value - min(max(value, low[box, c]), high[box, c])
+                            bound += weights[c] * gap * gap
+                    left, right = right, bound * (1.0 - 1e-12)
                 # The nearer box is put on top, to be searched first.
                 near = child if left <= right else child + 1
                 stack[top] = 2 * child + 1 - near
@@ -190,6 +196,13 @@ def nearest_records(release, points, order, spans, low, high, weights, mu, truth
         distance[row] = best
         ties[row] = count
         true_distance[row] = np.nan
-        if truth[row] >= 0:
-            true_distance[row] = _aggregate(record, points[truth[row]], weights, mu, squares)
+        at = truth[row]
+        if at >= 0 and mu.size > 0:
+            true_distance[row] = _choquet_distance(release, row, points, points, at, mu, squares)
+        elif at >= 0:
+            total = 0.0
+            for c in range(p):
+                gap = release[row, c] - points[at, c]
+                total += weights[c] * gap * gap
+            true_distance[row] = total
     return nearest, distance, ties, true_distance

@@ -216,44 +216,35 @@ def matrix_game(gains, place):
                 leave, best = v, table[v, k + p] / table[v, enter]
         if leave < 0:
             break
-        _pivot(table, leave, enter)
+        scale = table[leave, enter]
+        for column in range(k + p + 1):
+            table[leave, column] /= scale
+        for v in range(p + 1):
+            factor = table[v, enter]
+            if v != leave and factor != 0.0:
+                for column in range(k + p + 1):
+                    table[v, column] -= factor * table[leave, column]
         basis[leave] = enter
+    total = 0.0
     for v in range(p):
         place[v] = max(table[p, k + v], 0.0)
-    _to_shares(place)
+        total += place[v]
+    for v in range(p):
+        place[v] /= total
     mixture = np.zeros(k)
+    total = 0.0
     for v in range(p):
         if basis[v] < k:
             mixture[basis[v]] = max(table[v, k + p], 0.0)
-    _to_shares(mixture)
+    for row in range(k):
+        total += mixture[row]
     best = -np.inf
     for v in range(p):
-        total = 0.0
+        gain = 0.0
         for row in range(k):
-            total += mixture[row] * gains[row, v]
-        best = max(best, total)
+            gain += mixture[row] / total * gains[row, v]
+        best = max(best, gain)
     return best
-
-
-@jit
-def _pivot(table, leave, enter):
-    scale = table[leave, enter]
-    for column in range(table.shape[1]):
-        table[leave, column] /= scale
-    for v in range(table.shape[0]):
-        factor = table[v, enter]
-        if v != leave and factor != 0.0:
-            for column in range(table.shape[1]):
-                table[v, column] -= factor * table[leave, column]
-
-
-@jit
-def _to_shares(values):
-    total = 0.0
-    for value in values:
-        total += value
-    for i in range(values.size):
-        values[i] /= total
 
 
 @jit
@@ -282,7 +273,8 @@ def where_to_cut(rows, owner, place):
         for w in range(u + 1, p):
             total = 0.0
             for r in range(m):
-                if _crosses(rows[r, u], rows[r, w]):
+                a, b = rows[r, u], rows[r, w]
+                if (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO):
                     total += weights[r]
             if total > most:
                 most, one, other = total, u, w
@@ -290,8 +282,9 @@ def where_to_cut(rows, owner, place):
     weight = np.empty(m)
     count = 0
     for r in range(m):
-        if _crosses(rows[r, one], rows[r, other]):
-            shares[count] = rows[r, one] / (rows[r, one] - rows[r, other])
+        a, b = rows[r, one], rows[r, other]
+        if (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO):
+            shares[count] = a / (a - b)
             weight[count] = weights[r]
             count += 1
     order = ranked(shares[:count])
@@ -301,19 +294,3 @@ def where_to_cut(rows, owner, place):
         if passed >= half:
             return one, other, shares[position]
     return one, other, 0.5
-
-
-@jit
-def _crosses(a, b):
-    return (a < -_ZERO and b > _ZERO) or (a > _ZERO and b < -_ZERO)
-
-
-@jit
-def cut(values, one, other, share):
-    """Return `values` at the corners (in columns) of the two parts: one end of the edge is moved to the cut."""
-    left, right = values.copy(), values.copy()
-    for r in range(values.shape[0]):
-        middle = (1.0 - share) * values[r, one] + share * values[r, other]
-        left[r, other] = middle
-        right[r, one] = middle
-    return left, right

@@ -6,27 +6,15 @@ import numpy as np
 
 from reident.kernels._numba import jit
 
-__all__ = ["count_between", "nearest_ties", "surprisal_bits"]
+__all__ = ["count_between", "nearest_ties"]
 
 
 @jit
-def _left(values, low, high, x):
-    """Return the first place in values[low:high] whose value is not below x."""
+def _bisect(values, low, high, x, or_equal):
+    """Return the first place in values[low:high] whose value is not below x; with `or_equal`, above x."""
     while low < high:
         middle = (low + high) // 2
-        if values[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@jit
-def _right(values, low, high, x):
-    """Return the first place in values[low:high] whose value is above x."""
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] <= x:
+        if values[middle] < x or (or_equal and values[middle] == x):
             low = middle + 1
         else:
             high = middle
@@ -49,7 +37,7 @@ def count_between(values, starts, classes, low, high):
     counts = np.zeros(classes.size, dtype=np.int64)
     for i in range(classes.size):
         start, end = starts[classes[i]], starts[classes[i] + 1]
-        counts[i] = _right(values, start, end, high[i]) - _left(values, start, end, low[i])
+        counts[i] = _bisect(values, start, end, high[i], True) - _bisect(values, start, end, low[i], False)
     return counts
 
 
@@ -68,42 +56,14 @@ def nearest_ties(values, starts, classes, queries, own):
     for i in range(classes.size):
         start, end = starts[classes[i]], starts[classes[i] + 1]
         query = queries[i]
-        place = _left(values, start, end, query)
+        place = _bisect(values, start, end, query, False)
         above = values[place] - query if place < end else np.inf
         below = query - values[place - 1] if place > start else np.inf
         nearest = min(above, below)
         if abs(query - own[i]) > nearest:
             continue
         if above == nearest:
-            ties[i] += _right(values, place, end, values[place]) - place
+            ties[i] += _bisect(values, place, end, values[place], True) - place
         if below == nearest:
-            ties[i] += place - _left(values, start, place, values[place - 1])
+            ties[i] += place - _bisect(values, start, place, values[place - 1], False)
     return ties
-
-
-@jit
-def surprisal_bits(support, counts, own, noisy, scales):
-    """Return -log2 of the probability of each record's value, given its noisy value and the column's distribution.
-
-    Parameters
-    ----------
-    support : float64 array, shape (u,)
-        The distinct values of the column.
-    counts : float64 array, shape (u,)
-        How often each occurs.
-    own : int64 array, shape (n,)
-        The place of each record's value in `support`.
-    noisy, scales : float64 arrays, shape (n,)
-        The noisy value and the scale of its Laplace noise; a scale of 0 leaves no doubt.
-    """
-    bits = np.zeros(own.size)
-    for i in range(own.size):
-        if scales[i] == 0:
-            continue
-        # Relative to the record's own term, so that nothing underflows where it matters.
-        distance = abs(noisy[i] - support[own[i]])
-        total = 0.0
-        for u in range(support.size):
-            total += counts[u] * np.exp((distance - abs(noisy[i] - support[u])) / scales[i])
-        bits[i] = np.log2(total / counts[own[i]])
-    return bits

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.tables.linkage_rows import bilinear_rows, block_margins, choquet_rows, mean_rows, rivals
+from reident.kernels.tables.linkage_rows import block_margins, rivals
+from reident.tables.choquet._linkage_rows import bilinear_rows, choquet_rows, mean_rows
 from reident.tables.choquet.fuzzy_measure import monotone_closure
 
 __all__ = ["MODELS", "LearningProblem", "as_square", "as_triangle", "build_problem", "tidy_solution"]

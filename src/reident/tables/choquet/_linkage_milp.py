@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from reident.base import FloatArray
-from reident.kernels.tables.choquet import zeta_transform
-from reident.kernels.tables.linkage_rows import mean_rows
 from reident.tables.choquet._benders import Solution
 from reident.tables.choquet._learning_problem import LearningProblem
+from reident.tables.choquet._linkage_rows import mean_rows
 from reident.tables.choquet._margin_oracle import quiet_solver
+from reident.tables.choquet.fuzzy_measure import zeta_transform
 
 __all__ = ["solve_milp"]
 
@@ -52,7 +52,7 @@ def solve_milp(release: FloatArray, known: FloatArray, problem: LearningProblem,
     values = np.array(solver.getSolution().col_value)
     x, given_up = values[:size], int(np.rint(values[size:]).sum())
     if model == "choquet":
-        x = np.asarray(zeta_transform(np.concatenate([[0.0], x]), 1.0))
+        x = zeta_transform(np.concatenate([[0.0], x]), 1.0)
     return Solution(x, given_up, lower, [])
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.kernels.tables.weight_cells import cut, held_at_most, settle, where_to_cut
+from reident.kernels.tables.weight_cells import held_at_most, settle, where_to_cut
 from reident.tables.choquet._learning_problem import LearningProblem
 
 __all__ = ["divide_weights"]
@@ -78,9 +78,18 @@ def divide_weights(
         one, other, share = where_to_cut(rows, owner, place)
         halves = [
             _Cell(corners, values, owner, lost, at_least)
-            for corners, values in zip(cut(cell.corners, one, other, share), cut(rows, one, other, share), strict=True)
+            for corners, values in zip(
+                _cut(cell.corners, one, other, share), _cut(rows, one, other, share), strict=True
+            )
         ]
         # The part where the relaxation is greatest comes first: good weights lie there more often.
         first = 0 if place[other] * (1 - share) <= place[one] * share else 1
         cells += [halves[1 - first], halves[first]]
     return min([best, rounded, *(cell.bound for cell in cells)])
+
+
+def _cut(values: FloatArray, one: int, other: int, share: float) -> tuple[FloatArray, FloatArray]:
+    """Return `values` at the corners (in columns) of the two parts: one end of the edge is moved to the cut."""
+    left, right = values.copy(), values.copy()
+    left[:, other] = right[:, one] = (1.0 - share) * values[:, one] + share * values[:, other]
+    return left, right

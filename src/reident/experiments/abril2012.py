@@ -1,0 +1,298 @@
+"""Experiment of Abril, Navarro-Arribas and Torra (2012): record linkage with learned weights.
+
+Records of the file Census are microaggregated and linked to their originals. What the paper leaves open follows from
+its own table 1: columns in the order of the file, clusters on columns as they are, a released record is compared with
+all originals. The paper's 400 records are not published: each repetition draws records anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import FloatArray, ParameterError, SearchLimitWarning
+from reident.data.datasets import load_casc
+from reident.data.papers import published
+from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
+from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
+from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
+from reident.tables.record_linkage import link_records
+
+__all__ = [
+    "FILES", "MODELS", "SETUPS", "compile_learning", "determined_trial", "draw_records", "groups_of", "kernel_ratio",
+    "learn", "owa", "owa_ratio", "pinned", "printed_measure", "protect", "race_trial", "read_table",
+    "readings_of_published", "setup_trial", "trial",
+]  # fmt: skip
+
+#: The paper's names of its seven protections.
+FILES = tuple(NAMED_PROTECTIONS)
+
+#: Weights of columns, or of sets of columns.
+MODELS = ("weighted_mean", "choquet")
+
+#: Variants of the set-up, one property changed at a time.
+SETUPS = (
+    "as adopted", "the tool's pairs", "standardised columns", "originals to releases", "digits from the right",
+    "columns by name",
+)  # fmt: skip
+
+
+def pinned(path: str) -> str:
+    """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""
+    return f"{path}#{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}" if path else ""
+
+
+@lru_cache(maxsize=4)
+def read_table(table: str = "") -> pd.DataFrame:
+    """Return the numeric columns of an own CSV file, or Census for ""; not to be modified."""
+    if not table:
+        return load_casc("census")
+    path, _, digest = table.partition("#")
+    if digest and pinned(path) != table:
+        raise ParameterError(f"`table` has changed since the run began: {path}. Run the notebook again.")
+    return pd.read_csv(path).select_dtypes("number").dropna(axis="columns").astype(np.float64)
+
+
+def draw_records(rng: np.random.Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw records to learn from and as many others; of all records or more than half there are fewer others."""
+    whole = read_table(table)
+    chosen = rng.choice(len(whole), min(len(whole), 2 * n_records), replace=False)
+    return whole.iloc[chosen[:n_records]], whole.iloc[chosen[n_records:]]
+
+
+def groups_of(file: str, columns: Sequence[str]) -> tuple[list[list[str]], list[int]]:
+    """Return groups of columns and the smallest cluster of each.
+
+    `file` is a name of the paper, or an own protection such as ``"2/3 2/8"``: two columns with k = 3, two with k = 8.
+    """
+    try:
+        sizes = NAMED_PROTECTIONS.get(file) or [tuple(map(int, group.split("/"))) for group in file.split()]
+        ends = np.cumsum([size for size, _ in sizes]).tolist()
+    except ValueError:
+        raise ParameterError(f"`files` must be names of the paper or such as '2/3 2/8', got {file!r}") from None
+    if not sizes or min(min(size, k) for size, k in sizes) < 1 or ends[-1] > min(8, len(columns)):
+        raise ParameterError(
+            f"`files` must group at most {min(8, len(columns))} columns by k of 1 or more, got {file!r}"
+        )
+    groups = [list(columns[end - size : end]) for end, (size, _) in zip(ends, sizes, strict=True)]
+    return groups, [k for _, k in sizes]
+
+
+def protect(
+    records: pd.DataFrame, file: str, *, scale: str | None = None, method: str = "mdav"
+) -> tuple[pd.DataFrame, list[str], float]:
+    """Microaggregate; return the release, its protected columns and the information loss (SSE / SST).
+
+    The pairs of the paper's tool need groups of several columns: a group of one is clustered by MDAV.
+    """
+    groups, smallest = groups_of(file, records.columns)
+    columns = [column for group in groups for column in group]
+    if method == "mdav":
+        made = microaggregate(records, groups, smallest, scale=scale)
+        return made.table, columns, made.information_loss
+    release, losses = records, []
+    for group, k in zip(groups, smallest, strict=True):
+        made = microaggregate(release, [group], k, scale=scale, method=method if len(group) > 1 else "mdav")
+        release = made.table
+        losses += [made.information_loss] * len(group)
+    return release, columns, float(np.mean(losses))
+
+
+def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> LearnedLinkage:
+    """Learn without a warning at the time limit: a column says whether the result is proven."""
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        return learn_linkage(release, original, **options)
+
+
+@lru_cache(maxsize=1)
+def compile_learning() -> None:
+    """Learn small problems once a process: compiling takes nothing of the time that a trial gives."""
+    values = np.random.default_rng(0).random((2, 30, 3))
+    original, release = (pd.DataFrame(part, columns=list("abc")) for part in (values[0], values.mean(axis=0)))
+    for model in MODELS:
+        learn(release, original, model=model).ranges()
+
+
+def owa(weights: Sequence[float] | FloatArray, columns: Sequence[str]) -> FuzzyMeasure:
+    """Return the measure of an ordered weighted average: the weight of the largest difference first."""
+    total = np.concatenate([[0.0], np.cumsum(weights) / np.sum(weights)])
+    total[-1] = 1.0
+    return FuzzyMeasure([total[mask.bit_count()] for mask in range(2 ** len(columns))], columns)
+
+
+def owa_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], rng: np.random.Generator) -> float:
+    """Return the largest linked share of 60 random ordered weighted averages: a lower bound of the optimum."""
+    tried = [np.ones(len(columns)), *rng.dirichlet(np.ones(len(columns)), 59)]
+    return max(link_records(release, original, columns=columns, distance=owa(w, columns)).ratio for w in tried)
+
+
+def kernel_ratio(release: pd.DataFrame, original: pd.DataFrame, columns: list[str], degree: int = 2) -> float:
+    """Return the linked share by the distance K(a, a) - 2 K(a, b) + K(b, b), K(a, b) = (1 + a.b) ** degree."""
+    a, b = (((x - x.mean()) / x.std()).to_numpy(np.float64) for x in (release[columns], original[columns]))
+    own_a, own_b = ((1 + (x**2).sum(axis=1)) ** degree for x in (a, b))
+    distance = own_a[:, None] - 2 * (1 + a @ b.T) ** degree + own_b
+    true = distance[np.arange(len(a)), original.index.get_indexer(release.index)]
+    return float(((distance <= true[:, None]).sum(axis=1) == 1).mean())
+
+
+def trial(
+    rng: np.random.Generator,
+    *,
+    file: str,
+    learns: bool = False,
+    n_records: int = 400,
+    table: str = "",
+    scale: str = "",
+    method: str = "mdav",
+    protects_first: bool = False,
+    time_limit_s: float = 60.0,
+) -> dict[str, Any]:
+    """Draw records, protect them, link them, and try on other records what was learned.
+
+    Parameters
+    ----------
+    rng : Generator
+        Chooses the records; settings that share a stream have the same records.
+    file : str
+        The protection, see `groups_of`.
+    learns : bool
+        Learn both models, too, and link by an ordered weighted average and by match weights.
+    n_records, table
+        Records drawn; an own table in place of Census.
+    scale, method, protects_first
+        Variants: "std" clusters on standardised columns; "pairs" as the paper's tool; protect the whole table and draw
+        then.
+    time_limit_s : float
+        For each model.
+
+    Returns
+    -------
+    dict
+        Linked shares by each distance, on the records learned from and (``outside_``) on others; bounds and whether
+        both optima are proven; seconds; gains paired within the draw; the largest Moebius value of the measure over
+        the paper's bound n - 1; information loss and utility.
+    """
+    inside, outside = draw_records(rng, n_records, table)
+    options: dict[str, Any] = {"scale": scale or None, "method": method}
+    release, columns, loss = protect(inside, file, **options)
+    if protects_first:
+        release = protect(read_table(table), file, **options)[0].loc[inside.index]
+    result: dict[str, Any] = {"information_loss": loss, "utility": 1 - loss}
+    for name, distance in (("mean", "dbrl1"), ("dbrl2", "dbrl2"), ("mahalanobis", "mahalanobis")):
+        result[name] = link_records(release, inside, columns=columns, distance=distance).ratio
+    result["kernel"] = kernel_ratio(release, inside, columns)
+    result["mean_reversed"] = link_records(inside, release, columns=columns).ratio
+    if not learns:
+        return result
+    compile_learning()
+    linked = link_records(release, inside, columns=columns, distance="probabilistic")
+    result |= {"probabilistic": linked.ratio, "tied_probabilistic": float((linked.links["outcome"] == "tied").mean())}
+    other = protect(outside, file, **options)[0] if len(outside) == len(inside) else None
+    result["outside_mean"] = np.nan if other is None else link_records(other, outside, columns=columns).ratio
+    proven = []
+    for model in MODELS:
+        found = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s, rng=rng)
+        proven.append(found.is_optimal)
+        result |= {
+            model: found.ratio, f"bound_{model}": found.upper_bound, f"proven_{model}": found.is_optimal,
+            f"seconds_{model}": found.seconds, f"conflicts_{model}": len(found.certificate),
+            f"outside_{model}": np.nan if other is None else link_records(other, outside, distance=found).ratio,
+        }  # fmt: skip
+        if found.measure is not None and len(columns) > 1:
+            result["moebius_to_bound"] = float(np.abs(found.measure.moebius()).max() / (len(columns) - 1))
+    gains = {"gain_weighted_mean": result["weighted_mean"] - result["mean"]}
+    gains["gain_choquet"] = result["choquet"] - result["weighted_mean"]
+    result["owa"] = owa_ratio(release, inside, columns, rng)
+    return result | gains | {"is_optimal": all(proven)}
+
+
+def printed_measure(table: str, columns: Sequence[str], *, reverse: bool = False) -> FuzzyMeasure:
+    """Return a published measure or vector of weights, its first digit the first column, or the last."""
+    printed = published("abril2012", table)
+    codes = printed["code"].astype(str).str.zfill(len(columns)).str[:: -1 if reverse else 1]
+    if "weight" in printed:
+        by_place = {code.index("1"): weight for code, weight in zip(codes, printed["weight"], strict=True)}
+        return FuzzyMeasure.from_weights({column: by_place[place] for place, column in enumerate(columns)})
+    values = np.zeros(2 ** len(columns))
+    values[[sum(1 << place for place, bit in enumerate(code) if bit == "1") for code in codes]] = printed["measure"]
+    values[-1] = 1.0  # table 3 has .999999
+    return FuzzyMeasure(values, columns)
+
+
+def readings_of_published() -> dict[str, Any]:
+    """Return what the document says of its numbers, judged from these numbers: claim -> value."""
+    four, six = printed_measure("measure_m4_28", list("abcd")), printed_measure("measure_m6_853", list("abcdef"))
+    sets = [set(chosen) for size in range(7) for chosen in combinations("abcdef", size)]
+    shown = [chosen for chosen in sets if six[chosen] >= 0.1]
+    least = [chosen for chosen in shown if len(chosen) == min(map(len, shown))]
+    flips = [abs(six[chosen] - six[chosen | {one}]) for chosen in sets for one in "bf"]
+    first = [four[{"a", *rest}] for size in range(4) for rest in combinations("bcd", size)]
+    return {
+        "rows of one kind, N = 400": sum(i != j for i, j in product(range(400), repeat=2)),
+        "monotonicity rows of six columns": sum(len(chosen) for chosen in sets if len(chosen) > 1),
+        "M4-28: sets with the first variable have .999 or more, published table": bool(min(first) >= 0.999),
+        "Figure 2: every least set has a variable of each block": all(
+            chosen & block for chosen in least for block in ({"a", "b"}, {"c", "d"}, {"e", "f"})
+        ),
+        "Table 4: the second or the last variable changes little": bool(max(flips) <= 0.1),
+    }
+
+
+def setup_trial(
+    rng: np.random.Generator, *, file: str, measure: str, setup: str, n_records: int = 400
+) -> dict[str, float]:
+    """Apply a published measure to one draw of Census under one of `SETUPS`."""
+    inside, _ = draw_records(rng, n_records)
+    if setup == "columns by name":
+        inside = inside[sorted(inside.columns)]
+    scale = "std" if setup == "standardised columns" else None
+    release, columns, _ = protect(inside, file, scale=scale, method="pairs" if setup == "the tool's pairs" else "mdav")
+    distance = printed_measure(measure, columns, reverse=setup == "digits from the right")
+    pair = (release, inside) if setup != "originals to releases" else (inside, release)
+    return {
+        "ratio": link_records(*pair, columns=columns, distance=distance).ratio,
+        "mean": link_records(*pair, columns=columns).ratio,
+    }
+
+
+def determined_trial(
+    rng: np.random.Generator, *, file: str, model: str, n_records: int = 400, table: str = "", time_limit_s: float = 60
+) -> dict[str, Any]:
+    """Return what holds in all optimal measures of one draw: range of the first column, leader, best pair."""
+    inside, _ = draw_records(rng, n_records, table)
+    release, columns, _ = protect(inside, file)
+    compile_learning()
+    found = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
+    ranges = found.ranges(time_limit_s=time_limit_s)
+    first = ranges.measure.loc[[(columns[0],)]].iloc[0]
+    pairs = ranges.measure[[len(chosen) == 2 for chosen in ranges.measure.index]]
+    best = pairs["low"].idxmax()
+    is_best = pairs["low"].max() > pairs["high"].drop([best]).max() if len(pairs) > 1 else False
+    place = {column: number for number, column in enumerate(columns, 1)}
+    return {
+        "is_optimal": found.is_optimal, "n_sets": ranges.n_sets, "is_complete": ranges.is_complete,
+        "first_low": first["low"], "first_high": first["high"], "leader": ranges.leader or "",
+        "leading_place": place.get(ranges.leader or "", 0),
+        "best_pair": " and ".join(best) if is_best else "",
+        "shapley_width": float((ranges.shapley["high"] - ranges.shapley["low"]).mean()),
+    }  # fmt: skip
+
+
+def race_trial(
+    rng: np.random.Generator, *, method: str, n_records: int, time_limit_s: float = 30.0, file: str = "M4-33"
+) -> dict[str, Any]:
+    """Learn the Choquet integral by conflicts ("benders") or by the paper's programme ("milp"), on the same records."""
+    inside, _ = draw_records(rng)
+    few = inside.iloc[:n_records]
+    release, columns, _ = protect(few, file)
+    compile_learning()
+    found = learn(release, few, columns=columns, model="choquet", method=method, time_limit_s=time_limit_s)
+    return {"seconds": found.seconds, "ratio": found.ratio, "bound": found.upper_bound, "is_optimal": found.is_optimal}

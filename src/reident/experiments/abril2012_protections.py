@@ -1,0 +1,113 @@
+"""Protections beyond the paper: six maskings of four columns, and clusters that grow where the columns leak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.experiments.abril2012 import MODELS, compile_learning, draw_records, learn, protect
+from reident.tables.choquet.choquet_linkage import learn_linkage
+from reident.tables.k_anonymity import k_anonymise
+from reident.tables.microaggregation import microaggregate
+from reident.tables.perturbation import add_noise, round_values, swap_ranks
+from reident.tables.record_linkage import link_records
+
+__all__ = ["LADDER", "MASKINGS", "leakage_trial", "mask", "masking_trial"]
+
+#: From weak to strong: smallest cluster, share of a standard deviation (noise, rounding base), per cent of the ranks,
+#: share of cells whose class is drawn anew.
+MASKINGS: dict[str, list[float]] = {
+    "microaggregation": [3, 5, 10, 25],
+    "k-anonymity": [3, 5, 10, 25],
+    "additive noise": [0.05, 0.1, 0.25, 0.5],
+    "rank swapping": [1, 3, 8, 20],
+    "rounding": [0.05, 0.2, 0.5, 1.0],
+    "PRAM": [0.02, 0.05, 0.15, 0.4],
+}
+
+#: Classes of equal count into which PRAM's values are put first.
+CLASSES = 20
+
+#: Smallest clusters of a leakage-driven protection, one step at a time.
+LADDER = (2, 3, 5, 8, 13, 21, 34)
+
+
+def leakage_trial(
+    rng: np.random.Generator, *, rule: str, n_steps: int = 6, n_records: int = 400, table: str = "", n_groups: int = 2,
+    time_limit_s: float = 10.0,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Protect pairs of columns step by step and return one row a step.
+
+    From k = 2 everywhere, each step raises the k of some groups by one place of `LADDER`: of all groups ("all"), of the
+    group that leaks most ("leaking") or least ("other"). A group's leak is the sum of its columns' Shapley values, the
+    middle of their range over all optimal measures of the Choquet integral. Risk is the optimum's linked share, on the
+    records learned from and on others.
+    """
+    inside, outside = draw_records(rng, n_records, table)
+    compile_learning()
+    places, rows = [0] * n_groups, []
+    for step in range(n_steps):
+        file = " ".join(f"2/{LADDER[place]}" for place in places)
+        release, columns, loss = protect(inside, file)
+        found = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)
+        shapley = found.ranges(time_limit_s=time_limit_s, max_sets=5).shapley
+        leaks = shapley.mean(axis=1).reindex(columns).to_numpy().reshape(n_groups, 2).sum(axis=1)
+        other = protect(outside, file)[0]
+        rows.append({
+            "step": step, "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
+            "risk": found.ratio, "outside_risk": link_records(other, outside, distance=found).ratio,
+            "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": found.is_optimal,
+            "leading_group": int(leaks.argmax()) + 1, "leak": float(leaks.max()),
+        })  # fmt: skip
+        chosen = {"all": range(n_groups), "leaking": [int(leaks.argmax())], "other": [int(leaks.argmin())]}[rule]
+        for group in chosen:
+            places[group] = min(places[group] + 1, len(LADDER) - 1)
+    return rows
+
+
+def masking_trial(
+    rng: np.random.Generator, *, masking: str, amount: float, n_records: int = 400, table: str = ""
+) -> dict[str, Any]:
+    """Mask four columns, link by the simple mean and by what a search without proof learns, inside and outside."""
+    inside, outside = (part.iloc[:, :4] for part in draw_records(rng, n_records, table))
+    (release, loss), (other, _) = (mask(part, masking, amount, rng) for part in (inside, outside))
+    result = {"utility": 1 - loss, "mean": link_records(release, inside).ratio}
+    result["outside_mean"] = link_records(other, outside).ratio
+    for model in MODELS:
+        found = learn_linkage(release, inside, model=model, method="climb", rng=rng)
+        result |= {model: found.ratio, f"outside_{model}": link_records(other, outside, distance=found).ratio}
+    return result
+
+
+def mask(records: pd.DataFrame, masking: str, amount: float, rng: np.random.Generator) -> tuple[pd.DataFrame, float]:
+    """Mask all columns; return the release and the information loss, the mean over columns of SSE / SST.
+
+    Microaggregation clusters two pairs of columns, k-anonymity (Mondrian) releases means of classes of all. For PRAM
+    each column is cut into classes of equal count; some cells get a class drawn anew; means of classes are released.
+    """
+    columns = list(records.columns)
+    if masking == "microaggregation":
+        release = microaggregate(records, [columns[:2], columns[2:]], int(amount), scale="std").table
+    elif masking == "k-anonymity":
+        classes = k_anonymise(records, columns, k=int(amount), method="mondrian").classes
+        release = records.groupby(classes).transform("mean")
+    elif masking == "additive noise":
+        release = add_noise(records, amount=amount, rng=rng).table
+    elif masking == "rank swapping":
+        release = swap_ranks(records, percent=amount, rng=rng).table
+    elif masking == "rounding":
+        release = round_values(records, base={c: amount * float(records[c].std()) for c in columns}).table
+    else:
+        release = records.apply(lambda values: _pram(values, amount, rng))
+    squares = ((release - records) ** 2).sum() / ((records - records.mean()) ** 2).sum()
+    return release, float(squares.mean())
+
+
+def _pram(values: pd.Series, share: float, rng: np.random.Generator) -> pd.Series:
+    """Return the means of classes of equal count, of which a share is drawn anew."""
+    classes = ((values.rank(method="first").to_numpy() - 1) * CLASSES // len(values)).astype(np.int64)
+    means = values.groupby(classes).mean().to_numpy(np.float64)
+    anew = rng.random(len(values)) < share
+    return pd.Series(means[np.where(anew, rng.integers(len(means), size=len(values)), classes)], index=values.index)

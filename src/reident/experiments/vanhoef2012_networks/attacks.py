@@ -1,0 +1,165 @@
+"""Chapters 8 and 10 of Vanhoef (2012): active and passive attacks on networks released under other names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from reident.base import SearchLimitWarning
+from reident.data.simulate import sample_network
+from reident.experiments.vanhoef2012_networks.graphs import network
+from reident.networks.degree_anonymity import degree_anonymise
+from reident.networks.detectability import detectability
+from reident.networks.graph import Network
+from reident.networks.mapping_quality import mapping_quality
+from reident.networks.perturbation import naive_anonymise
+from reident.networks.planted_cut import edge_connected_groups, implant_by_cut, recover_by_cut
+from reident.networks.planted_recovery import recover
+from reident.networks.planted_subgraph import coalition, implant
+from reident.networks.propagation import propagate
+
+__all__ = ["active", "cut", "passive", "plant_in_random_graph", "planted_is_unique"]
+
+
+def passive(
+    rng: np.random.Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50
+) -> dict[str, Any]:
+    """Attack a renamed network whose own edges, and the attacker's, were sampled independently (chapter 10).
+
+    `known_edges` is the share of edges in either copy, `known_nodes` that of people in the attacker's.
+    """
+    original = network(graph)
+    known = sample_network(original, edges=known_edges, nodes=known_nodes, rng=rng)
+    released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
+    truth: dict[Any, Any] = {released.mapping[node]: node for node in known.nodes}
+    nodes = list(truth)
+    given = {nodes[i]: truth[nodes[i]] for i in rng.choice(len(nodes), n_seeds, replace=False)}
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        mapping = propagate(released.network, known, given).mapping
+    quality = mapping_quality(mapping, truth, ignore=given)
+    return {"recall": quality.recall, "precision": quality.precision, "unmatched": quality.unmatched}
+
+
+def active(
+    rng: np.random.Generator,
+    *,
+    graph: str,
+    kind: str,
+    k: int,
+    outside: tuple[int, int] = (10, 20),
+    anonymity: int = 1,
+    slack: int = 0,
+) -> dict[str, Any]:
+    """Plant k nodes, or gather a coalition of k people, release the network, and look for the targets (chapter 8).
+
+    Parameters
+    ----------
+    rng : Generator
+        Drives the choice of targets, the planted graph, and the release.
+    graph : str
+        The network before the attack.
+    kind : {"planted", "planted, H checked", "coalition"}
+        H checked: the attacker redraws the planted graph until it has no automorphism.
+    k : int
+        Planted nodes, or members of the coalition.
+    outside : pair of int
+        Smallest and largest number of a planted node's links to others.
+    anonymity : int
+        The release is degree anonymous with this k; 1: renamed only.
+    slack : int
+        Changes of a degree, and of a planted edge, that the search allows.
+    """
+    original = network(graph)
+    if kind == "coalition":
+        plan = coalition(original, _gather(original, k, rng))
+    else:
+        d0, d1 = outside
+        # There are so many sets of two and more planted nodes, and the fewest links allow so many sets of three.
+        count = min(10, 2**k - 1 - k, k * d0 // 4)
+        targets = [original.nodes[i] for i in rng.choice(original.n_nodes, count, replace=False)]
+        redraws = 100 if kind == "planted, H checked" else 0
+        plan = implant(original, targets, k=k, d0=d0, d1=d1, redraws=redraws, rng=rng)
+    released = plan.network
+    if anonymity > 1:
+        released = degree_anonymise(released, anonymity, rng=rng).network
+    renamed = naive_anonymise(released, rng=rng)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        result = recover(renamed.network, plan, degree_slack=slack, edge_slack=slack, node_limit=2_000_000)
+    right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
+    seen = None if kind == "coalition" else detectability(plan.network, plan.nodes)
+    return {
+        "success": bool(result.is_unique and right == len(plan.links)),
+        "is_unique": result.is_unique,
+        "n_targets": len(plan.links),
+        "n_found": right,
+        "n_false": len(result.mapping) - right,
+        "n_edges_learned": len(result.edges),
+        "n_tree": result.n_tree,
+        "n_first": int((released.degrees == plan.degrees[0]).sum()),
+        "auc_degree": seen.degree.value if seen else float("nan"),
+        "auc_clustering": seen.clustering.value if seen else float("nan"),
+    }
+
+
+def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> dict[str, Any]:
+    """Plant 3b + 3 nodes for b targets by a ``"cut"`` (8.4) or a ``"walk"``, and find them as attacker and owner."""
+    original = network(graph)
+    b = n_targets
+    targets = [original.nodes[i] for i in rng.choice(original.n_nodes, b, replace=False)]
+    by_cut = kind == "cut"
+    plan = implant_by_cut(original, targets, rng=rng) if by_cut else implant(original, targets, k=3 * b + 3, rng=rng)
+    renamed = naive_anonymise(plan.network, rng=rng)
+    result = (recover_by_cut if by_cut else recover)(renamed.network, plan)
+    right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
+    seen = detectability(plan.network, plan.nodes)
+    # The owner does not know the number of targets: groups that hang on the rest by up to five edges.
+    small = {frozenset(group) for q in range(2, 7) for group in edge_connected_groups(plan.network, q)}
+    small = {group for group in small if 5 < len(group) < original.n_nodes // 2}
+    return {
+        "k": len(plan.nodes),
+        "n_links": int(plan.degrees.sum() - plan.joined.sum()),
+        "success": bool(result.is_unique and right == b),
+        "n_groups": len(small),
+        "owner_sees": frozenset(plan.nodes) in small,
+        "auc_degree": seen.degree.either_way,
+        "auc_clustering": seen.clustering.either_way,
+    }
+
+
+def _gather(original: Network, k: int, rng: np.random.Generator) -> list[Any]:
+    """Draw a coalition: a random user with enough friends, and k - 1 of these friends."""
+    start = int(rng.choice(np.flatnonzero(original.degrees >= k - 1)))
+    friends = original.indices[original.indptr[start] : original.indptr[start + 1]]
+    return [original.nodes[m] for m in (start, *rng.choice(friends, k - 1, replace=False).tolist())]
+
+
+def plant_in_random_graph(rng: np.random.Generator, n: int, k: int, n_links: int = 2) -> tuple[Any, list[int]]:
+    """Plant the graph H of Theorem 8.1 in a random graph of n - k nodes; return the whole and the nodes of H.
+
+    Both have edge probability 1/2; H contains the path x_1, ..., x_k; its nodes have `n_links` links outside.
+    """
+    import networkx as nx
+
+    joined = np.triu(rng.random((n, n)) < 0.5, 1)
+    planted = np.arange(n - k, n)
+    joined[planted[:-1], planted[1:]] = True
+    joined[: n - k, n - k :] = False
+    for node in planted:
+        joined[rng.choice(n - k, n_links, replace=False), node] = True
+    return nx.from_numpy_array(joined | joined.T), planted.tolist()
+
+
+def planted_is_unique(rng: np.random.Generator, *, n: int, delta: float) -> dict[str, Any]:
+    """Search a random graph of n nodes for another set of nodes that induces a copy of the planted graph H.
+
+    k is the smallest integer of at least (2 + delta) log2(n) (Theorem 8.1).
+    """
+    from networkx.algorithms.isomorphism import GraphMatcher
+
+    k = int(np.ceil((2 + delta) * np.log2(n)))
+    whole, planted = plant_in_random_graph(rng, n, k)
+    copies = GraphMatcher(whole, whole.subgraph(planted)).subgraph_isomorphisms_iter()
+    others = (copy for copy in copies if {*copy} != {*planted})
+    return {"k": k, "is_unique": next(others, None) is None}

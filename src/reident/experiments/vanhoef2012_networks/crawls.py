@@ -1,0 +1,212 @@
+"""Chapter 10 of Vanhoef (2012) beyond one release: seeds by a clique (10.3.1) and simulated crawls (10.5).
+
+The original Flickr and Twitter crawls are not available. Simulated instead: groups of users with lognormal popularity
+who follow one another, most often in return; a crawler starts anywhere and opens random pages among those linked from
+the pages seen so far, so that links out of pages it never opened are missing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from reident.base import DataError, IntArray, SearchLimitWarning
+from reident.data.simulate import random_degrees, sample_network
+from reident.experiments.vanhoef2012_networks.graphs import network
+from reident.networks.graph import DirectedNetwork, as_directed_network, distinct
+from reident.networks.mapping_quality import mapping_quality
+from reident.networks.perturbation import naive_anonymise
+from reident.networks.propagation import propagate
+from reident.networks.seeds import find_seeds
+
+__all__ = ["clique", "crawl", "crawled_twice", "draw_groups", "follows", "popularity", "two_networks"]
+
+#: Links of a person on average, the tail of popularity, the share inside the own group, and that of links returned.
+_LINKS, _TAIL, _WITHIN, _RETURNED = 80.0, 1.4, 0.6, 0.6
+
+Follows = tuple[IntArray, IntArray]
+
+
+def clique(rng: np.random.Generator, *, graph: str, clique_size: int, known_edges: float) -> dict[str, Any]:
+    """Find in a renamed copy a clique of people with known degrees and common friends, and spread from it."""
+    original = network(graph)
+    known = sample_network(original, edges=known_edges, rng=rng)
+    released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
+    truth: dict[Any, Any] = {new: old for old, new in released.mapping.items()}
+    tolerance = 5 * (1 - known_edges)
+    try:
+        seeds = find_seeds(
+            released.network, known, method="clique", clique_size=clique_size, tolerance=tolerance, rng=rng
+        )
+    except DataError:  # The copy holds no clique of that size.
+        return {"n_fits": 0, "found": False, "right": False, "recall": 0.0, "precision": float("nan")}
+    mapping, quality = seeds.mapping, None
+    if mapping:
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+            quality = mapping_quality(propagate(released.network, known, mapping).mapping, truth)
+    return {
+        "n_fits": seeds.n_candidates,
+        "found": bool(mapping),
+        "right": bool(mapping) and all(truth[node] == partner for node, partner in mapping.items()),
+        "recall": quality.recall if quality else 0.0,
+        "precision": quality.precision if quality else float("nan"),
+    }
+
+
+def crawled_twice(
+    rng: np.random.Generator,
+    *,
+    size: int,
+    opened: float,
+    changed: float,
+    own: float = 0.9,
+    n_matched: int = 400,
+    theta: float = 0.3,
+) -> dict[str, Any]:
+    """Crawl a network twice, months apart; match the most followed people, and spread (10.5.1).
+
+    `opened` and `own` are the shares of pages that the released and the attacker's crawl open, `changed` the share of
+    links that has changed in between; the `n_matched` most followed people are matched with threshold `theta`.
+    """
+    n = size
+    popular, groups = popularity(n, rng), draw_groups(n, rng)
+    links = follows(popular, groups, rng)
+    later = _later(links, popular, groups, changed, rng)
+    # The intruder's own crawl is the larger one.
+    seen = [crawl(state, n, int(share * n), rng) for state, share in ((links, opened), (later, own))]
+    release, known, truth = _released(seen[0], seen[1], n, rng)
+    tops = [set(np.argsort(-np.bincount(ends, minlength=n), kind="stable")[:30].tolist()) for _, ends in seen]
+    seeds = find_seeds(release, known, n=n_matched, theta=theta, rng=rng).mapping
+    right = sum(seeds.get(node) == partner for node, partner in truth.items())
+    measured = {"top_30": len(tops[0] & tops[1]), "n_seeds": len(seeds), "seeds_right": right}
+    return measured | _spread(release, known, seeds, truth)
+
+
+def two_networks(
+    rng: np.random.Generator, *, size: int, known_edges: float, overlap: float = 0.15, n_seeds: int = 150
+) -> dict[str, Any]:
+    """Find the members of one network in another with few people in common, from known pairs (10.5.2)."""
+    n = size
+    sources, ends = follows(popularity(n, rng), draw_groups(n, rng), rng)
+    sides = []
+    for _ in range(2):
+        # Two independent memberships of probability q have q / (2 - q) of all members in common.
+        member = rng.random(n) < 2 * overlap / (1 + overlap)
+        kept = member[sources] & member[ends] & (rng.random(len(sources)) < known_edges)
+        sides.append((sources[kept], ends[kept]))
+    release, known, truth = _released(sides[0], sides[1], n, rng)
+    nodes = np.array(list(truth))
+    degrees = np.diff(release.in_indptr)[nodes]
+    n_seeds = min(n_seeds, len(nodes) // 3)
+    chosen = nodes[np.argsort(-degrees, kind="stable")][: 5 * n_seeds]
+    given = {int(node): truth[int(node)] for node in rng.choice(chosen, n_seeds, replace=False)}
+    return {"n_common": len(truth)} | _spread(release, known, given, truth, given)
+
+
+def _released(
+    first: Follows, second: Follows, n: int, rng: np.random.Generator
+) -> tuple[DirectedNetwork, DirectedNetwork, dict[int, int]]:
+    """Return a release of the first links under random names, the second network, and the true pairs."""
+    people = [np.unique(np.concatenate(links)) for links in (first, second)]
+    rows = np.full((2, n), -1, np.int64)
+    rows[0, people[0]] = rng.permutation(len(people[0]))
+    rows[1, people[1]] = np.arange(len(people[1]))
+    release, known = (
+        _network(row[sources], row[ends], row.max() + 1)
+        for (sources, ends), row in zip((first, second), rows, strict=True)
+    )
+    both = np.flatnonzero((rows >= 0).all(axis=0))
+    return release, known, dict(zip(rows[0, both].tolist(), rows[1, both].tolist(), strict=True))
+
+
+def _network(sources: IntArray, ends: IntArray, n: int) -> DirectedNetwork:
+    from scipy.sparse import csr_array
+
+    return as_directed_network(csr_array((np.ones(len(sources), np.int8), (sources, ends)), shape=(n, n)))
+
+
+def _spread(
+    release: DirectedNetwork,
+    known: DirectedNetwork,
+    seeds: Mapping[Any, Any],
+    truth: Mapping[Any, Any],
+    ignore: Iterable[int] = (),
+) -> dict[str, Any]:
+    """Propagate, and return the shares of the people in both that are right, wrong and left without a match.
+
+    `beside` is the share of the wrong ones that were matched to a neighbour of the true partner.
+    """
+    mapping: Mapping[Any, Any] = {}
+    if seeds:
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+            mapping = propagate(release, known, seeds).mapping
+    left_out, links = set(ignore), known.undirected()
+    wrong = [(mapping[a], b) for a, b in truth.items() if a in mapping and mapping[a] != b and a not in left_out]
+    beside = sum(a in links.indices[links.indptr[b] : links.indptr[b + 1]] for a, b in wrong)
+    quality = mapping_quality(mapping, truth, ignore=left_out)
+    return {
+        "right": quality.recall,
+        "wrong": len(wrong) / quality.n_true,
+        "left": quality.unmatched,
+        "accuracy": quality.precision,
+        "beside": beside / len(wrong) if wrong else float("nan"),
+    }
+
+
+def popularity(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the expected number of links of each person from a lognormal law."""
+    return np.asarray(rng.lognormal(np.log(_LINKS) - _TAIL**2 / 2, _TAIL, n))
+
+
+def draw_groups(n: int, rng: np.random.Generator) -> IntArray:
+    """Return the starts of groups of 20 to 1,000 people, small ones more often."""
+    ends = np.cumsum(np.exp(rng.uniform(np.log(20), np.log(1000), n // 20 + 1)).astype(np.int64))
+    return np.concatenate([[0], ends[ends < n - 20]])
+
+
+def follows(popular: np.ndarray, groups: IntArray, rng: np.random.Generator) -> Follows:
+    """Draw links inside groups and across, most often in both directions, else mostly to the more popular person."""
+    n = len(popular)
+    pairs = [np.column_stack(random_degrees((1 - _WITHIN) * popular, rng=rng).edges())]
+    for start, end in zip(groups, [*groups[1:], n], strict=True):
+        inner = random_degrees(_WITHIN * popular[start:end], rng=rng).edges()
+        pairs.append(np.column_stack(inner).astype(np.int64) + start)
+    joined = np.concatenate(pairs).astype(np.int64)
+    keys = distinct(joined[:, 0] * n + joined[:, 1])
+    u, v = keys // n, keys % n
+    both = rng.random(len(u)) < _RETURNED
+    up = rng.random(len(u)) < popular[v] / (popular[u] + popular[v])
+    return np.concatenate([u[both | up], v[both | ~up]]), np.concatenate([v[both | up], u[both | ~up]])
+
+
+def _later(links: Follows, popular: np.ndarray, groups: IntArray, changed: float, rng: np.random.Generator) -> Follows:
+    """Return the links some months later: a share of them is replaced by others."""
+    n = len(popular)
+    parts = [(links, 1 - changed), (follows(popular, groups, rng), changed)]
+    keys = [(sources * n + ends)[rng.random(len(sources)) < share] for (sources, ends), share in parts]
+    left = distinct(np.concatenate(keys))
+    return left // n, left % n
+
+
+def crawl(links: Follows, n: int, n_opened: int, rng: np.random.Generator) -> Follows:
+    """Open pages, each a random one among those linked so far, and return the links on them."""
+    order = np.argsort(links[0], kind="stable")
+    ends = links[1][order]
+    starts = np.searchsorted(links[0][order], np.arange(n + 1))
+    opened, named = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    waiting: list[int] = []
+    for _ in range(n_opened):
+        if not waiting:
+            waiting.append(int(rng.choice(np.flatnonzero(~opened))))
+        at = int(rng.integers(len(waiting)))
+        waiting[at], waiting[-1] = waiting[-1], waiting[at]
+        page = waiting.pop()
+        opened[page] = named[page] = True
+        on_it = ends[starts[page] : starts[page + 1]]
+        waiting += on_it[~named[on_it]].tolist()
+        named[on_it] = True
+    seen = opened[links[0]]
+    return links[0][seen], links[1][seen]

@@ -1,0 +1,107 @@
+"""Graphs of the experiments: the thesis's where they are at hand, small and simulated ones, and the reader's own."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from reident.base import DataError, ParameterError
+from reident.data._paths import data_folder
+from reident.data.datasets import load_graph
+from reident.data.simulate import preferential_attachment, random_degrees
+from reident.networks.files import read_graph
+from reident.networks.graph import Network, as_network, network_from_edges
+
+__all__ = ["PUBLISHED_GRAPHS", "SIMULATED", "available", "network", "pinned", "public_graphs"]
+
+#: Graphs of the thesis. Enron is embedded; the others are read from REIDENT_DATA.
+PUBLISHED_GRAPHS = ("enron", "powergrid", "caltech36", "bowdoin47", "american75")
+
+#: Graphs that need no download; `preferential_attachment_<n>` comes on top.
+SIMULATED = ("les_miserables", "power_law_cluster", "communities", "chung_lu", "small_world")
+
+
+def pinned(path: str) -> str:
+    """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""
+    return f"{path}#{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}" if path else ""
+
+
+@lru_cache(maxsize=16)
+def network(name: str, edition: int = 0) -> Network:
+    """Return a graph of the experiments.
+
+    Parameters
+    ----------
+    name : str
+        ``"enron"``, ``"powergrid"``, ``"caltech36"``, ``"bowdoin47"``, ``"american75"``: the thesis's (Table 9.1).
+        ``"les_miserables"``: characters of the novel that appear together (77 nodes).
+        ``"power_law_cluster"``: Holme and Kim's model with the size of Caltech (769 nodes, about 16,500 edges).
+        ``"communities"``: groups of 16 to 84 nodes with many edges inside and few between.
+        ``"chung_lu"``: 1,500 nodes with expected degrees from a lognormal law of mean 16, without clustering.
+        ``"small_world"``: 1,000 nodes of mean degree 2.7, as sparse as the power grid.
+        ``"preferential_attachment_<n>"``: n nodes, 5 edges each. Or a file, as `pinned` returns it.
+    edition : int
+        Another draw of a simulated graph: for parameters that may not be learned from the data attacked.
+    """
+    import networkx as nx
+
+    if "#" in name:
+        return _own(name)
+    if name == "les_miserables":
+        return as_network(nx.convert_node_labels_to_integers(nx.les_miserables_graph()))
+    if name == "power_law_cluster":
+        return as_network(nx.powerlaw_cluster_graph(769, 22, 0.7, seed=2012 + edition))
+    if name == "chung_lu":
+        rng = np.random.default_rng(2012 + edition)
+        degrees = rng.lognormal(np.log(16) - 0.5, 1.0, 1500)
+        return random_degrees(np.minimum(degrees, 300), rng=rng)
+    if name == "communities":
+        return _communities(np.random.default_rng(2012 + edition))
+    if name == "small_world":
+        return as_network(nx.newman_watts_strogatz_graph(1000, 2, 0.335, seed=2012 + edition))
+    if name.startswith("preferential_attachment_"):
+        return preferential_attachment(int(name.rsplit("_", 1)[1]), 5, rng=2012 + edition)
+    return as_network(load_graph(name))
+
+
+def _own(pin: str) -> Network:
+    """Read the reader's edge list; nodes are numbered, since their names do not matter."""
+    path, _, _ = pin.rpartition("#")
+    if pinned(path) != pin:
+        raise ParameterError(f"`graph` has changed since the run began: {path}. Run the notebook again.")
+    read = read_graph(path)
+    return network_from_edges(*read.edges(), read.n_nodes)
+
+
+def _communities(rng: np.random.Generator) -> Network:
+    """Draw a Chung-Lu graph within groups, and another one over all nodes."""
+    sizes = np.arange(16, 86, 4)
+    weights = rng.lognormal(np.log(22) - 0.18, 0.6, int(sizes.sum()))
+    starts = np.cumsum(sizes) - sizes
+    parts = [random_degrees(0.2 * weights, rng=rng).edges()]
+    for start, size in zip(starts, sizes, strict=True):
+        u, v = random_degrees(0.8 * weights[start : start + size], rng=rng).edges()
+        parts.append((u + start, v + start))
+    pairs = np.unique(np.concatenate([np.column_stack(part) for part in parts]), axis=0)
+    return network_from_edges(pairs[:, 0], pairs[:, 1], len(weights))
+
+
+def available(names: list[str]) -> list[str]:
+    """Return the names whose graph is at hand."""
+    at_hand = []
+    for name in names:
+        try:
+            network(name)
+        except DataError:
+            continue
+        at_hand.append(name)
+    return at_hand
+
+
+def public_graphs() -> pd.DataFrame:
+    """Return the size of the public files of Table 9.1's graphs: nodes, edges, components, largest degree."""
+    return pd.read_csv(data_folder() / "vanhoef2012_public_graphs.csv")

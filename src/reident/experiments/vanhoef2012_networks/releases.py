@@ -1,0 +1,238 @@
+"""Chapter 9 of Vanhoef (2012): degree-anonymous networks, their properties, and attacks on them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from reident.base import SearchLimitWarning
+from reident.data.simulate import sample_network
+from reident.experiments.vanhoef2012_networks.graphs import network
+from reident.networks.degree_anonymity import DegreeAnonymisation, anonymise_degrees, degree_anonymise
+from reident.networks.edge_disclosure import edge_disclosure
+from reident.networks.graph import Network
+from reident.networks.link_prediction import drop_unlikely_edges, link_scores, random_non_edges
+from reident.networks.mapping_quality import mapping_quality
+from reident.networks.passive import passive_attack
+from reident.networks.perturbation import naive_anonymise
+from reident.networks.propagation import propagate
+from reident.networks.properties import clustering_coefficient, network_properties
+from reident.networks.ranking import auc
+from reident.networks.spectral import spectral_match
+from reident.networks.utility import edge_overlap
+
+__all__ = ["METHODS", "anonymise", "attacked", "cost", "links", "probing", "release", "spectral"]
+
+_PRINTED: dict[str, Any] = {"probing": 4, "patience": 1, "max_probes": 5000}
+
+#: Name -> options of `degree_anonymise`. "As printed": probing scheme 4 (9.7.2) and Algorithm 9.6, whose search ends at
+#: the first sample of edges without an improving swap. The others: batch probing and one targeted swap a missing edge.
+METHODS: dict[str, dict[str, Any]] = {
+    "supergraph": {"method": "supergraph"},
+    "relaxed": {"method": "relaxed"},
+    "simultaneous": {"method": "simultaneous"},
+    "direct": {"method": "direct"},
+    "supergraph, as printed": {"method": "supergraph", **_PRINTED},
+    "relaxed, as printed": {"method": "relaxed", **_PRINTED},
+    "simultaneous, as printed": {"method": "simultaneous", **_PRINTED},
+    "relaxed, links bounded": {"method": "relaxed", "certainty": 0.9},
+}
+
+
+def anonymise(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> DegreeAnonymisation:
+    """Make a graph k-degree anonymous by a named method; `swaps` above 0 replaces the patience of GreedySwap."""
+    options = dict(METHODS[method])
+    if swaps and options["method"] in ("relaxed", "simultaneous"):
+        options["patience"] = swaps
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
+        return degree_anonymise(network(graph), k, rng=rng, **options)
+
+
+def _released(rng: np.random.Generator, graph: str, method: str, k: int, swaps: int = 0) -> Network:
+    return network(graph) if method == "original" else anonymise(rng, graph, method, k, swaps).network
+
+
+def cost(_rng: np.random.Generator, *, graph: str, k: int, deletions: bool) -> dict[str, Any]:
+    """Measure the L1 cost of the degree programme, and that of the cheapest sequence of even sum; no randomness."""
+    degrees = network(graph).degrees
+    target = anonymise_degrees(degrees, k, deletions=deletions)
+    even = anonymise_degrees(degrees, k, deletions=deletions, even=True)
+    return {
+        "l1": int(np.abs(target - degrees).sum()),
+        "l1_even": int(np.abs(even - degrees).sum()),
+        "is_odd": bool(target.sum() % 2),
+    }
+
+
+def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_probes: int = 1000) -> dict[str, Any]:
+    """Run SuperGraph under a probing scheme, "1" to "4" or "batch", and a limit of probes.
+
+    `l1_above_optimum` is the number that the thesis plots: the distance between the sequence of the degree programme
+    and the realised one.
+    """
+    original = network(graph)
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
+        made = degree_anonymise(
+            original,
+            k,
+            method="supergraph",
+            probing="batch" if scheme == "batch" else int(scheme),
+            max_probes=max_probes,
+            rng=rng,
+        )
+    best = int(np.abs(anonymise_degrees(original.degrees, k) - original.degrees).sum())
+    return {
+        "l1": made.l1,
+        "l1_above_optimum": float(made.l1 - best) if made.is_within_limit else float("nan"),
+        "n_probes": made.n_probes,
+        "finished": made.is_within_limit,
+    }
+
+
+def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> dict[str, Any]:
+    """Anonymise a graph, or take the ``"original"``, and measure the properties of 7.3."""
+    original = network(graph)
+    made = None if method == "original" else anonymise(rng, graph, method, k, swaps)
+    after = network_properties(made.network if made else original)
+    return {
+        "edges_kept": made.edges_kept if made else original.n_edges,
+        "edits": made.edits if made else 0,
+        "lower_bound": made.lower_bound if made else 0,
+        "finished": made.is_within_limit if made else True,
+        "density": after.density,
+        "clustering": after.clustering,
+        "average_path_length": after.average_path_length,
+        "diameter": after.diameter_low,
+        "exponent": after.power_law_exponent,
+    }
+
+
+def attacked(
+    rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float, n_seeds: int = 50, swaps: int = 0
+) -> dict[str, Any]:
+    """Anonymise a graph and attack the release with a copy that lacks some edges.
+
+    Parameters
+    ----------
+    rng : Generator
+        Drives the release, its names and the attacker's copy.
+    graph, method, k, swaps
+        The release; method ``"original"`` releases the graph itself under other names.
+    known_edges : float
+        Share of the edges in the attacker's copy.
+    n_seeds : int
+        People that the attacker knows in the release, at most a tenth of all.
+
+    Returns
+    -------
+    dict
+        Utility: `edge_overlap` (Jaccard) and `clustering_kept` (1 - relative error). Risk: `recall` and `precision` of
+        the passive attack, `*_seedless` with nobody known, `degree_risk` (share of people found by their degree alone,
+        one divided by the size of their class, on average) and the links believed at .9 by degrees alone.
+    """
+    original = network(graph)
+    released = _released(rng, graph, method, k, swaps)
+    before, after = (clustering_coefficient(part) for part in (original, released))
+    links_by_degree = edge_disclosure(released, original)
+    return {
+        "edge_overlap": edge_overlap(original, released),
+        "clustering_kept": 1 - abs(after - before) / max(before, 1e-12),
+        "degree_risk": len(np.unique(released.degrees)) / released.n_nodes,
+        "links_true": links_by_degree.true_share,
+        "links_feigned": links_by_degree.feigned_share,
+        "links_posterior": links_by_degree.mean_posterior,
+        **_passively(rng, original, released, known_edges, n_seeds),
+    }
+
+
+def _passively(
+    rng: np.random.Generator, original: Network, released: Network, known_edges: float, n_seeds: int
+) -> dict[str, float]:
+    """Attack a release by a copy of the network, with some people known and with nobody known."""
+    renamed = naive_anonymise(released, rng=rng)
+    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
+    known = sample_network(original, edges=known_edges, rng=rng)
+    nodes = list(truth)
+    chosen = rng.choice(len(nodes), min(n_seeds, len(nodes) // 10), replace=False)
+    given = {nodes[i]: truth[nodes[i]] for i in chosen}
+    measured: dict[str, float] = {}
+    for suffix, seeds in (("", given), ("_seedless", None)):
+        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+            mapping = passive_attack(renamed.network, known, seeds).mapping
+        quality = mapping_quality(mapping, truth, ignore=seeds or ())
+        measured |= {f"recall{suffix}": quality.recall, f"precision{suffix}": quality.precision}
+    return measured
+
+
+def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> dict[str, Any]:
+    """Attack a release with nobody known: from the hubs, from matches of the spectra, and by the spectra alone."""
+    original = network(graph)
+    renamed = naive_anonymise(_released(rng, graph, method, k), rng=rng)
+    truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
+    known = sample_network(original, edges=known_edges, rng=rng)
+    match = spectral_match(renamed.network, known)
+    sure = {node: partner for node, partner in match.mapping.items() if match.margins[node] >= 1}
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        hubs = passive_attack(renamed.network, known).mapping
+        spread = propagate(renamed.network, known, sure).mapping if sure else {}
+    mappings = {"hubs": hubs, "spectra": spread, "spectra_alone": match.mapping}
+    quality = {name: mapping_quality(mapping, truth) for name, mapping in mappings.items()}
+    return {
+        "n_sure": len(sure),
+        **{f"recall_{name}": part.recall for name, part in quality.items()},
+        **{f"precision_{name}": part.precision for name, part in quality.items()},
+    }
+
+
+def _edges(graph: Network) -> set[tuple[Any, Any]]:
+    u, v = graph.edges()
+    return set(zip(u.tolist(), v.tolist(), strict=True))
+
+
+def links(
+    rng: np.random.Generator,
+    *,
+    graph: str,
+    method: str,
+    k: int,
+    score: str = "cosine",
+    known_edges: float = 0.7,
+    n_seeds: int = 50,
+) -> dict[str, Any]:
+    """Predict the added and the deleted edges of a release (9.9), remove the least likely edges, and attack.
+
+    Returns areas under the ROC curve for added and deleted edges, the shares of added and of original edges that
+    pruning removes, and the recall of the passive attack before and after it.
+    """
+    original = network(graph)
+    released = anonymise(rng, graph, method, k).network
+    before, after = _edges(original), _edges(released)
+    kept, added, deleted = sorted(before & after), sorted(after - before), sorted(before - after)
+    kept_scores = link_scores(released, kept, score=score)
+    measured: dict[str, Any] = {"n_added": len(added), "n_deleted": len(deleted)}
+    measured |= _auc("added", kept_scores, link_scores(released, added, score=score) if added else None)
+    n_apart = released.n_nodes * (released.n_nodes - 1) // 2 - released.n_edges
+    apart = [pair for pair in random_non_edges(released, min(5000, n_apart), rng=rng) if pair not in before]
+    gone = link_scores(released, deleted, score=score) if deleted else None
+    measured |= _auc("deleted", gone, link_scores(released, apart, score=score))
+    pruned = drop_unlikely_edges(released, n=len(added), score=score)
+    left = _edges(pruned)
+    measured |= {
+        "added_removed": 1 - len(left & set(added)) / max(len(added), 1),
+        "original_removed": 1 - len(left & set(kept)) / max(len(kept), 1),
+    }
+    known = sample_network(original, edges=known_edges, rng=rng)
+    truth = {node: node for node in original.nodes}
+    n_seeds = min(n_seeds, original.n_nodes // 10)
+    given = {node: node for node in rng.choice(original.n_nodes, n_seeds, replace=False).tolist()}
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
+        for label, part in (("recall", released), ("recall_pruned", pruned)):
+            measured[label] = mapping_quality(propagate(part, known, given).mapping, truth, ignore=given).recall
+    return measured
+
+
+def _auc(label: str, positive: Any, negative: Any) -> dict[str, float]:
+    area = float("nan") if positive is None or negative is None else auc(positive, negative).value
+    return {f"auc_{label}": area}

@@ -1,0 +1,237 @@
+"""Metric. Utility of a released network: agreement of an analysis of the release with one of the original.
+
+Each lies in [0, 1], is 1 for the original, and takes two networks on the same nodes under the same names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+
+from reident.base import Choice, DataError, FloatArray, Real, Whole, checked
+from reident.networks.graph import Network, as_network, relabelled
+from reident.networks.properties import clustering_coefficient, density, path_lengths, power_law_exponent
+
+__all__ = [
+    "clustering_kept",
+    "component_kept",
+    "degrees_kept",
+    "density_kept",
+    "diameter_kept",
+    "edge_overlap",
+    "edges_kept",
+    "exponent_kept",
+    "hubs_kept",
+    "node_degrees_kept",
+    "path_length_kept",
+]
+
+
+def _both(original: Any, release: Any) -> tuple[Network, Network]:
+    first, second = as_network(original, "original"), as_network(release, "release")
+    if set(first.nodes) != set(second.nodes):
+        raise DataError("`original` and `release` must have the same nodes: rename the release back first")
+    return first, relabelled(second, first)
+
+
+def _ratio(measure: Callable[[Network], float], original: Any, release: Any) -> float:
+    """Return the smaller over the larger of a measure of both, at least 0; 1 if alike, or neither is a number."""
+    first, second = (measure(network) for network in _both(original, release))
+    if math.isnan(first) or math.isnan(second) or first == second:
+        return float(first == second or (math.isnan(first) and math.isnan(second)))
+    return 0.0 if math.inf in (first, second) else min(first, second) / max(first, second)
+
+
+def _shared(original: Any, release: Any) -> tuple[Network, Network, int]:
+    """Return both networks and how many edges they have in common."""
+    from reident.networks._rows import count_shared
+
+    first, second = _both(original, release)
+    return first, second, count_shared(first.indptr, first.indices, second.indptr, second.indices)
+
+
+def edge_overlap(original: Any, release: Any) -> float:
+    """Return the share of edges that two networks on the same nodes have in common: |E and E'| / |E or E'|.
+
+    1 for the same network (also for two without edges); the utility that needs no chosen analysis.
+
+    Parameters
+    ----------
+    original, release : whatever `as_network` takes
+        Two networks on the same nodes; not modified.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    DataError
+        If the two do not have the same nodes.
+    """
+    first, second, shared = _shared(original, release)
+    either = first.n_edges + second.n_edges - shared
+    return shared / either if either else 1.0
+
+
+def edges_kept(original: Any, release: Any) -> float:
+    """Return the share of the original's edges that are in the release: what `edge_overlap` is without added edges.
+
+    Parameters
+    ----------
+    original, release : whatever `as_network` takes
+        Networks on the same nodes, under the same names.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where there is no edge to keep.
+
+    Raises
+    ------
+    DataError
+        If the two do not have the same nodes.
+    """
+    first, _, shared = _shared(original, release)
+    return shared / first.n_edges if first.n_edges else 1.0
+
+
+def degrees_kept(original: Any, release: Any) -> float:
+    """Return one less the total variation between the two distributions of degrees; arguments as for `edges_kept`."""
+    degrees = [network.degrees for network in _both(original, release)]
+    most = int(max((one.max(initial=0) for one in degrees), default=0)) + 1
+    shares = [np.bincount(one, minlength=most) / max(1, len(one)) for one in degrees]
+    return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
+
+
+def node_degrees_kept(original: Any, release: Any) -> float:
+    """Return the correlation of the nodes' degrees, at least 0; arguments as for `edges_kept`."""
+    first, second = (network.degrees.astype(np.float64) for network in _both(original, release))
+    if np.array_equal(first, second):
+        return 1.0
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return float(np.clip(np.corrcoef(first, second)[0, 1], 0, 1))
+
+
+@checked
+def clustering_kept(
+    original: Any, release: Any, *, variant: Annotated[str, Choice("mean", "global", "defined")] = "mean"
+) -> float:
+    """Return the ratio of the clustering coefficients, the smaller over the larger.
+
+    Parameters
+    ----------
+    original, release
+        As for `edges_kept`.
+    variant : {"mean", "global", "defined"}
+        See `clustering_coefficient`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    return _ratio(partial(clustering_coefficient, variant=variant), original, release)
+
+
+_LIMIT = Whole(0, unit="nodes")
+
+
+@checked
+def path_length_kept(original: Any, release: Any, *, exact_limit: Annotated[int, _LIMIT] = 10_000) -> float:
+    """Return the ratio of the mean path lengths of pairs that have a path, the smaller over the larger.
+
+    Parameters
+    ----------
+    original, release
+        As for `edges_kept`.
+    exact_limit : int
+        Up to so many nodes path lengths are exact, beyond an estimate; see `path_lengths`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+
+    def average(network: Network) -> float:
+        return path_lengths(network, exact_limit=exact_limit, searches=1).average_connected
+
+    return _ratio(average, original, release)
+
+
+@checked
+def diameter_kept(original: Any, release: Any, *, exact_limit: Annotated[int, _LIMIT] = 10_000) -> float:
+    """Return the ratio of the diameters (their lower bounds beyond `exact_limit` nodes), as `path_length_kept`."""
+    return _ratio(lambda network: path_lengths(network, exact_limit=exact_limit).diameter_low, original, release)
+
+
+def density_kept(original: Any, release: Any) -> float:
+    """Return the ratio of the densities, the smaller over the larger; arguments as for `edges_kept`."""
+    return _ratio(density, original, release)
+
+
+@checked
+def exponent_kept(original: Any, release: Any, *, x_min: Annotated[int, Whole(1, unit="edges")] = 3) -> float:
+    """Return the ratio of the exponents of power laws fitted to the degrees, the smaller over the larger.
+
+    Parameters
+    ----------
+    original, release
+        As for `edges_kept`.
+    x_min : int, default 3
+        The least degree that counts; see `power_law_exponent`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    return _ratio(partial(power_law_exponent, x_min=x_min), original, release)
+
+
+@checked
+def hubs_kept(
+    original: Any, release: Any, *, share: Annotated[float, Real(0, 1, unit="share of nodes", open_low=True)] = 0.1
+) -> float:
+    """Return the share of the nodes of most edges that are among those of the release; ties share.
+
+    Parameters
+    ----------
+    original, release
+        As for `edges_kept`.
+    share : float, default 0.1
+        How many nodes count.
+
+    Returns
+    -------
+    float
+        In [0, 1]; as much as `share` for a release that says nothing.
+    """
+    networks = _both(original, release)
+    count = max(1, round(share * networks[0].n_nodes))
+    first, second = (_among_largest(network.degrees.astype(np.float64), count) for network in networks)
+    return float((first * second).sum() / (first * first).sum())
+
+
+def _among_largest(values: FloatArray, count: int) -> FloatArray:
+    """Return the probability of each to be among the largest where ties are drawn."""
+    least = np.sort(values)[::-1][count - 1]
+    above, ties = values > least, values == least
+    return above + ties * (count - above.sum()) / ties.sum()
+
+
+def component_kept(original: Any, release: Any) -> float:
+    """Return the ratio of the sizes of the largest components, the smaller over the larger; as `edges_kept`."""
+    from reident.networks._rows import components
+
+    def largest(network: Network) -> float:
+        return float(np.bincount(components(network.indptr, network.indices)).max())
+
+    return _ratio(largest, original, release)

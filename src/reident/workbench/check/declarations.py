@@ -1,0 +1,181 @@
+"""Declarations of released columns: each is the original's, called otherwise, new or derived, or it is refused."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import ParameterError, check_mapping, check_several
+from reident.workbench.check.dependence import FEWEST, Features, dependence, power_is_low
+from reident.workbench.check.verdict import Finding
+from reident.workbench.dataset import Dataset
+
+__all__ = ["Declarations", "declare", "place_columns", "test_new", "test_new_together", "undeclared", "with_row_number"]
+
+#: Share of distinct values from which independence cannot be shown.
+NEAR_UNIQUE = 0.5
+#: The word for a near-unique column that was drawn at random.
+RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """Released columns by their declaration.
+
+    Attributes
+    ----------
+    original : mapping of str to str
+        Released column -> the original's.
+    new : mapping of str to str
+        Released column -> its word, "" or "random".
+    derived, undeclared : list of str
+    """
+
+    original: dict[Any, Any] = field(default_factory=dict)
+    new: dict[Any, str] = field(default_factory=dict)
+    derived: list[Any] = field(default_factory=list)
+    undeclared: list[Any] = field(default_factory=list)
+
+    def stated(self) -> dict[str, str]:
+        """Return the columns that the original lacks, as declared."""
+        new = {str(name): f"new: {word}" if word else "new" for name, word in self.new.items()}
+        return new | dict.fromkeys(map(str, self.derived), "derived")
+
+
+def declare(
+    cells: pd.DataFrame, dataset: Dataset, called: Any, new: Any, derived: Any
+) -> tuple[Declarations, list[Finding]]:
+    """Sort released columns by their declaration, and refuse identifiers.
+
+    Raises
+    ------
+    ParameterError
+        If a declaration names a column that one of the tables lacks.
+    """
+    new = dict(new) if isinstance(new, Mapping) else dict.fromkeys(check_several(new, "new"), "")
+    derived = check_several(derived, "derived")
+    called = check_mapping(called, "called", optional=True)
+    for name, word in new.items():
+        if word not in ("", RANDOM):
+            raise ParameterError(f"`new` must have the word {RANDOM!r} or none, got {word!r} for {name!r}")
+    for option, names in (("new", new), ("derived", derived), ("called", called.values())):
+        if absent := [name for name in names if name not in cells]:
+            raise ParameterError(f"`{option}` must name columns of the release, got {sorted(map(str, absent))}")
+    if absent := [name for name in called if name not in dataset.data]:
+        raise ParameterError(f"`called` must map columns of the original, got {absent[0]!r}: it lacks it")
+    new = {name: word for name, word in dataset.schema.new.items() if name in cells} | new
+    derived = [*(name for name in dataset.schema.derived if name in cells), *derived]
+    folded: dict[str, Any] = {}
+    for name in dataset.data.columns:
+        folded.setdefault(fold(name), name)
+    stated = {column.called: name for name, column in dataset.schema.columns.items() if column.called}
+    stated |= {released: name for name, released in called.items()}
+    declared = Declarations()
+    exact = set(dataset.data.columns) & set(cells.columns)
+    geometry = cells.geometry.name if hasattr(cells, "to_crs") else None
+    for column in cells:
+        if column == geometry:
+            continue
+        name = stated.get(column)
+        if name is None and column in exact and column not in new and column not in derived:
+            name = column
+        if name is None and column not in (*new, *derived):
+            other = folded.get(fold(column))
+            name = other if other not in exact and other not in stated.values() else None
+        if name is not None:
+            declared.original[column] = name
+        elif column in new:
+            declared.new[column] = new[column]
+        elif column in derived:
+            declared.derived.append(column)
+        else:
+            declared.undeclared.append(column)
+    names = list(declared.original.values())
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ParameterError(f"`called` must map each column of the original once, got {twice[0]!r} twice")
+    identifiers = ("identifier", "free text")
+    findings = [
+        Finding(str(column), f"is the original's {name}, which tells who a record is", "Leave it out of the release.")
+        for column, name in declared.original.items()
+        if name in dataset.schema.columns and dataset.schema.columns[name].role in identifiers
+    ]
+    return declared, findings
+
+
+def fold(name: Any) -> str:
+    """Return a name without case, accents, blanks and signs."""
+    plain = unicodedata.normalize("NFKD", str(name)).casefold()
+    return "".join(sign for sign in plain if sign.isalnum()) or str(name)
+
+
+def undeclared(declared: Declarations, cells: pd.DataFrame, features: Features | None) -> Iterator[Finding]:
+    """Refuse each undeclared column, with the original column on which it depends."""
+    for name in declared.undeclared:
+        depends = None if features is None else dependence(features, cells[name], learned=False)
+        said = "is undeclared" + (f" and depends on {depends.partner}" if depends else "")
+        yield Finding(
+            str(name), said,
+            f"Map it with --called ORIGINAL={name}, declare it with --new {name} if it says nothing of the original, "
+            f"or with --derived {name} if it is computed from it, or leave it out.",
+        )  # fmt: skip
+
+
+def test_new(cells: pd.DataFrame, declared: Declarations, features: Features) -> tuple[list[Finding], list[str]]:
+    """Test the columns that are declared new: each must be independent of the original's columns."""
+    findings, notes = [], []
+    for name, word in declared.new.items():
+        column = cells[name]
+        depends = dependence(features, column)
+        distinct = column.nunique() / max(1, len(column))
+        if depends:
+            findings.append(Finding(
+                str(name), f"is declared new but depends on {depends.partner} (p = {depends.p:.0e})",
+                f"Map it with --called, declare it with --derived {name}, or leave it out.",
+            ))  # fmt: skip
+        elif distinct > NEAR_UNIQUE and column.nunique() > 2 and word != RANDOM:
+            findings.append(Finding(
+                str(name),
+                f"is declared new, and {distinct:.0%} of its values are distinct, like a code of persons",
+                f"If it was drawn at random, say --new {name}={RANDOM}: the verdict repeats it. Else leave it out.",
+            ))  # fmt: skip
+        else:
+            said = f"{name}: declared new{f' ({word})' if word else ''} by the custodian"
+            low = f"; {len(features.rows)} pairs are fewer than {FEWEST}, too few to test it"
+            notes.append(
+                said + (low if power_is_low(features) else ", and found to depend on no original column") + "."
+            )
+    return findings, notes
+
+
+def test_new_together(cells: pd.DataFrame, names: Sequence[Any], original: pd.DataFrame, seed: int) -> list[Finding]:
+    """Test whether several new columns together tell an original column, as two shares of a value do."""
+    if len(names) < 2:
+        return []
+    shares = Features(cells[list(names)], tuple(map(str, names)), seed)
+    for name in original:
+        if depends := dependence(shares, original[name], learned=False):
+            problem = f"are declared new but tell {name} together (p = {depends.p:.0e})"
+            remedy = "Leave one of them out, or declare them with --derived."
+            return [Finding(depends.partner, problem, remedy)]
+    return []
+
+
+def place_columns(declared: Declarations, dataset: Dataset) -> Sequence[Any]:
+    """Return the released columns with latitude and longitude, as far as both are released."""
+    if dataset.places is None:
+        return ()
+    lat, lon = dataset.places
+    released = {name: column for column, name in declared.original.items()}
+    return (released[lat], released[lon]) if lat in released and lon in released else ()
+
+
+def with_row_number(data: pd.DataFrame, rows: Any) -> pd.DataFrame:
+    """Return the original's records of the true pairs, with their row number as a column."""
+    plain = data.drop(columns=data.geometry.name) if hasattr(data, "to_crs") else data
+    paired = pd.DataFrame(plain).iloc[rows].reset_index(drop=True)
+    return paired.assign(**{"the row number": np.asarray(rows)})

@@ -1,0 +1,270 @@
+"""Compare a release with its original along the pairs: how columns are written, what they follow, places, order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from reident.base import BoolArray, DataError, FloatArray, IntArray
+from reident.methods.outcome import Knowledge
+from reident.methods.release import LAT, LON, Release
+from reident.tables.agreement import KEPT
+from reident.tables.labels import texts_of
+from reident.tables.writing import follows, written
+from reident.workbench.check.declarations import Declarations, place_columns
+from reident.workbench.check.dependence import Features, chatterjee, dependence, ordered, p_order
+from reident.workbench.check.reading import ReadRelease
+from reident.workbench.check.verdict import Finding
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import own_order
+from reident.workbench.files import with_places
+from reident.workbench.microdata import in_columns
+
+__all__ = ["Evidence", "evidence", "order_leak", "true_places"]
+
+#: The level of the tests of the order of rows and of true places.
+LEVEL = 1e-6
+#: Chatterjee's coefficient from which a column is a function of another one.
+_FUNCTION = 0.8
+#: Records a value from which and up to which a column holds records together, and the fewest values that it has.
+_FEWEST_TOGETHER, _MOST_TOGETHER, _FEWEST_VALUES = 2, 20, 10
+#: The share of persons or households that may keep the original's number by chance.
+_SAME_NUMBERS = 0.05
+#: Degrees up to which a place is the true one, and persons nearby whose places tell what chance does.
+_SAME_DEG, _NEARBY = 1e-6, 8
+
+
+@dataclass(eq=False)
+class Evidence:
+    """What attacks read of a release, and what the comparison found.
+
+    Attributes
+    ----------
+    shown : DataFrame
+        The released columns that attacks use, by the original's names.
+    known : DataFrame
+        The quasi-identifiers as the release writes them, a record of the original a row.
+    secrets : mapping of str to Series
+        The sensitive values as the release writes them.
+    keys : mapping of str to ndarray
+        Numbers that hold released records together.
+    """
+
+    shown: dict[Any, Any] = field(default_factory=dict)
+    known: dict[Any, Any] = field(default_factory=dict)
+    secrets: dict[Any, pd.Series] = field(default_factory=dict)
+    keys: dict[str, IntArray] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def release(self, read: ReadRelease, n_original: int, rows: IntArray) -> tuple[Release, dict[str, IntArray]]:
+        """Return the release as attacks read it, the index its original rows, in an order of its own; and its keys."""
+        frame = pd.DataFrame(self.shown, index=pd.RangeIndex(len(rows)))
+        order = own_order(frame) if len(frame.columns) else np.arange(len(frame))
+        strangers = -2 - np.arange(len(rows))
+        index = np.where(rows >= 0, rows, strangers)[order]
+        matrix = None if read.matrix_km is None else np.asarray(read.matrix_km)[np.ix_(order, order)]
+        form = "distances" if matrix is not None else "points" if {LAT, LON} <= set(frame) else "table"
+        release = Release(
+            form, frame.iloc[order].set_axis(index), read.method, read.options, n_original, matrix_km=matrix
+        )
+        return release, {name: numbers[order] for name, numbers in self.keys.items()}
+
+    def knowledge(self, dataset: Dataset, truth: IntArray, **further: Any) -> Knowledge:
+        """Return an intruder who knows every quasi-identifier and place, as the release writes them."""
+        known = dataset.knowledge(truth, known=pd.DataFrame(self.known, index=dataset.data.index), **further)
+        secrets = None if known.sensitive is None else self.secrets.get(known.sensitive, known.secrets)
+        others = {name: self.secrets.get(name, column) for name, column in known.further.items()}
+        return replace(known, secrets=secrets, further=others)
+
+
+def evidence(
+    read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, features: Features,
+    release_crs: str | None = None,
+) -> Evidence:  # fmt: skip
+    """Compare the released columns with the original's along the pairs."""
+    cells, found = read.cells, Evidence()
+    placed = place_columns(declared, dataset)
+    for column, name in declared.original.items():
+        if column not in placed:
+            _compare(found, cells, column, name, rows, dataset, features)
+    for column in declared.derived:
+        each = pd.Series(None, dataset.data.index, dtype=object)
+        text = texts_of(cells[column])
+        each.iloc[rows[rows >= 0]] = text[rows >= 0].to_numpy(object)
+        found.shown[column], found.known[column] = text, each
+        found.notes.append(f"{column}: declared derived; intruders are assumed to know each person's value.")
+    _place(found, cells, placed, dataset, rows, release_crs)
+    return found
+
+
+def _compare(
+    found: Evidence, cells: pd.DataFrame, column: Any, name: Any, rows: IntArray, dataset: Dataset, features: Features
+) -> None:
+    role = dataset.schema.columns[name].role if name in dataset.schema.columns else ""
+    values, true, paired = cells[column], dataset.data[name], rows >= 0
+    if role == "place" or name in dataset.epsilon_quasi:  # a coordinate alone is a number that others know
+        role = "quasi-identifier"
+    if role == "sensitive":
+        way = written(true, values, rows)
+        coded = way.way == "coded"
+        shown, secret = (way.shown, way.known) if coded else (values, true)
+        if pd.api.types.is_numeric_dtype(shown) != pd.api.types.is_numeric_dtype(secret) or true.dtype == bool:
+            shown, secret = texts_of(shown), texts_of(secret)
+        found.shown[name], found.secrets[name] = shown, secret.set_axis(dataset.data.index)
+    if role == "quasi-identifier":
+        way = written(true, values, rows, dataset.hierarchies.get(name))
+        found.shown[name], found.known[name] = way.shown, way.known.set_axis(dataset.data.index)
+        if way.way == "coded":
+            found.notes.append(f"{column}: writes the original's values in another way; the pairs show which is which.")
+        if way.way == "unread":
+            found.notes.append(
+                f"{column}: has labels that cannot be read; intruders are assumed to know each person's."
+            )
+    elif role in ("person", "household"):
+        if role == "household":
+            found.shown[name] = values
+        found.keys[role] = pd.factorize(texts_of(values).fillna(""))[0]
+        same = (texts_of(values)[paired].to_numpy() == texts_of(true).iloc[rows[paired]].to_numpy()).mean()
+        if same > _SAME_NUMBERS:
+            problem = f"keeps the original's numbers in {same:.0%} of the records"
+            found.findings.append(Finding(str(column), problem, "Draw new numbers."))
+    elif role == "" and _holds_together(values[paired]):
+        found.keys[str(column)] = pd.factorize(texts_of(values).fillna(""))[0]
+        problem = f"holds records together ({values.nunique()} values in {len(values)} records) and has no role"
+        remedy = f"Give {name} the role household, person, quasi-identifier or other, or leave it out."
+        found.findings.append(Finding(str(column), problem, remedy))
+    if role in ("", "other", "weight"):
+        if twin := _twin(values, rows, dataset):
+            problem = f"follows from {twin}, which intruders know, and has the role {role or 'none'}"
+            remedy = f"Give {name} the role quasi-identifier, or leave it out."
+            found.findings.append(Finding(str(column), problem, remedy))
+        else:
+            found.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
+    at = rows[paired]
+    if true.nunique() < 2 or dependence(_alone(true.iloc[at], features.seed), values[paired], learned=False):
+        return
+    depends = dependence(features, values[paired])
+    if depends and depends.column != str(name):
+        problem = f"is declared as {name}, does not follow it, and depends on {depends.partner}"
+        found.findings.append(Finding(str(column), problem, f"Leave it out, or declare it with --derived {column}."))
+
+
+def _alone(true: pd.Series, seed: int) -> Features:
+    return Features(true.to_frame().reset_index(drop=True), (), seed)
+
+
+def _holds_together(values: pd.Series) -> bool:
+    """Tell whether most records share their value with a few others, as households and persons do."""
+    sizes = values.map(values.value_counts())
+    median = sizes.median()
+    return bool(_FEWEST_TOGETHER <= median <= _MOST_TOGETHER and values.nunique() >= _FEWEST_VALUES)
+
+
+def _twin(shown: pd.Series, rows: IntArray, dataset: Dataset) -> str | None:
+    """Return the quasi-identifier of which a released column is a function, None without one."""
+    at = np.flatnonzero(rows >= 0)
+    label, value = texts_of(shown).iloc[at], ordered(shown)[at]
+    counts = label.value_counts(normalize=True)
+    if len(counts) < 2 or counts.iloc[0] >= KEPT:
+        return None
+    for name in dataset.quasi:
+        true = dataset.data[name].iloc[rows[at]]
+        if follows(texts_of(true), label)[0]:
+            return str(name)
+        rng = np.random.default_rng(0)
+        if true.nunique() > len(at) / 20 and chatterjee(ordered(true), value, rng) > _FUNCTION:
+            return str(name)
+    return None
+
+
+# -- places --------------------------------------------------------------------------------------------------------
+
+
+def _place(found: Evidence, cells: Any, placed: Any, dataset: Dataset, rows: IntArray, release_crs: str | None) -> None:
+    """Add the released places, and refuse true ones."""
+    geometry = hasattr(cells, "to_crs")
+    if not (placed or geometry):
+        return
+    if not dataset.has_places:
+        finding = Finding("geometry", "is undeclared: the original has no places", "Say which columns hold them.")
+        found.findings.append(finding)
+        return
+    if geometry:
+        points = cells[[cells.geometry.name]]
+        table = in_columns(points, "release")
+    else:
+        lat, lon = (pd.to_numeric(cells[name], errors="coerce") for name in placed)
+        try:
+            table = with_places(
+                pd.DataFrame({"north": lat, "east": lon}), "north", "east", release_crs or dataset.crs
+            )  # fmt: skip
+        except DataError as error:
+            said = str(error).replace("'north' and 'east'", " and ".join(map(repr, placed)))
+            raise DataError(f"in the release {said} `release_crs` says so where the original's is another") from None
+    found.shown[LAT], found.shown[LON] = table[LAT].to_numpy(float), table[LON].to_numpy(float)
+    found.findings += true_places(table[[LAT, LON]].to_numpy(float), dataset.table[[LAT, LON]].to_numpy(float), rows)
+
+
+def true_places(shown: FloatArray, true: FloatArray, rows: IntArray) -> list[Finding]:
+    """Refuse a release in which more places equal the person's own than the places of persons nearby do."""
+    at = np.flatnonzero((rows >= 0) & np.isfinite(shown).all(axis=1))
+    at = at[np.isfinite(true[rows[at]]).all(axis=1)]
+    if len(at) < 2:
+        return []
+    mine, theirs = true[rows[at]], shown[at]
+    same = _equal(mine, theirs)
+    if not same.any():
+        return []
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(mine).query(mine, k=min(len(at), 4 * _NEARBY))[1]
+    other = ~_equal(mine[:, None, :], mine[near])
+    hits = _equal(mine[:, None, :], theirs[near]) & other
+    chance = hits.sum() / max(1, other.sum())
+    if binom.sf(same.sum() - 1, len(at), chance) > LEVEL:
+        return []
+    return [Finding("places", f"{same.sum()} of {len(at)} equal the person's own place", "Mask every place.")]
+
+
+def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
+    close: BoolArray = np.asarray((np.abs(one - other) < _SAME_DEG).all(axis=-1))
+    return close
+
+
+# -- the order of the rows ---------------------------------------------------------------------------------------------
+
+
+def order_leak(cells: pd.DataFrame, rows: IntArray, original: pd.DataFrame) -> Finding | None:
+    """Find an order that rows keep where the released cells leave it open.
+
+    An order that released columns themselves give says no more than the cells: it is peeled off first.
+    """
+    block, again = np.zeros(len(cells), dtype=np.int64), True
+    columns = [ordered(cells[name]) for name in cells]
+    while again:
+        again = False
+        for values in columns:
+            inside, step = np.diff(block) == 0, np.diff(values)
+            moves = step[inside]
+            if (moves != 0).any() and ((moves >= 0).all() or (moves <= 0).all()):
+                block, again = np.concatenate([[0], np.cumsum(~inside | (step != 0))]), True
+    there = rows >= 0
+    rows, block = rows[there], block[there]
+    hidden: Mapping[str, FloatArray] = {"rows": np.arange(len(original), dtype=float)}
+    hidden = {**hidden, **{f"column {name}": ordered(original[name]) for name in original}}
+    for name, order in hidden.items():
+        step = np.diff(order[rows])[np.diff(block) == 0]
+        up, down = int((step > 0).sum()), int((step < 0).sum())
+        p = 2 * float(binom.cdf(min(up, down), up + down, 0.5))
+        if block.max(initial=0) == 0 and len(rows) > 50:
+            p = min(p, p_order(np.arange(len(rows), dtype=float), order[rows], np.random.default_rng(0)))
+        if p * len(hidden) < LEVEL:
+            problem = f"are in the order of the original's {name}, where the released cells leave it open"
+            return Finding("rows", problem, "Shuffle the rows, or sort them by released columns alone.")
+    return None

@@ -1,0 +1,279 @@
+"""Check a release against its original: declared columns only, every declaration tested along the pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import IntArray, check_real, check_seed
+from reident.methods import release as attacked
+from reident.methods.attacks import check_attacks
+from reident.methods.outcome import Knowledge
+from reident.methods.release import LAT, LON
+from reident.workbench.check.declarations import (
+    Declarations,
+    declare,
+    test_new,
+    test_new_together,
+    undeclared,
+    with_row_number,
+)
+from reident.workbench.check.dependence import Features
+from reident.workbench.check.evidence import evidence, order_leak
+from reident.workbench.check.networks import read_network
+from reident.workbench.check.reading import ReadRelease, read_release
+from reident.workbench.check.synthetic import nearer_than_control
+from reident.workbench.check.verdict import Finding, Verdict
+from reident.workbench.dataset import Dataset
+from reident.workbench.evaluate import RiskReport, evaluate, own_order
+from reident.workbench.knowledge import priced
+from reident.workbench.population import population_of, told_of_groups
+from reident.workbench.promises import class_sizes
+from reident.workbench.roles import place_columns, told_of_persons
+
+__all__ = ["check"]
+
+#: What stands for attacks that are no costly ones.
+QUICK = "quick"
+_NO_PAIRS = Finding(
+    "release", "no pairs say which record is whose",
+    "Give --pairs FILE (protect writes it beside the release), --id COLUMN of both files, or --same-order; for a "
+    "synthetic table --control FILE with records that took no part in making it.",
+)  # fmt: skip
+_WORST_CASE = "The intruder is given what the original says about everybody in it; these attacks bound no other one."
+
+
+def check(
+    release: Any,
+    original: Any,
+    pairs: Any = None,
+    *,
+    called: Mapping[str, str] | None = None,
+    new: str | Sequence[str] | Mapping[str, str] = (),
+    derived: str | Sequence[str] = (),
+    limit: float | None = None,
+    tolerate: float | None = None,
+    limit_attribute: float | None = None,
+    attacks: str | Sequence[str] | None = None,
+    seed: int = 0,
+    **given: Any,
+) -> Verdict:
+    """Judge a release: every column declared, every declaration tested, every attack that applies.
+
+    Passing says that these attacks, by an intruder who knows what the original says of everybody, put at most the
+    tolerated share of persons above the limit, and that no declaration is contradicted by the data. It bounds no other
+    attack, and a column that is declared new may still hide what no test can see.
+
+    Parameters
+    ----------
+    release : path, Release, DataFrame, GeoDataFrame, (DataFrame, distances in km), or network
+        A file of any kind that `open_file` reads, or a folder that `protect` wrote.
+    original : Dataset, or a table, file or network with the keywords of `Dataset`
+    pairs : DataFrame, ndarray, path, str, optional
+        The original row of each released row (-1 for none); the file that `protect` wrote (found by itself beside the
+        release); a column of both files; or "same order". Without pairs nothing is judged.
+    called : mapping of str to str, optional
+        Original column -> its name in the release. Names that differ in case, accents and signs only are found.
+    new : str, sequence of str, or mapping of str to str
+        Released columns that say nothing of the original; tested. A column with nearly as many values as records needs
+        the word "random": ``{"k": "random"}``.
+    derived : str or sequence of str
+        Released columns that are computed from the original, such as scores: intruders are assumed to know them.
+    limit, tolerate : float, optional
+        Tolerable risk of a person; tolerable share of persons above it. Default: the recipe's, else 0.25 and 0.
+    limit_attribute : float, optional
+        Tolerable gain over guessing for attacks on sensitive values; default `limit`.
+    attacks : sequence of str, or "quick", optional
+        Default: all that apply; "quick": all but the costly ones.
+    seed : int
+        Drives attacks that draw, and the tests.
+    **given
+        Keywords of `Dataset`, such as ``quasi``, ``recipe`` or ``control``.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a column or file does not exist, or the files do not fit one another.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"age": [30, 30, 30, 30, 41, 41], "sex": list("ffffmm")})
+    >>> verdict = check(people[["age"]], people, "same order", quasi=["age", "sex"], attacks=["exact_join"])
+    >>> verdict.status, verdict.n_above, verdict.worst
+    ('refused', 2, 0.5)
+    """
+    dataset = Dataset.of(original, **given)
+    rule: dict[str, Any] = {
+        "limit": _share(dataset.limit if limit is None else limit, "limit"),
+        "tolerate": _share(dataset.tolerate if tolerate is None else tolerate, "tolerate"),
+    }
+    rule["limit_attribute"] = rule["limit"] if limit_attribute is None else _share(limit_attribute, "limit_attribute")
+    check_seed(seed)
+    names = attacks if isinstance(attacks, str) and attacks == QUICK else check_attacks(attacks)
+    sha: dict[str, Any] = {"release_sha256": _sha256(release), "seed": seed}
+    words = dict(new) if isinstance(new, Mapping) else {}
+    if dataset.network is not None and not _is_table(release):
+        return _check_network(release, dataset, pairs, words, rule, names, sha)
+    read = read_release(release, dataset, pairs)
+    declared, findings = declare(read.cells, dataset, called, new, derived)
+    findings = [*read.findings, *findings]
+    sha |= {"cells": read.cells, "declared": declared.stated()}
+    if read.rows is None and dataset.control is not None:
+        table = _called(read.cells, declared)
+        findings += undeclared(declared, read.cells, None)
+        findings += nearer_than_control(table, dataset.table, dataset.control, [*dataset.quasi, *dataset.sensitive])
+        note = "Judged as a synthetic table, against a control that took no part in making it."
+        return Verdict("refused" if findings else "passed", findings, [note], **rule, **sha)
+    if read.rows is None:
+        known = [column for column, name in declared.original.items() if name in dataset.quasi]
+        sizes = pd.Series(class_sizes(pd.DataFrame(read.cells)[known])).value_counts().sort_index()
+        findings = [_NO_PAIRS, *findings, *undeclared(declared, read.cells, None)]
+        return Verdict("not judged", findings, read.notes, **rule, **sha, classes=sizes)
+    return _judge(read, read.rows, dataset, declared, findings, rule, names, sha)
+
+
+def _judge(
+    read: ReadRelease, rows: IntArray, dataset: Dataset, declared: Declarations, findings: list[Finding],
+    rule: Mapping[str, Any], names: Any, told: Mapping[str, Any],
+) -> Verdict:  # fmt: skip
+    """Judge a release of records along its pairs."""
+    if not (dataset.quasi or dataset.has_places or declared.derived):
+        dataset.knowledge(None)  # says what to name
+    cells = pd.DataFrame(read.cells.drop(columns=read.cells.geometry.name) if _shapes(read.cells) else read.cells)
+    if (order := order_leak(cells, rows, with_row_number(dataset.data, np.arange(len(dataset))))) is not None:
+        findings.append(order)
+    there = rows >= 0
+    paired = cells[there].reset_index(drop=True)
+    features = Features(with_row_number(dataset.data, rows[there]), tuple(map(str, dataset.quasi)), told["seed"])
+    tested, notes = test_new(paired, declared, features)
+    tested += list(undeclared(declared, paired, features))
+    bad = {finding.subject for finding in tested}
+    passed = [name for name in declared.new if str(name) not in bad]
+    tested += test_new_together(paired, passed, features.data.drop(columns="the row number"), told["seed"])
+    found = evidence(read, rows, dataset, declared, features, dataset.release_crs)
+    findings += [*tested, *found.findings]
+    report, known, release = None, None, None
+    if found.known or found.keys or {LAT, LON} <= set(found.shown) or read.matrix_km is not None:
+        release, keys = found.release(read, len(dataset), rows)
+        truth = release.table.index.get_indexer(dataset.data.index)
+        known = found.knowledge(dataset, truth, earlier=[_earlier(one, dataset) for one in dataset.earlier])
+        report = _evaluated(release, known, rule, names, told["seed"], keys)
+    status = "refused" if findings or (report and report.share_above_limit > rule["tolerate"]) else "passed"
+    verdict = Verdict(status, findings, [], **rule, **told, report=report)
+    notes = [*read.notes, *notes, *found.notes, *_left_out(dataset, declared, found.shown), *_unasked_places(dataset)]
+    notes += told_of_persons(pd.DataFrame(dataset.data), dataset.schema.single("person"))
+    if report is None or known is None or release is None:
+        return replace(verdict, notes=[_WORST_CASE, *notes])
+    stands_for = population_of(release, known, report, rule["limit"])
+    groups = told_of_groups(known, report, stands_for, rule["limit"], dataset.weights()[1])
+    return replace(
+        verdict, notes=[_WORST_CASE, *_covered(known, report), *notes, *groups], population=stands_for,
+        knowledge=priced(release, known, limit=rule["limit"]),
+    )  # fmt: skip
+
+
+def _check_network(
+    release: Any, dataset: Dataset, pairs: Any, new: Mapping[str, str], rule: Mapping[str, Any], names: Any,
+    told: Mapping[str, Any],
+) -> Verdict:  # fmt: skip
+    """Judge a released network along the pairs of its nodes."""
+    read = read_network(release, dataset, pairs, new)
+    if read.rows is None:
+        return Verdict("not judged", [_NO_PAIRS, *read.findings], [], **rule, **told)
+    truth = read.release.table.index.get_indexer(dataset.data.index)
+    known = dataset.knowledge(truth, known=read.known)
+    report = _evaluated(read.release, known, rule, names, told["seed"], {})
+    status = "refused" if read.findings or report.share_above_limit > rule["tolerate"] else "passed"
+    notes = [_WORST_CASE, *_covered(known, report)]
+    if len(read.known.columns):
+        notes.append(f"Of each person's relations these were joined, too: {', '.join(map(str, read.known))}.")
+    notes.append("The attacks on the structure see no directions: following them from person to person finds more.")
+    price = priced(read.release, known, limit=rule["limit"])
+    return Verdict(status, read.findings, notes, **rule, **told, report=report, knowledge=price)
+
+
+def _evaluated(
+    release: attacked.Release, known: Knowledge, rule: Mapping[str, Any], names: Any, seed: int,
+    keys: Mapping[str, IntArray],
+) -> RiskReport:  # fmt: skip
+    quick = names == QUICK
+    return evaluate(
+        release, known, limit=rule["limit"], limit_attribute=rule["limit_attribute"], attacks=None if quick else names,
+        keys=keys, quick=quick, seed=seed,
+    )  # fmt: skip
+
+
+def _share(value: Any, name: str) -> float:
+    small = isinstance(value, int | float) and 1 < value <= 100
+    return check_real(value, name, low=0, high=1, why=f"did you mean {value / 100:g}?" if small else "")
+
+
+def _is_table(release: Any) -> bool:
+    if isinstance(release, attacked.Release):
+        return release.network is None
+    return isinstance(release, pd.DataFrame | tuple) or hasattr(release, "receipts")
+
+
+def _shapes(cells: Any) -> bool:
+    return hasattr(cells, "to_crs")
+
+
+def _sha256(release: Any) -> str:
+    path = Path(release) if isinstance(release, str | Path) else None
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else ""
+
+
+def _called(cells: Any, declared: Declarations) -> pd.DataFrame:
+    """Return released cells under the original's names."""
+    return pd.DataFrame(cells).rename(columns=declared.original)
+
+
+def _earlier(release: Any, dataset: Dataset) -> attacked.Release:
+    """Return an earlier release as attacks read it; who is who is known where it was made here."""
+    read = read_release(release, dataset, None)
+    table = _called(read.cells, declare(read.cells, dataset, None, (), ())[0])
+    order = own_order(table)
+    index = np.arange(len(table)) if read.rows is None else read.rows
+    return attacked.Release("table", table.iloc[order].set_axis(index[order]), read.method, read.options, len(dataset))
+
+
+def _covered(known: Knowledge, report: RiskReport) -> list[str]:
+    """Say which persons the attacks are about."""
+    notes = []
+    assert known.truth is not None
+    if absent := int((known.truth < 0).sum()):
+        notes.append(f"{absent} persons of the original are not in the release: their risk is not counted.")
+    frame = report.frame
+    n = known.who[known.present].nunique()
+    sampled = frame[frame["n"].notna() & (frame["n"] < n) & (frame["what"] != "link")]
+    if len(sampled):
+        named = ", ".join(f"{row['name']} ({row['n']})" for _, row in sampled.iterrows())
+        notes.append(f"Run on a sample of the persons or on those whom the attack concerns: {named}.")
+    return notes
+
+
+def _left_out(dataset: Dataset, declared: Declarations, shown: Any) -> list[str]:
+    """Name what an intruder knows and the release lacks."""
+    missing = [name for name in dataset.quasi if name not in declared.original.values() and name not in shown]
+    return [f"Not in the release, so no evidence: {', '.join(map(str, missing))}."] if missing else []
+
+
+def _unasked_places(dataset: Dataset) -> list[str]:
+    """Say that the original has places, where no role says that an intruder knows them."""
+    found = None if dataset.has_places else place_columns(pd.DataFrame(dataset.data))
+    if found is None:
+        return []
+    lat, lon = (shlex.quote(str(found[name])) for name in ("lat", "lon"))
+    crs = "" if found["crs"] == "EPSG:4326" else f" --crs {found['crs'] or 'EPSG:...'}"
+    return [f"The original has places that are assumed unknown: --lat {lat} --lon {lon}{crs} lets them be attacked."]

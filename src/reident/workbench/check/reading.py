@@ -1,0 +1,221 @@
+"""Read a release, and the pairs that say which record is whose."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import DataError, IntArray, ParameterError, check_table
+from reident.methods import release as attacked
+from reident.methods.release import LAT, LON
+from reident.tables.classes import refuse_nested
+from reident.tables.labels import text_of
+from reident.workbench.check.verdict import Finding
+from reident.workbench.dataset import Dataset
+from reident.workbench.files import read_like, without_apostrophes
+from reident.workbench.opening import OpenedFile, open_file
+from reident.workbench.pipeline import Release, pairs_path
+from reident.workbench.readers import EXCEL, GEOGRAPHIC
+
+__all__ = ["SAME_ORDER", "ReadRelease", "pairs_beside", "read_release", "rows_of"]
+
+#: What pairs a release whose rows are in the original's order.
+SAME_ORDER = "same order"
+#: Files of a release folder beside the records.
+_FILES = ("manifest.json", "distances_km.npy")
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRelease:
+    """A release as it was read.
+
+    Attributes
+    ----------
+    cells : DataFrame or GeoDataFrame
+        The released cells, row by row.
+    rows : ndarray of int64 or None
+        The original row of each released row, -1 for none; None without pairs.
+    matrix_km : ndarray or None
+    method, options
+        What the manifest says.
+    findings, notes
+    """
+
+    cells: Any
+    rows: IntArray | None = None
+    matrix_km: Any = None
+    method: str = "unknown"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_release(release: Any, dataset: Dataset, pairs: Any) -> ReadRelease:
+    """Read a release of records of any form, and its pairs."""
+    if isinstance(release, attacked.Release):
+        return _made(release, dataset)
+    if isinstance(release, str | Path):
+        path = Path(release)
+        pairs = pairs_beside(path) if pairs is None else pairs
+        read = _folder(path, dataset) if path.is_dir() else _file(path, dataset)
+    else:
+        matrix = None
+        if isinstance(release, tuple) and len(release) == 2:
+            release, matrix = release[0], np.asarray(release[1], float)
+        read = ReadRelease(release.data if isinstance(release, OpenedFile) else release, matrix_km=matrix)
+    cells = without_apostrophes(check_table(read.cells, "release")).reset_index(drop=True)
+    for name in cells.columns:
+        refuse_nested(cells[name], "the release")
+    cells = _numbers(cells, dataset)
+    if isinstance(pairs, str) and pairs != SAME_ORDER and not pairs.endswith(".csv") and pairs in cells:
+        rows = rows_of(pairs, cells, dataset)
+        note = f"{pairs} paired the records and was not judged: the file that is released must not contain it."
+        return replace(read, cells=cells.drop(columns=pairs), rows=rows, notes=[*read.notes, note])
+    return replace(read, cells=cells, rows=rows_of(pairs, cells, dataset))
+
+
+def pairs_beside(path: Path) -> Path | None:
+    """Return the pairs that `protect` wrote beside a release, None without."""
+    beside = [pairs_path(path)] + ([pairs_path(path.parent)] if path.name.startswith("release.") else [])
+    return next((one for one in beside if one.is_file()), None)
+
+
+def _made(release: attacked.Release, dataset: Dataset) -> ReadRelease:
+    options: dict[str, Any] = {"method": release.method, "options": release.options, "matrix_km": release.matrix_km}
+    if isinstance(release, Release) and release.dataset is not None:
+        return ReadRelease(release.cells, release.rows, **options)
+    rows = dataset.labels.get_indexer(release.table.index)
+    cells = release.table.reset_index(drop=True)
+    places = dataset.places
+    if places is not None and {LAT, LON} <= set(cells) and not {*places} & set(cells):
+        cells = cells.rename(columns=dict(zip((LAT, LON), places, strict=True)))
+    return ReadRelease(cells, rows.astype(np.int64), **options)
+
+
+def _file(path: Path, dataset: Dataset) -> ReadRelease:
+    if not path.exists():
+        raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
+    tables = _tables(path)
+    finding = Finding(
+        "file", f"holds {len(tables)} tables with content, {', '.join(map(repr, tables))}, and one can be judged",
+        "Write the one that is released into a file of its own.",
+    )  # fmt: skip
+    crs = dataset.release_crs or dataset.crs or (dataset.opened.source.get("crs") if dataset.opened else None)
+    return ReadRelease(read_like(path, dataset.data, crs), findings=[finding] if len(tables) > 1 else [])
+
+
+def _tables(path: Path) -> list[str]:
+    """Return the sheets or layers of a file that have content."""
+    kind = path.suffix.lower()
+    if kind == ".gpkg":
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            own = [name for name in names if not name.startswith(("gpkg_", "rtree_", "sqlite_"))]
+            quoted = {name: name.replace('"', '""') for name in own}
+            filled = 'SELECT 1 FROM "{}" LIMIT 1'
+            return [name for name in own if connection.execute(filled.format(quoted[name])).fetchone()]
+    if kind.lstrip(".") in EXCEL:
+        sheets = pd.read_excel(path, sheet_name=None, header=None)
+        return [str(name) for name, sheet in sheets.items() if not sheet.empty]
+    return open_file(path).parts if kind in GEOGRAPHIC else []
+
+
+def _folder(path: Path, dataset: Dataset) -> ReadRelease:
+    files = sorted(one for one in path.glob("release.*") if one.is_file())
+    if not files:
+        raise DataError(f"`release` must be a file or a folder with a file release.*, got {str(path)!r}")
+    read = _file(files[0], dataset)
+    parts = {".dbf", ".shx", ".prj", ".cpg"} if files[0].suffix == ".shp" else set()
+    known = {files[0].name, *_FILES, *(f"release{suffix}" for suffix in parts)}
+    others = sorted(one.name for one in path.iterdir() if one.name not in known)
+    findings = [*read.findings]
+    if others:
+        problem = f"holds {len(others)} files that were not judged: {', '.join(others[:5])}"
+        findings.append(Finding("folder", problem, "Leave them out of the folder that is released."))
+    matrix = None
+    if (path / "distances_km.npy").is_file():
+        matrix = np.load(path / "distances_km.npy", allow_pickle=False)
+    method, options = "unknown", {}
+    if (path / "manifest.json").is_file():
+        manifest = json.loads((path / "manifest.json").read_text("utf-8"))
+        chain = manifest.get("chain") or [manifest]
+        step = next((step for step in chain if "records_without_place" in step), chain[-1])
+        method, options = step.get("method", "unknown"), step.get("parameters", {})
+    return replace(read, findings=findings, matrix_km=matrix, method=method, options=options)
+
+
+def _numbers(cells: Any, dataset: Dataset) -> Any:
+    """Return released texts as numbers where the original has numbers and every cell is one."""
+    for name in cells.columns.intersection(dataset.data.columns):
+        column = cells[name]
+        if pd.api.types.is_numeric_dtype(dataset.data[name]) and column.dtype.kind in "OT":
+            numbers = pd.to_numeric(column, errors="coerce")
+            if column.notna().any() and (numbers.notna() | column.isna()).all():
+                cells = cells.assign(**{name: numbers})
+    return cells
+
+
+def rows_of(pairs: Any, cells: pd.DataFrame, dataset: Dataset) -> IntArray | None:
+    """Return the original row of each released row; None without pairs."""
+    n, m = len(dataset), len(cells)
+    if pairs is None:
+        return None
+    if isinstance(pairs, str) and pairs == SAME_ORDER:
+        if n != m:
+            raise DataError(f"`pairs` must list the pairs: the same order needs {n} released rows, got {m}")
+        return np.arange(n)
+    if isinstance(pairs, Path) or (isinstance(pairs, str) and pairs.endswith(".csv")):
+        pairs = _pairs_file(Path(pairs))
+    if isinstance(pairs, str):
+        return _by_column(pairs, cells, dataset)
+    if isinstance(pairs, pd.DataFrame):
+        if not {"original_row", "released_row"} <= set(pairs):
+            raise DataError(f"`pairs` must have the columns original_row and released_row, got {list(pairs)}")
+        listed = pairs.drop_duplicates("released_row").set_index("released_row")["original_row"]
+        if len(listed) < len(pairs) or not listed.index.isin(range(m)).all():
+            raise DataError(f"`pairs` must name each of the {m} released rows, counted from 0, once at most")
+        pairs = listed.reindex(range(m), fill_value=-1)
+    rows = np.asarray(pairs)
+    if rows.shape != (m,) or rows.dtype.kind not in "iu":
+        raise ParameterError(f"`pairs` must hold the original row of each of the {m} released rows, whole numbers")
+    rows = rows.astype(np.int64)
+    if len(rows) and (rows.max() >= n or rows.min() < -1):
+        raise DataError(
+            f"`pairs` must name rows of the original, 0 to {n - 1}, or -1, got {rows.min()} to {rows.max()}"
+        )
+    if pd.Series(rows[rows >= 0]).duplicated().any():
+        raise DataError("`pairs` must name each original row once at most")
+    return rows
+
+
+def _pairs_file(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"`pairs` must be a CSV file that `protect` wrote, got {str(path)!r}: {error}") from None
+
+
+def _by_column(name: str, cells: pd.DataFrame, dataset: Dataset) -> IntArray:
+    """Return the rows that a column of both files pairs."""
+    keys = []
+    for table, which in ((dataset.data, "original"), (cells, "release")):
+        if name not in table:
+            raise ParameterError(f"`id` must name columns of `{which}`, got [{name!r}]: it has {list(table.columns)!r}")
+        column = table[name]
+        if column.isna().any() or column.duplicated().any():
+            raise DataError(
+                f"`id` must name a column of {which!r} with one value a record, got missing or repeated ones"
+            )
+        keys.append(pd.Index(column.map(text_of), dtype=object))
+    rows: IntArray = keys[0].get_indexer(keys[1]).astype(np.int64)
+    if not (rows >= 0).any():
+        raise DataError("`id` must have values that both files share, got none: no person is found in the release")
+    return rows

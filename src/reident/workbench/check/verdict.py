@@ -1,0 +1,225 @@
+"""Verdict of a check: passed, refused or not judged, with its findings, as a sentence and as a file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import reident
+from reident.base import DataError, check_path, check_replaceable, private_file, record_files
+from reident.workbench.evaluate import COLUMNS, RiskReport
+from reident.workbench.files import write_file
+from reident.workbench.knowledge import KnowledgePrice
+from reident.workbench.population import Population
+
+__all__ = ["EXIT_CODES", "Finding", "Verdict"]
+
+#: Exit codes of `reident check`; 2 is an error.
+EXIT_CODES = {"passed": 0, "refused": 3, "not judged": 4}
+_TOLD = ("name", "risk", "low", "high", "baseline", "share_above_limit", "n")
+_ALSO = ("what", "control", "residual", "worst", "n_above", "verdict", "measure", "calibrated", "assumption")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem of a release: its subject (a column, "rows", "places", ...), the problem, and the remedy."""
+
+    subject: str
+    problem: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        """Return subject, problem and remedy in a sentence."""
+        return f"{self.subject}: {self.problem}. {self.remedy}".strip()
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the finding by name."""
+        return {"subject": self.subject, "problem": self.problem, "remedy": self.remedy}
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Whether a release passes, and what that rests on.
+
+    Attributes
+    ----------
+    status : {"passed", "refused", "not judged"}
+        Passed: no finding, and at most the tolerated share of persons above the limit under every attack that was run.
+        Not judged: no pairs say which record is whose.
+    findings : list of Finding
+        Each refuses the release (or says what a judgement needs).
+    notes : list of str
+        What the verdict does not cover, and what was assumed.
+    limit, limit_attribute, tolerate : float
+    report : RiskReport or None
+        The attacks; None if the release was not judged, or was judged against a control.
+    cells : DataFrame
+        The released cells that were judged: `rewrite` writes them anew.
+    declared : mapping of str to str
+        Released columns that the original lacks, as declared: "new", "new: random", "derived".
+    classes : Series or None
+        For a release that was not judged: records by the size of their class in the release alone.
+    seed : int
+    release_sha256 : str
+        Of the file that was checked, empty for a table.
+    knowledge : KnowledgePrice or None
+        What each column is worth to an intruder.
+    population : Population or None
+        What the release means for the persons for whom the records stand.
+    """
+
+    status: str
+    findings: Sequence[Finding]
+    notes: Sequence[str]
+    limit: float
+    limit_attribute: float
+    tolerate: float
+    report: RiskReport | None = None
+    cells: Any = field(default=None, repr=False)
+    declared: Mapping[str, str] = field(default_factory=dict)
+    classes: pd.Series | None = None
+    seed: int = 0
+    release_sha256: str = ""
+    knowledge: KnowledgePrice | None = None
+    population: Population | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the release passed."""
+        return self.status == "passed"
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 3 refused, 4 not judged."""
+        return EXIT_CODES[self.status]
+
+    @property
+    def share_above_limit(self) -> float:
+        """The share of persons above the limit."""
+        return 0.0 if self.report is None else self.report.share_above_limit
+
+    @property
+    def n(self) -> int:
+        """Persons in the release."""
+        return 0 if self.report is None else len(self.report.persons)
+
+    @property
+    def n_above(self) -> int:
+        """Persons above the limit."""
+        return math.ceil(self.share_above_limit * self.n - 1e-9)
+
+    @property
+    def worst(self) -> float:
+        """The largest risk of a person."""
+        return 0.0 if self.report is None else self.report.highest
+
+    @property
+    def attacks(self) -> pd.DataFrame:
+        """One row an attack that was tried."""
+        return pd.DataFrame(columns=COLUMNS) if self.report is None else self.report.frame
+
+    @property
+    def persons(self) -> pd.DataFrame:
+        """One row a person in the release, with the risk: confidential."""
+        return pd.DataFrame(columns=["risk", "attack", "above"]) if self.report is None else self.report.persons
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence."""
+        if self.status == "not judged":
+            return f"not judged: {' '.join(map(str, self.findings))}"
+        run = self.attacks[self.attacks["reason"] == ""]
+        if self.passed and self.report is None:
+            return "passed: the synthetic records are no nearer to the original than to the control"
+        if self.passed:
+            return (
+                f"passed: at most {self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%} "
+                f"under the {len(run)} attacks that were run"
+            )
+        told = []
+        if self.share_above_limit > self.tolerate and self.report is not None:
+            first = run[run["name"] == self.report.attack].iloc[0]
+            told.append(
+                f"{self.share_above_limit:.1%} of {self.n} persons have a risk above {self.limit:.0%}, most of them by "
+                f"{first['name']} ({first['risk']:.1%} {first['measure']})"
+            )
+        return f"refused: {' '.join([*(f'{one}.' for one in told), *map(str, self.findings)])}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``verdict.json`` holds; see docs/check.md for its schema."""
+        run, left = (self.attacks[(self.attacks["reason"] == "") == own] for own in (True, False))
+        skipped = {} if self.report is None else self.report.skipped
+        not_run = [(row["name"], row["reason"]) for _, row in left.iterrows()] + list(skipped.items())
+        return {
+            "status": self.status,
+            "passed": self.passed,
+            "verdict": self.sentence,
+            "share_above_limit": _plain(self.share_above_limit),
+            "n_above": self.n_above,
+            "n": self.n,
+            "worst": _plain(self.worst),
+            "limit": self.limit,
+            "limit_attribute": self.limit_attribute,
+            "tolerate": self.tolerate,
+            "findings": [finding.as_dict() for finding in self.findings],
+            "declared": dict(self.declared),
+            "classes": None if self.classes is None else {str(size): int(n) for size, n in self.classes.items()},
+            "knowledge": None if self.knowledge is None else _known(self.knowledge),
+            "population": None if self.population is None else self.population.as_dict(),
+            "attacks": [{key: _plain(row[key]) for key in (*_TOLD, *_ALSO)} for _, row in run.iterrows()],
+            "not_attacked": [{"name": name, "reason": reason} for name, reason in not_run],
+            "notes": list(self.notes),
+            "seed": self.seed,
+            "release_sha256": self.release_sha256,
+            "made_with": f"reident {reident.__version__}",
+        }
+
+    def save(self, out: str | Path) -> Path:
+        """Write ``verdict.json`` into a folder and return its path; only this user can read it."""
+        path = check_path(out, "out") / "verdict.json"
+        check_replaceable(path.parent, [path.name])
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+            private_file(path).write_text(text, "utf-8")
+            record_files(path.parent, [path.name])
+        except OSError as error:
+            raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from error
+        return path
+
+    def rewrite(self, path: str | Path) -> Path:
+        """Write the judged cells into a new file (.csv, .parquet, .xlsx, .gpkg) that holds nothing else."""
+        target = check_path(path, "rewrite")
+        if target.exists():
+            raise DataError(f"`rewrite` must not exist yet, got {str(path)!r}: nothing is overwritten")
+        if not isinstance(self.cells, pd.DataFrame):
+            raise DataError("`rewrite` needs a release of records: a network is an edge list")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_file(self.cells, target)
+        return target
+
+
+def _known(told: KnowledgePrice) -> dict[str, Any]:
+    return {
+        name: [{key: _plain(value) for key, value in row.items()} for row in table.to_dict("records")]
+        for name, table in (("worst", told.worst), ("columns", told.columns))
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it, six decimals, null where there is no number."""
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, bool | str):
+        return value
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(value, 6)
+    return value

@@ -1,0 +1,328 @@
+"""Evaluate a release: the one way from released cells to the risk of persons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import BoolArray, IntArray, ParameterError, check_real, check_seed
+from reident.methods import Entry, entries, find
+from reident.methods.attacks import check_attacks, lacking, run_attack
+from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge_persons
+from reident.methods.release import LAT, LON, Release
+from reident.networks.graph import Network, reordered
+from reident.places.distances import great_circle_km
+from reident.tables.labels import texts_of
+from reident.workbench.composition import composition, compositions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["COLUMNS", "RiskReport", "evaluate", "knowledge_of", "own_order"]
+
+#: The columns of a report's frame.
+COLUMNS = [
+    *("name", "what", "risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"),
+    *("n_above", "n", "verdict", "measure", "calibrated", "complete", "assumption", "reason"),
+]
+_NUMBERS = ["risk", "low", "high", "baseline", "control", "residual", "worst", "share_above_limit"]
+#: Seconds that costly attacks may take by their estimates, s.
+BUDGET_S = 150.0
+#: Measures, whose numbers no intruder can reach: they stand in the frame and decide nothing.
+MEASURES = ("spatial_k",)
+_TRIED = 300
+
+
+@dataclass(frozen=True, eq=False)
+class RiskReport:
+    """Risks of a release under every attack that applies.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row an attack: ``name``; ``what`` is claimed; ``risk``, the mean success over the persons in the release
+        (or, without pairs, the mean confidence: ``measure`` says which) with ``low`` and ``high`` (Wilson, 95 %);
+        ``baseline`` (guessing without the release), ``control`` (persons who are not in the release), ``residual``;
+        ``worst``, the largest risk of a person; ``share_above_limit``, ``n_above``, ``n``; ``verdict``; ``reason``, why
+        an attack could not be run.
+    persons : DataFrame
+        One row a person in the release, by the label of the person's first record: ``risk``, the largest over the
+        attacks; ``attack``, the one that sets it; ``above``, whether some attack puts the person above the limit.
+        Confidential.
+    share_above_limit : float
+        The share of persons above the limit; where an attack is run on a sample, the sample's share if it is larger.
+    limit : float
+    by_household : int
+        Persons above the limit only for another member of their household.
+    skipped : mapping of str to str
+        Attacks that do not apply to the release or to the intruder's knowledge, with the reason.
+    """
+
+    frame: pd.DataFrame
+    persons: pd.DataFrame
+    share_above_limit: float
+    limit: float
+    by_household: int = 0
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> pd.DataFrame:
+        """Persons by falling risk."""
+        return self.persons.sort_values("risk", ascending=False, kind="stable")
+
+    @property
+    def highest(self) -> float:
+        """The largest risk of a person."""
+        return float(self.persons["risk"].max()) if len(self.persons) else 0.0
+
+    @property
+    def attack(self) -> str:
+        """The attack that puts most persons above the limit, "" if none does."""
+        run = self.frame[(self.frame["reason"] == "") & self.frame["what"].isin(["identity", "attribute"])]
+        run = run[run["share_above_limit"] > 0]
+        return "" if run.empty else str(run.loc[run["share_above_limit"].idxmax(), "name"])
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the share of persons above the limit under each attack."""
+        from reident.plotting import new_figure
+
+        run = self.frame[self.frame["reason"] == ""].iloc[::-1]
+        if ax is None:
+            ax = new_figure(size=(6.0, 1.0 + 0.24 * len(run)))[1]
+        share = 100 * run["share_above_limit"].to_numpy(float)
+        ax.barh(np.arange(len(run)), share, color="tab:blue")
+        ax.set_yticks(np.arange(len(run)), run["name"])
+        ax.set_xlim(0, 100)
+        ax.set_xlabel(f"persons above a risk of {self.limit:.0%} (%)")
+        return ax
+
+
+def evaluate(
+    release: Release,
+    knowledge: Any = None,
+    *,
+    limit: float = 0.25,
+    limit_attribute: float | None = None,
+    attacks: Sequence[str] | None = None,
+    keys: Mapping[str, IntArray] | None = None,
+    quick: bool = False,
+    budget_s: float = BUDGET_S,
+    enough: float | None = None,
+    seed: int = 0,
+) -> RiskReport:
+    """Run every attack that applies to a release, and judge each person by the worst of them.
+
+    Parameters
+    ----------
+    release : Release
+        What `protect` returned, or a release as attacks read it.
+    knowledge : Knowledge or Dataset, optional
+        Default: everything that the data set of the release says of each of its records.
+    limit : float
+        Tolerable risk of a person.
+    limit_attribute : float, optional
+        Tolerable gain over the guess without the release, for attacks on sensitive values; default `limit`.
+    attacks : sequence of str, optional
+        Default: all that apply.
+    keys : mapping of str to ndarray, optional
+        Numbers that hold released records together, by name ("person", "household").
+    quick : bool
+        Leave out costly attacks.
+    budget_s : float
+        Costly attacks are run while their estimates, in seconds, stay within it.
+    enough : float, optional
+        Stop once the share of persons above the limit exceeds it: the release is refused.
+    seed : int
+        Drives attacks that draw.
+
+    Returns
+    -------
+    RiskReport
+        What these attacks find. It bounds no other attack.
+    """
+    limit = check_real(limit, "limit", low=0, high=1)
+    of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
+    check_seed(seed)
+    knowledge = knowledge_of(release, knowledge)
+    release, knowledge = _shuffled(release, knowledge, seed)
+    placed = _placed(release, knowledge)
+    plan = list(_plan(release, knowledge, check_attacks(attacks), keys or {}, quick=quick, budget_s=budget_s))
+    rows: list[dict[str, Any]] = []
+    skipped: dict[str, str] = {}
+    persons = pd.DataFrame({"risk": 0.0, "attack": "", "above": False}, index=knowledge.who[knowledge.present].unique())
+    shared, most, share = persons, 0.0, 0.0
+    households = None if knowledge.households is None else knowledge.households.groupby(knowledge.who).first()
+    for label, entry, own, call in plan:
+        if isinstance(call, str):
+            if attacks is None:
+                skipped[label] = call
+            else:
+                rows.append(_row(label) | {"verdict": "not run", "measure": "", "reason": call})
+            continue
+        row, about = _row(label), placed if entry is not None and entry.data == "places" else (release, own)
+        try:
+            outcome = call(*about, seed)
+            told, each = judge_persons(outcome, of_values if outcome.what == "attribute" else limit)
+            row |= told | {"what": outcome.what, "assumption": outcome.assumption, "complete": outcome.complete}
+            if label in MEASURES:
+                row |= {"what": "measure", "verdict": "a measure"}
+            elif outcome.what != "link":
+                _raise_risks(persons, each, label)
+                concerned = about[1].who[about[1].present].nunique() / max(1, len(persons))
+                most = max(most, float(np.nan_to_num(told["share_above_limit"])) * concerned)
+        except NotApplicable as why:
+            row |= {"verdict": "not run", "measure": "", "reason": str(why)}
+        rows.append(row)
+        shared = _together(persons, households)
+        share = max(most, float(shared["above"].mean()) if len(shared) else 0.0)
+        if enough is not None and share > enough:
+            break
+    types = dict.fromkeys(_NUMBERS, float) | dict.fromkeys(("n_above", "n"), "Int64")
+    by_household = int((shared["above"] & ~persons["above"]).sum())
+    heads = knowledge.known.index[knowledge.present][~knowledge.who[knowledge.present].duplicated()]
+    frame = pd.DataFrame(rows, columns=COLUMNS).astype(types)
+    return RiskReport(frame, shared.set_axis(heads), share, limit, by_household, skipped)
+
+
+def knowledge_of(release: Release, knowledge: Any) -> Knowledge:
+    """Return what the intruder knows, with how far released distances deviate where the pairs are known."""
+    dataset = getattr(release, "dataset", None) if knowledge is None else knowledge
+    if not isinstance(dataset, Knowledge):
+        if dataset is None or not hasattr(dataset, "knowledge"):
+            raise ParameterError("`knowledge` must be a Dataset or Knowledge: the release names no data set")
+        dataset = dataset.knowledge(release.table.index.get_indexer(dataset.data.index))
+    known: Knowledge = dataset
+    if known.windows is None and known.has_places and known.truth is not None and release.has_distances:
+        known = replace(known, windows=_windows(known, release))
+    return known
+
+
+_Call = Callable[[Release, Knowledge, int], Outcome]
+
+
+def _plan(
+    release: Release, knowledge: Knowledge, names: Sequence[str] | None, keys: Mapping[str, IntArray], *,
+    quick: bool, budget_s: float,
+) -> Iterator[tuple[str, Entry | None, Knowledge, _Call | str]]:  # fmt: skip
+    """Yield each attack: its label, its entry, the knowledge it uses, and how it is run or why it is not."""
+    if len(release.table.columns) and knowledge.truth is not None and knowledge.quasi:
+        for name, numbers in compositions(keys).items():
+            if names is None:
+                yield name, None, knowledge, _composed(name, numbers)
+    listed = sorted(entries("attack"), key=lambda e: e.costly) if names is None else [find(n, "attack") for n in names]
+    left = budget_s
+    for entry in listed:
+        why = lacking(entry, release, knowledge)
+        if not why and entry.costly and names is None:
+            left -= entry.seconds
+            if quick or left < 0:
+                spent = f"the budget of {budget_s:g} s is spent: raise `budget_s` or name it in `attacks`"
+                why = "costly attacks are left out" if quick else spent
+        if why:
+            yield entry.name, entry, knowledge, why
+            continue
+        several = "sensitive" in entry.needs.split() and knowledge.further
+        for column in (str(knowledge.sensitive), *knowledge.further) if several else ("",):
+            own = knowledge.about(column) if column else knowledge
+            yield f"{entry.name} of {column}" if column else entry.name, entry, own, _called(entry.name)
+
+
+def _composed(name: str, numbers: IntArray | None) -> _Call:
+    return lambda release, knowledge, _: composition(release, knowledge, numbers, name)
+
+
+def _called(name: str) -> _Call:
+    return lambda release, knowledge, seed: run_attack(name, release, knowledge, seed=seed)
+
+
+def _row(label: str) -> dict[str, Any]:
+    return dict.fromkeys(COLUMNS) | {"name": label, "assumption": "", "reason": ""}
+
+
+def _raise_risks(persons: pd.DataFrame, each: pd.DataFrame, label: str) -> None:
+    each = each[each.index.isin(persons.index)]
+    higher = each.index[each["risk"] > persons.loc[each.index, "risk"]]
+    persons.loc[higher, "risk"] = each.loc[higher, "risk"]
+    persons.loc[higher, "attack"] = label
+    persons.loc[each.index, "above"] |= each["above"]
+
+
+def _shuffled(release: Release, knowledge: Knowledge, seed: int) -> tuple[Release, Knowledge]:
+    """Put the nodes of a network in another order: ties must not lead an attack to the true one."""
+    if not isinstance(release.network, Network) or knowledge.truth is None:
+        return release, knowledge
+    order = np.random.default_rng([seed, 7]).permutation(release.network.n_nodes)
+    place = np.argsort(order)
+    names = list(release.network.nodes)
+    network = reordered(release.network, place, [names[row] for row in order])
+    truth = np.where(knowledge.truth < 0, -1, place[np.maximum(knowledge.truth, 0)])
+    return replace(release, table=release.table.iloc[order], network=network), replace(knowledge, truth=truth)
+
+
+def _placed(release: Release, knowledge: Knowledge) -> tuple[Release, Knowledge]:
+    """Return the records and the persons whose place is known: the subject of attacks on places."""
+    there, at_home = _have_places(release), np.ones(len(knowledge.known), dtype=bool)
+    if knowledge.has_places:
+        at_home = np.isfinite(knowledge.known[[LAT, LON]].to_numpy(float)).all(axis=1)
+    if there.all() and at_home.all():
+        return release, knowledge
+    earlier = [replace(one, table=one.table[_have_places(one)]) for one in knowledge.earlier]
+    of_persons = replace(knowledge.of(np.flatnonzero(at_home)), earlier=earlier)
+    if of_persons.truth is not None:
+        left = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+        of_persons = replace(of_persons, truth=left[of_persons.truth])
+    return replace(release, table=release.table[there]), of_persons
+
+
+def _have_places(release: Release) -> BoolArray:
+    if not release.has_places:
+        return np.ones(len(release.table), dtype=bool)
+    finite: BoolArray = np.isfinite(release.table[[LAT, LON]].to_numpy(float)).all(axis=1)
+    return finite
+
+
+def _together(persons: pd.DataFrame, households: pd.Series | None) -> pd.DataFrame:
+    """Give each person the risk of the member of the household who is most at risk."""
+    if households is None or persons.empty:
+        return persons
+    home = pd.factorize(households.reindex(persons.index))[0]
+    home = np.where(home < 0, len(home) + np.arange(len(home)), home)
+    risk = persons["risk"].to_numpy()
+    order = np.lexsort((-risk, home))
+    heads = order[np.concatenate([[True], np.diff(home[order]) > 0])]
+    head = heads[np.searchsorted(home[heads], home)]
+    above = np.isin(home, home[persons["above"].to_numpy(bool)])
+    of_head = {name: persons[name].to_numpy()[head] for name in ("risk", "attack")}
+    return pd.DataFrame({**of_head, "above": above}, index=persons.index)
+
+
+def own_order(table: pd.DataFrame) -> IntArray:
+    """Return the order of the rows by their cells: ties lead no attack to the order of a file."""
+    codes = [pd.factorize(texts_of(table[name]).fillna("nan"), sort=True)[0] for name in sorted(table.columns, key=str)]
+    return np.lexsort(codes[::-1]) if codes else np.arange(len(table))
+
+
+def _windows(knowledge: Knowledge, release: Release) -> Any:
+    """Return how far released distances deviate from true ones, as trying the method teaches an intruder."""
+    known, truth = knowledge.known, knowledge.truth
+    assert truth is not None
+
+    def windows(alpha: float, n_simulations: int, rng: np.random.Generator, rule: str | None) -> dict[str, Any]:
+        del n_simulations, rule
+        at_home = np.isfinite(known[[LAT, LON]].to_numpy(float)).all(axis=1)
+        persons = np.flatnonzero((truth >= 0) & at_home & _have_places(release)[truth])
+        drawn = rng.choice(persons, min(_TRIED, len(persons)), replace=False)
+        upper = np.triu_indices(len(drawn), 1)
+        true = great_circle_km(known[LAT].to_numpy(float)[drawn], known[LON].to_numpy(float)[drawn])[upper]
+        shown = release.between(truth[drawn])
+        if shown is None:
+            raise NotApplicable("no distances are released")
+        gaps = true - shown[upper]
+        low, high = np.quantile(gaps, [(1 - alpha) / 2, (1 + alpha) / 2]) if gaps.size else (0.0, 0.0)
+        return {"window_km": (float(low) - 1e-6, float(high) + 1e-6)}
+
+    return windows

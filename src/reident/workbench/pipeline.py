@@ -1,0 +1,340 @@
+"""Pipeline and Release: apply registered methods, count what holds of the released cells, keep the pairs apart."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+import reident
+from reident.base import (
+    DataError,
+    FloatArray,
+    IntArray,
+    ParameterError,
+    RNGLike,
+    check_choice,
+    check_columns,
+    check_flag,
+    check_rng,
+    check_several,
+    publish_folder,
+    system_rng,
+)
+from reident.methods import release as attacked
+from reident.methods.forms import guarantee, release
+from reident.methods.given import check_public_used
+from reident.networks.files import write_graph
+from reident.networks.graph import Network
+from reident.networks.perturbation import naive_anonymise
+from reident.workbench.dataset import Dataset
+from reident.workbench.files import WRITTEN, plain_table, write_file
+from reident.workbench.making import MISSING, Made, Roles, Step, make
+from reident.workbench.microdata import LAT, LON, in_columns, microdata
+from reident.workbench.promises import class_sizes
+from reident.workbench.protecting import manifest_of, refuse_identifiers, released_columns, says_of_persons
+from reident.workbench.readers import GEOGRAPHIC
+
+if TYPE_CHECKING:
+    from reident.workbench.recipe import Recipe
+
+__all__ = ["Pipeline", "Release", "Step", "pairs_path", "protect", "roles_of"]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Steps in their order, the policy for missing values, and columns that are released or left out as they are.
+
+    Attributes
+    ----------
+    steps : sequence of Step
+    missing : {"label", "wildcard", "drop", "suppress"}
+        What becomes of missing values in the columns that a step changes.
+    keep : sequence of str
+        Further columns, released as they are.
+    withhold : sequence of str
+        Columns to leave out of the release, whatever their role.
+    """
+
+    steps: Sequence[Step]
+    missing: str = "label"
+    keep: Sequence[str] = ()
+    withhold: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", [self.steps] if isinstance(self.steps, Step) else list(self.steps))
+        check_choice(self.missing, "missing", tuple(MISSING))
+        for name in ("keep", "withhold"):
+            object.__setattr__(self, name, check_several(getattr(self, name), name))
+        if not self.steps:
+            raise ParameterError("`steps` must have at least one step: `assess` advises some")
+
+    @classmethod
+    def of(cls, steps: Any) -> Pipeline:
+        """Return a pipeline: as it is, of steps, or of the chain of a recipe."""
+        if isinstance(steps, Pipeline):
+            return steps
+        if hasattr(steps, "chain"):
+            told: Recipe = steps
+            made = [Step.of(entry, entry.check(options), columns) for entry, options, columns in told.steps()]
+            return cls(made, told.missing_values, told.keep, told.withhold)
+        return cls(steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Release(attacked.Release):
+    """A release as attacks read it, with the cells that are written, what holds of them, and the pairs.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The confidential records.
+    cells : DataFrame or GeoDataFrame
+        The released cells under the original's names, in the order of the release.
+    manifest : mapping
+        What may be published about the release.
+    rows : ndarray of int64
+        The original row of each released row: confidential. `save` writes it beside the release, never inside.
+    """
+
+    dataset: Dataset = field(repr=False, default=None)  # type: ignore[assignment]
+    cells: Any = field(repr=False, default=None)
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    rows: IntArray = field(repr=False, default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def guarantee(self) -> str:
+        """What holds of the released cells."""
+        return str(self.manifest["guarantee"])
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """The original row and the released row of each record; of a network the names of each node."""
+        if self.network is not None:
+            return pd.DataFrame(
+                {"original_node": self.dataset.names[self.rows], "released_node": list(self.network.nodes)}
+            )
+        return pd.DataFrame({"original_row": self.rows, "released_row": np.arange(len(self.rows))})
+
+    def save(self, folder: str | Path, *, suffix: str | None = None) -> Path:
+        """Write the release and its manifest into a new folder, and the pairs beside it (mode 0600).
+
+        Parameters
+        ----------
+        folder : path
+            It must not exist yet.
+        suffix : str, optional
+            The kind of file: ".csv", ".parquet", ".xlsx", ".gpkg". Default: that of the original file, where a release
+            can be of that kind.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        target, pairs = Path(folder), pairs_path(folder)
+        for path in (target, pairs):
+            if path.exists():
+                raise ParameterError(f"`out` must not exist yet, got {str(path)!r}: a release is never overwritten")
+        kind = check_choice(suffix or self._kind(), "suffix", WRITTEN)
+        manifest: dict[str, Any] = dict(self.manifest)
+        manifest["receipts"] = list(manifest.get("receipts", []))
+        if kind in GEOGRAPHIC and not hasattr(self.cells, "to_crs"):
+            manifest["receipts"].append(f"no place is released: a CSV file, not {kind}")
+            kind = ".csv"
+
+        def fill(temporary: Path) -> None:
+            if isinstance(self.network, Network):
+                write_graph(self.network, temporary / "release.csv")
+            else:
+                opened = self.dataset.opened
+                manifest["receipts"] += write_file(
+                    self.cells, temporary / f"release{kind}", None if opened is None else opened.source
+                )
+            if self.matrix_km is not None:
+                np.save(temporary / "distances_km.npy", self.matrix_km, allow_pickle=False)
+            text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+            (temporary / "manifest.json").write_text(text, encoding="utf-8")
+
+        publish_folder(target, fill)
+        try:
+            number = os.open(pairs, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(number, "w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows([list(self.pairs), *self.pairs.itertuples(index=False)])
+        except OSError as error:
+            raise DataError(f"the pairs could not be written to {str(pairs)!r}: {error}") from error
+        return target
+
+    def _kind(self) -> str:
+        if self.network is not None:
+            return ".csv"
+        opened = self.dataset.opened
+        kind = f".{opened.source['kind']}" if opened is not None else ""
+        return kind if kind in WRITTEN else ".gpkg" if hasattr(self.cells, "to_crs") else ".csv"
+
+
+def pairs_path(folder: str | Path) -> Path:
+    """Return where the pairs of a release lie: beside it, never inside."""
+    path = Path(folder)
+    path = path if path.name not in ("", "..") else path.resolve()
+    return path.with_name(f"{path.name}.pairs.csv")
+
+
+def protect(
+    data: Any, pipeline: Any, *, rng: RNGLike | None = None, keep_identifiers: bool = False, **given: Any
+) -> Release:
+    """Apply a pipeline to a data set, and count what holds of the released cells.
+
+    Every draw comes from ChaCha20 under a key of the operating system, unless `rng` is given (for simulations).
+    Records are shuffled and lose their index; columns that are neither known to intruders nor sensitive nor kept are
+    left out. Whether the release is safe enough is not judged here: see `check`.
+
+    Parameters
+    ----------
+    data : Dataset, or a table, file or network with the keywords of `Dataset`
+        Not modified.
+    pipeline : Pipeline, Step, sequence of Step, or Recipe
+    rng : Generator or int, optional
+    keep_identifiers : bool
+        Whether `keep` may name columns that tell who a record is.
+    **given
+        Keywords of `Dataset`, such as ``quasi``.
+
+    Returns
+    -------
+    Release
+        Nothing is written yet: `Release.save` does.
+
+    Raises
+    ------
+    ParameterError, DataError
+        If a step cannot be applied, leaves no record, or its promise does not hold of the released cells; if an
+        identifier would be released.
+
+    Examples
+    --------
+    >>> people = Dataset(pd.DataFrame({"age": [30, 31, 33, 41, 42, 47, 52, 58]}), quasi="age")
+    >>> protect(people, Step("mondrian", k=4), rng=1).guarantee
+    'every released record shares age with at least 3 others, counted on the released cells'
+    """
+    dataset, pipeline = Dataset.of(data, **given), Pipeline.of(pipeline)
+    source = None if rng is None else check_rng(rng)
+    if dataset.network is not None and not len(dataset.data.columns):
+        return _protect_network(dataset, pipeline, source)
+    frame = plain_table(dataset.frame)
+    check_public_used(dataset.public, [step.entry for step in pipeline.steps])
+    named, others = _named(dataset, frame, pipeline)
+    refuse_identifiers(frame, others, dataset.schema, allowed=check_flag(keep_identifiers, "keep_identifiers"))
+    made = make(frame, pipeline.steps, roles_of(dataset, pipeline.withhold), missing=pipeline.missing, rng=source)
+    places = _places(dataset, frame)
+    released = released_columns(frame, made, [*named, *others], places)
+    order = (source or system_rng()).permutation(len(released))
+    cells = released.iloc[order].reset_index(drop=True)
+    rows = released.index.to_numpy(np.int64)[order]
+    manifest = manifest_of(frame, dataset, made, released, places)
+    manifest["guarantee"] += says_of_persons(frame, made, dataset.schema.single("person"))
+    manifest["guarantee"] += _with_place(made, dataset, released)
+    matrix: FloatArray | None = None if made.matrix_km is None else made.matrix_km[np.ix_(order, order)]
+    form, table = _attacked(made, released, matrix)
+    law = next((step for step in pipeline.steps if step.entry.data == "places"), pipeline.steps[-1])
+    return Release(
+        form, table.iloc[order], law.entry.name, law.settings, len(frame), matrix_km=matrix,
+        dataset=dataset, cells=cells, manifest=manifest, rows=rows,
+    )  # fmt: skip
+
+
+def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
+    """Release a network as an edge list under random numbers."""
+    steps = list(pipeline.steps)
+    if len(steps) != 1 or steps[0].entry.data != "network":
+        named = [step.entry.name for step in steps]
+        raise ParameterError(f"`steps` must be one method for networks, where the data are a network, got {named}")
+    entry, settings = steps[0].entry, steps[0].settings
+    drawn = rng or system_rng()
+    made = release(microdata(dataset.named_network, quasi=(), kind="network"), entry.name, settings, rng=drawn)
+    assert isinstance(made.network, Network)
+    renamed = naive_anonymise(made.network, rng=drawn)
+    manifest = {
+        "method": entry.name,
+        "call": entry.call,
+        "source": entry.source,
+        "parameters": {name: value for name, value in settings.items() if value is not None},
+        "nodes_released": renamed.network.n_nodes,
+        "edges_released": renamed.network.n_edges,
+        "random_numbers": "ChaCha20 under a key from the operating system's cryptographic generator, not kept",
+        "order": "nodes renamed at random",
+        "guarantee": guarantee(entry, settings),
+        "made_with": f"reident {reident.__version__}",
+    }
+    row_of: dict[Any, Any] = dict(zip(made.network.nodes, dataset.names.get_indexer(made.table.index), strict=True))
+    rows = {new: row_of[old] for old, new in renamed.mapping.items()}
+    index = np.array([rows[node] for node in renamed.network.nodes], dtype=np.int64)
+    return Release(
+        "network", pd.DataFrame(index=pd.Index(index)), entry.name, settings, made.n_original,
+        network=renamed.network, dataset=dataset, manifest=manifest, rows=index,
+    )  # fmt: skip
+
+
+def _named(dataset: Dataset, frame: Any, pipeline: Pipeline) -> tuple[list[str], list[str]]:
+    """Return the columns that are protected, and those that are released beside them."""
+    out = set(check_columns(dataset.data, pipeline.withhold, "withhold", table_name="data", min_columns=0))
+    own = [] if dataset.places is None else list(dataset.places)
+    known = [name for name in dataset.quasi if name not in out]
+    check_columns(dataset.data, pipeline.keep, "keep", table_name="data", min_columns=0)
+    secret = [name for name in dataset.schema.named("sensitive") if name not in out]
+    aside = [name for name in pipeline.keep if name not in own]
+    del frame
+    return known, list(dict.fromkeys([*aside, *secret, *(name for name in pipeline.keep if name in own)]))
+
+
+def roles_of(dataset: Dataset, withhold: Sequence[str] = ()) -> Roles:
+    """Return the roles as methods take them, without columns that are withheld."""
+    quasi = [name for name in dataset.quasi if name not in set(withhold)]
+    secret = [name for name in dataset.fewest if name not in set(withhold)]
+    return Roles(
+        quasi, [name for name in dataset.epsilon_quasi if name in quasi], secret[0] if secret else None,
+        dataset.schema.single("household"), dataset.hierarchies, dataset.public, secret[1:],
+    )  # fmt: skip
+
+
+def _places(dataset: Dataset, frame: pd.DataFrame) -> dict[str, Any] | None:
+    """Return which columns of the original hold places, and their true values."""
+    if dataset.places is None:
+        return None
+    lat, lon = dataset.places
+    source = plain_table(dataset.data)
+    return {
+        "lat": lat, "lon": lon, "crs": dataset.crs, "true": source[[lat, lon]].set_axis(frame.index),
+        "order": [*source],
+    }  # fmt: skip
+
+
+def _attacked(made: Made, released: Any, matrix: FloatArray | None) -> tuple[str, pd.DataFrame]:
+    """Return the form of a release, and its records as attacks read them."""
+    table = made.table
+    if made.places == "moved":
+        table = in_columns(table, "release")
+    elif hasattr(table, "to_crs"):
+        table = pd.DataFrame(table.drop(columns=table.geometry.name))
+    listed = [name for name in released.columns if name in table.columns and name not in (LAT, LON)]
+    listed += [LAT, LON] if made.places == "moved" else []
+    form = "distances" if matrix is not None else "points" if made.places == "moved" else "table"
+    return form, pd.DataFrame(table[listed])
+
+
+def _with_place(made: Made, dataset: Dataset, released: Any) -> str:
+    """Say how many records share their class and their place, where both are released."""
+    columns = [name for name in dataset.quasi if name in released.columns]
+    counted = any("counted on the released cells" in step["guarantee"] for step in made.done)
+    if made.places != "moved" or not counted or not columns:
+        return ""
+    cells = in_columns(made.table, "release")[[*columns, LAT, LON]]
+    least = int(class_sizes(cells).min())
+    return f"; together with its place a record shares {', '.join(map(str, columns))} with at least {least - 1} others"

@@ -1,0 +1,122 @@
+"""Count the guarantees of methods on the released cells, as a stranger counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import DataError, IntArray
+from reident.methods import Entry
+from reident.methods.forms import guarantee
+from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
+from reident.tables.disclosure import l_diversity, t_closeness
+from reident.tables.labels import texts_of, with_gaps
+
+__all__ = ["class_sizes", "counted_guarantee"]
+
+
+def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
+    """Return the size of each record's class, equal cells as a stranger reads them.
+
+    Parameters
+    ----------
+    cells : DataFrame
+    wildcards : bool
+        Whether a missing cell agrees with every value; else it is a value of its own.
+    """
+    if not len(cells.columns):
+        return np.full(len(cells), len(cells), dtype=np.int64)
+    texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
+    if wildcards:
+        return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
+    ids = class_ids([pd.factorize(texts[name].fillna(""))[0].astype(np.int64) for name in texts])[0]
+    sizes: IntArray = np.bincount(ids)[ids]
+    return sizes
+
+
+def counted_guarantee(
+    entry: Entry,
+    settings: Mapping[str, Any],
+    columns: Sequence[str],
+    table: pd.DataFrame,
+    *,
+    sensitive: str | None = None,
+    missing: str = "label",
+    later: Collection[str] = (),
+    left_out: bool = False,
+) -> str:
+    """Return what holds of the released cells, in a sentence; the method's own where nothing can be counted.
+
+    Parameters
+    ----------
+    entry, settings
+        The method and its parameters.
+    columns : sequence of str
+        The columns of which it makes classes.
+    table : DataFrame
+        The released cells.
+    sensitive : str, optional
+    missing : str
+        The policy for missing values, a key of `reident.workbench.making.MISSING`.
+    later : collection of str
+        Columns that later steps of the pipeline change: the promise is not theirs.
+    left_out : bool
+        Whether later steps left records out: then classes are smaller, and the sentence says what is left of k.
+
+    Raises
+    ------
+    DataError
+        If the release does not keep what was asked for.
+    """
+    k = int(settings.get("k") or 1)
+    ell, t = settings.get("ell"), settings.get("t")
+    if not columns or not len(table) or (k == 1 and not (ell or t)):
+        return guarantee(entry, settings)
+    cells, asked = table[list(columns)], not set(columns) & set(later) and not left_out
+    blank = suppressed_rows(cells, list(columns), "*")
+    if blank.all():
+        return guarantee(entry, settings)
+    least = int(class_sizes(cells)[~blank].min())
+    named = ", ".join(map(str, columns))
+    said = f"every released record shares {named} with at least {least - 1} others, counted on the released cells"
+    said += f"; {int(blank.sum())} records are suppressed whole and aside" if blank.any() else ""
+    said += f"; fewer than k = {k}, since a later step left records out" if left_out and least < k else ""
+    if asked and least < k:
+        loose = int(class_sizes(cells, wildcards=True).min()) if missing == "wildcard" else least
+        if loose < k:
+            raise DataError(_broken(entry, f"k = {k}", f"the smallest class of {named} has {loose}"))
+        said += (
+            f"; this is less than k = {k}, since a missing cell is a value of its own to a stranger: if it may be any "
+            f"value, at least {loose - 1} others agree"
+        )
+    if sensitive is None or sensitive not in table or sensitive in columns or not (ell or t):
+        return said
+    whole = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
+    label = None if missing == "suppress" else "*"  # there the records with missing values are a class
+    whole[sensitive] = with_gaps(table[sensitive]).to_numpy()
+    if ell:
+        kind: dict[str, Any] = {"kind": settings.get("diversity") or "distinct", "c": settings.get("c") or 3.0}
+        real = l_diversity(whole, list(columns), sensitive, **kind, suppressed_label=label)
+        if asked and real < ell - 1e-9:
+            raise DataError(_broken(entry, f"ell = {ell:g}", f"a class has {real:g} of {sensitive!r}"))
+        said += f"; each class has at least {real:g} values of {sensitive}"
+        said += "" if kind["kind"] == "distinct" else f" ({kind['kind']})"
+    if t:
+        distance = settings.get("distance") or "equal"
+        if distance == "hierarchical":
+            return said
+        real = t_closeness(whole, list(columns), sensitive, distance=distance, suppressed_label=label)
+        if asked and real > t + 1e-9:
+            raise DataError(_broken(entry, f"t = {t:g}", f"a class lies {real:.2f} from all values of {sensitive!r}"))
+        said += f"; the values of {sensitive} in a class lie at most {real:.3g} from those of all"
+    return said
+
+
+def _broken(entry: Entry, asked: str, real: str) -> str:
+    return (
+        f"`{entry.name}` must keep {asked} in the released cells, but {real}. Leave out records with missing values "
+        "(missing values: drop), or ask for less"
+    )

@@ -1,0 +1,217 @@
+"""Places as files hold them: impossible, exchanged, beyond 180 degrees, at the poles, in any CRS, inside an area."""
+
+from __future__ import annotations
+
+import warnings
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+from shapely import Point, box
+
+import reident as rd
+from judged import protect_into
+from reident import DataError, ParameterError, great_circle_pairs_km
+from reident.workbench.dataset import dataset_of
+from reident.workbench.files import with_places
+from reident.workbench.opening import open_file
+from reident.workbench.recipe import recipe_of
+
+
+def persons(n=60, seed=0, middle=(40.7, -74.0)):
+    rng = np.random.default_rng(seed)
+    lat, lon = (rng.normal(at, 0.1, n).round(5) for at in middle)
+    return pd.DataFrame({"sex": rng.choice(["f", "m"], n), "age": rng.integers(20, 80, n), "lat": lat, "lon": lon})
+
+
+def in_geometry(table, crs="EPSG:4326"):
+    points = gpd.points_from_xy(table["lon"], table["lat"], crs="EPSG:4326")
+    return gpd.GeoDataFrame(table.drop(columns=["lat", "lon"]), geometry=points).to_crs(crs)
+
+
+@pytest.mark.parametrize(("lat", "lon"), [(231.5, -74.0), (91.5, -74.0), (40.7, 361.0), (np.inf, 0.0)])
+def test_an_impossible_place_counts_as_missing_and_is_named(tmp_path, lat, lon):
+    table = persons()
+    table.loc[7, ["lat", "lon"]] = lat, lon
+    with pytest.warns(UserWarning, match=r"1 record\(s\) with an impossible place \(record 8\)"):
+        placed = with_places(table, "lat", "lon")
+    assert placed[["lat_deg", "lon_deg"]].isna().all(axis=1).tolist() == [i == 7 for i in range(60)]
+    with pytest.raises(DataError, match=r"impossible place \(record 8\): correct them"):
+        with_places(table, "lat", "lon", impossible="refuse")
+    path = tmp_path / "persons.csv"
+    table.to_csv(path, index=False)
+    if np.isinf(lat):
+        return
+    opened = open_file(path)
+    assert any("impossible place, such as record 8" in note for note in opened.notes)
+    with pytest.warns(UserWarning, match="impossible place"):
+        data = dataset_of(opened, recipe_of(opened)).frame
+    assert data["lat_deg"].isna().sum() == 1
+    with pytest.warns(UserWarning, match="impossible place"):
+        made = protect_into(
+            table, tmp_path / "release", method="donut", quasi=["sex"], lat="lat", lon="lon",
+            options={"inner_m": 100, "outer_m": 2000},
+        )  # fmt: skip
+    assert len(pd.read_csv(made / "release.csv")) == 59
+    with pytest.warns(UserWarning, match="impossible place"):
+        verdict = rd.check(made, table, quasi=["sex"], lat="lat", lon="lon", attacks=["nearest_place"], limit=0.25)
+    assert len(verdict.persons) == 59
+
+
+def test_an_impossible_or_empty_geometry_counts_as_missing():
+    points = in_geometry(persons())
+    points.loc[[3, 4], "geometry"] = [Point(0, 231.5), None]
+    with pytest.warns(UserWarning, match=r"geometry: 1 record\(s\) with an impossible place \(record 4\)"):
+        placed = with_places(points, None, None)
+    assert placed.geometry.isna().tolist() == [i in (3, 4) for i in range(60)]
+
+
+def hints(tmp_path, table):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    return [note for note in open_file(tmp_path / "t.csv").notes if "lat, lon" in note]
+
+
+def test_exchanged_coordinates_and_zeros_are_hinted_at(tmp_path):
+    table = persons(120)
+    assert hints(tmp_path, table) == []
+    all_rows = table.rename(columns={"lat": "lon", "lon": "lat"})
+    assert "may be exchanged" in hints(tmp_path, all_rows)[0]
+    beyond = persons(120, middle=(45.0, -120.0)).rename(columns={"lat": "lon", "lon": "lat"})
+    assert "seem exchanged" in hints(tmp_path, beyond)[0]
+    some = table.copy()
+    some.loc[:5, ["lat", "lon"]] = table.loc[:5, ["lon", "lat"]].to_numpy()
+    assert "6 record(s)" in hints(tmp_path, some)[0]
+    assert "exchanged" in hints(tmp_path, some)[0]
+    some = table.copy()
+    some.loc[:3, ["lat", "lon"]] = 0.0
+    assert hints(tmp_path, some) == ["lat, lon: 4 record(s) at 0, 0: perhaps without a place"]
+
+
+@pytest.mark.parametrize("mask", ["donut", "grid", "swap", "laplace", "rigid"])
+@pytest.mark.parametrize("geographic", [False, True])
+@pytest.mark.parametrize("high", [180, 360])
+def test_longitudes_stay_in_the_range_of_the_file(mask, geographic, high):
+    rng = np.random.default_rng(0)
+    lon = (rng.uniform(179.9, 180.1, 200) + 180) % 360 - 180
+    table = pd.DataFrame({"lat_deg": rng.uniform(-17.1, -16.9, 200), "lon_deg": lon if high == 180 else lon % 360})
+    points = table
+    if geographic:
+        points = gpd.GeoDataFrame(geometry=gpd.points_from_xy(table["lon_deg"], table["lat_deg"], crs="EPSG:4326"))
+    after = {
+        "donut": lambda: rd.mask_donut(points, inner_m=1000, outer_m=20_000, rng=1),
+        "grid": lambda: rd.mask_grid(points, cell_m=5000),
+        "swap": lambda: rd.swap_locations(points, points, inner_m=1, outer_m=50_000, rng=1),
+        "laplace": lambda: rd.mask_planar_laplace(points, epsilon_per_km=0.2, rng=1),
+        "rigid": lambda: rd.move_rigidly(points, shift_m=30_000, rng=1),
+    }[mask]()
+    east = after.geometry.x if geographic else after["lon_deg"]
+    north = after.geometry.y if geographic else after["lat_deg"]
+    assert high - 360 <= east.min()
+    assert east.max() <= high
+    moved = great_circle_pairs_km(table["lat_deg"], table["lon_deg"], north.to_numpy(), east.to_numpy())
+    assert moved.max() < 100
+
+
+def test_everybody_at_a_pole_is_in_one_cell():
+    pole = pd.DataFrame({"lat_deg": [90.0] * 4 + [-90.0] * 4, "lon_deg": [0.0, 90.0, 179.0, -91.0] * 2})
+    after = rd.mask_grid(pole, cell_m=2000, min_count=4)
+    assert len(after) == 8
+    assert len(after.drop_duplicates()) == 2
+    drawn = rd.mask_donut(pole, inner_m=500, outer_m=5000, rng=1)
+    assert drawn["lon_deg"].between(-180, 180).all()
+
+
+@pytest.mark.parametrize("crs", ["EPSG:3857", "EPSG:25833", "EPSG:3035", "EPSG:4326"])
+def test_a_grid_cell_has_its_length_on_the_ground(crs):
+    table = persons(400, middle=(69.6, 18.9))
+    points = in_geometry(table, crs)
+    after = rd.mask_grid(points, cell_m=2000)
+    lat, lon = (np.asarray(one) for one in (after.geometry.to_crs(4326).y, after.geometry.to_crs(4326).x))
+    moved_m = 1000 * great_circle_pairs_km(table["lat"], table["lon"], lat, lon)
+    assert 0.9 * 1414 < moved_m.max() < 1.06 * 1414
+
+
+@pytest.mark.parametrize("crs", ["EPSG:4978", "EPSG:5773", "IAU_2015:30100", 'LOCAL_CS["site"]', "EPSG:999999"])
+def test_a_crs_that_is_not_of_the_earths_surface_is_refused(crs):
+    with pytest.raises(ParameterError, match="`crs` must"):
+        with_places(persons(), "lat", "lon", crs)
+
+
+def test_the_crs_of_an_option_is_that_of_a_file_without_one():
+    table = persons()
+    bare = in_geometry(table, "EPSG:32618").set_crs(None, allow_override=True)
+    placed = with_places(bare, None, None, "EPSG:32618")
+    assert np.allclose(placed.to_crs(4326).geometry.y, table["lat"])
+    with pytest.raises(ParameterError, match="must be that of the file, EPSG:32618"):
+        with_places(placed, None, None, "EPSG:3857")
+
+
+def test_the_quasi_identifiers_of_an_option_leave_the_geometry_a_place(tmp_path):
+    path = tmp_path / "persons.gpkg"
+    in_geometry(persons()).to_file(path)
+    opened = open_file(path)
+    told = recipe_of(opened, str(path)).with_columns(quasi=["sex"])
+    assert told.named("place") == ["geometry"]
+    dataset = dataset_of(opened, told)
+    assert hasattr(dataset.frame, "to_crs")
+    assert dataset.quasi == ["sex"]
+
+
+COUNTIES = gpd.GeoDataFrame(geometry=[box(-74.2, 40.5, -74.0, 40.9), box(-74.0, 40.5, -73.8, 40.9)], crs="EPSG:4326")
+TOWNS = pd.DataFrame({"lat_deg": [40.6, 40.8], "lon_deg": [-74.1, -73.9], "persons_per_km2": [900.0, 400.0]})
+
+
+@pytest.mark.parametrize("mask", ["disc", "donut", "population", "grid", "swap", "dhs", "laplace"])
+@pytest.mark.parametrize("crs", [None, "EPSG:32618"])
+def test_every_mask_stays_within_its_container(mask, crs):
+    table = persons(300)
+    inside = table["lat"].between(40.5, 40.9) & table["lon"].between(-74.2, -73.8)
+    table = pd.concat([table[inside], pd.DataFrame({"sex": ["f"], "age": [30], "lat": [41.5], "lon": [-74.0]})])
+    table = table.reset_index(drop=True)
+    points = table.rename(columns={"lat": "lat_deg", "lon": "lon_deg"}) if crs is None else in_geometry(table, crs)
+    masks = {
+        "disc": lambda: rd.mask_disc(points, radius_m=20_000, container=COUNTIES, rng=1),
+        "donut": lambda: rd.mask_donut(points, inner_m=500, outer_m=9000, container=COUNTIES, rng=1),
+        "population": lambda: rd.mask_population_donut(
+            points, TOWNS, k_min=10, k_max=90_000, container=COUNTIES, rng=1
+        ),
+        "grid": lambda: rd.mask_grid(points, cell_m=7000, container=COUNTIES),
+        "swap": lambda: rd.swap_locations(points, points, inner_m=1, outer_m=9000, container=COUNTIES, rng=1),
+        "dhs": lambda: rd.mask_dhs(points, areas=COUNTIES, rng=1),
+        "laplace": lambda: rd.mask_planar_laplace(points, epsilon_per_km=0.05, container=COUNTIES, rng=1),
+    }
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        after = masks[mask]()
+    n = len(table)
+    assert mask == "laplace" or any(f"record {n}" in str(one.message) for one in told)
+    if mask in ("dhs", "laplace"):
+        after = after.iloc[:-1]
+    assert 0.95 * (n - 1) <= len(after) <= n - 1
+    places = after.to_crs(4326).geometry if crs else gpd.points_from_xy(after["lon_deg"], after["lat_deg"])
+    before = gpd.points_from_xy(table["lon"], table["lat"])
+    shapes = COUNTIES.geometry.set_crs(None, allow_override=True).buffer(1e-9)
+    for row, place in zip(after.index, places, strict=True):
+        if mask == "laplace":
+            assert shapes.intersects(place).any()
+        else:
+            assert shapes[COUNTIES.contains(before[row])].intersects(place).all()
+
+
+def test_a_point_beyond_the_raster_is_left_out_and_named():
+    centres = [(lat, lon) for lat in np.arange(52.4, 52.6, 0.01) for lon in np.arange(13.3, 13.5, 0.01)]
+    raster = pd.DataFrame(centres, columns=["lat_deg", "lon_deg"]).assign(persons_per_km2=4000.0)
+    points = pd.DataFrame({"lat_deg": [52.5, 48.1, 0.0], "lon_deg": [13.4, 11.6, 0.0]})
+    with pytest.warns(UserWarning, match=r"2 record\(s\) lie beyond the raster .* \(record 2, 3\)"):
+        after = rd.mask_population_donut(points, raster, k_min=10, k_max=100, rng=1)
+    assert list(after.index) == [0]
+
+
+def test_records_at_zero_do_not_stretch_the_map_of_all_others():
+    from reident.places.homes import HomeMap
+
+    table = persons(120).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
+    plain = HomeMap(table, None, scatter_km=5.0)
+    table.loc[:3, ["lat_deg", "lon_deg"]] = 0.0
+    assert HomeMap(table, None, scatter_km=5.0).side <= 1.1 * plain.side
