@@ -199,7 +199,7 @@ def trial(
     scaled to `PUBLIC_BOUNDS_CM`. `linking_risk` is the share of the released records that are linked.
     """
     data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
-    choice = {"loss": loss, "suppression_limit": suppression_limit}
+    choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
     values, classes = released(method, k, **choice, **data)
     n_all = len(draw(**data).table)
     width = PUBLIC_BOUNDS_CM[1] - PUBLIC_BOUNDS_CM[0] if mode == "public bounds" else None
@@ -248,7 +248,7 @@ def classes_trial(
     Losses are the precision of III-A: by levels for OLA, by ranges for Mondrian.
     """
     data = _data(case, dataset, n_records, spread, k_quasi, epsilon_quasi)
-    choice = {"loss": loss, "suppression_limit": suppression_limit}
+    choice: dict[str, Any] = {"loss": loss, "suppression_limit": suppression_limit}
     chosen, release = draw(**data), anonymous(method, k, **choice, **data)
     values, classes = released(method, k, **choice, **data)
     columns, table = [*chosen.k_quasi, chosen.epsilon_quasi], rounded(chosen)
