@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reident.base import FloatArray, IntArray
-from reident.places.shape import gaps_km
+from reident.location.spherical_mds import gaps_km
 
 # Eigenvalues of the equations below this are moves that change nothing, km^2; a record that then moves less is fixed.
 _FREE, _STILL = 1e-9, 1e-6

@@ -16,9 +16,10 @@ from benchmarks._reference_sets import FRESH_FROM, add_row, commit, release
 from reident import locate_by_reference_sets
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary
+from reident.location.reference_map import ReferenceMap
+from reident.location.spherical_mds import gaps_km
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.reference_map import ReferenceMap
-from reident.places.shape import gaps_km, unit_vectors
 
 #: Records of the release and of the file, those that both hold, sets and places a set; seeds of strangers follow later.
 RECORDS, COMMON, SETS, PLACES, STRANGERS = 500, 50, 20, 30, 50_000

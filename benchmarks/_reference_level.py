@@ -17,7 +17,8 @@ from benchmarks._reference_sets import add_row, commit, release, secret_sets
 from reident import locate_by_reference_sets
 from reident.base import FloatArray
 from reident.kernels.places.lipschitz import lipschitz_coordinates
-from reident.places.shape import gaps_km, procrustes, unit_vectors
+from reident.location.spherical_mds import gaps_km, procrustes
+from reident.places.distances import unit_vectors
 
 FRESH_FROM = 20000
 #: What is released: rounding and noise, km, and the step that the attack is told.

@@ -22,8 +22,9 @@ from reident import embed_distances, locate_by_reference_sets
 from reident.base import FloatArray
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import population
+from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
-from reident.places.shape import gaps_km, procrustes, unit_vectors
+from reident.places.distances import unit_vectors
 
 FRESH_FROM = 9100
 #: A place of an unrounded release is right within so much, km, after the best motion; of a rounded one within a step,

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reident import great_circle_km, locate_by_population
-from reident.studies.released_maps import overlap
-from reident.studies.released_maps.trials import SCATTER_KM, errors_km
+from reident.experiments.released_maps import PATTERNS, RELEASES, SCATTER_KM, drawn_files, errors_km, overlap_trial
 
 RECORDS = 500
 
 
 def measure(dataset: int, release: str) -> dict[str, object]:
     """Draw one data set as the study of shared records does, release it, and lay it on the list of towns."""
-    setting = {"pattern": overlap.PATTERNS[0], "release": release, "n_common": -1, "n": RECORDS, "dataset": dataset}
+    setting: dict[str, Any] = {
+        "pattern": PATTERNS[0],
+        "release": release,
+        "n_common": -1,
+        "n": RECORDS,
+        "dataset": dataset,
+    }
     if release != "exact":
-        return {**setting, **overlap.overlap_trial(setting, np.random.default_rng(0))}
+        return {**setting, **overlap_trial(np.random.default_rng(0), **setting)}
     rng = np.random.default_rng([dataset, 0, 31])
-    files, towns, area = overlap._drawn(overlap.PATTERNS[0], RECORDS, 0, rng)
+    files, towns, area = drawn_files(PATTERNS[0], RECORDS, 0, rng)
     homes = files.original
     found = locate_by_population(
         great_circle_km(homes["lat_deg"], homes["lon_deg"]), towns, area, scatter_km=SCATTER_KM
@@ -41,7 +47,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("data/measured/towns.csv"))
     given = parser.parse_args()
     for dataset in given.datasets:
-        for release in ("exact", *overlap.RELEASES):
+        for release in ("exact", *RELEASES):
             row = pd.DataFrame([measure(dataset, release)])
             row.to_csv(given.out, mode="a", header=not given.out.exists(), index=False, float_format="%.6g")
 

@@ -22,6 +22,7 @@ sys.path[:0] = {folders!r}
 import numpy as np, pandas as pd, reident as rd
 from benchmarks._rows import peak_gib
 from office import office
+from reident.workbench.dataset import dataset_of
 from reident.workbench.recipe import recipe_of
 
 def patients(n):
@@ -44,7 +45,8 @@ def protect(opened):
         {{"method": "mondrian", "parameters": {{"k": 10}}}},
         {{"method": "donut", "parameters": {{"inner_m": 500.0, "outer_m": 3000.0}}}},
     ]
-    rd.protect(opened, {folder!r} + "/release", recipe=dataclasses.replace(recipe_of(opened, "p.csv"), chain=chain))
+    recipe = dataclasses.replace(recipe_of(opened, "p.csv"), chain=chain)
+    rd.protect(dataset_of(opened, recipe), recipe).save({folder!r} + "/release")
     return ""
 
 def census(n):

@@ -1,6 +1,6 @@
-"""Write the pages of the site that are made from the package: methods, API, ledgers, errata, notebooks.
+"""Write the pages of the site that are made from the package: methods, API, claims, errata, notebooks.
 
-Nothing is computed: methods come from the registry, ledgers from the committed files, notebooks as they are or, where
+Nothing is computed: methods come from the registry, claims from the committed files, notebooks as they are or, where
 `results` holds an executed one, with its outputs. Run by `make docs`.
 """
 
@@ -13,15 +13,15 @@ import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
+
 import reident
-from reident.data.papers import PAPERS, errata
+from reident.data.papers import errata
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, told
-from reident.pages import mark, render
-from reident.runner._index import counts
-from reident.runner._ledger import committed_ledgers
-from reident.studies.catalogue import STUDIES
-from reident.studies.comparison import DATA, RULES, VERDICTS
+from reident.runner._index import read_claims
+from reident.runner._parameters import notebook_title
+from reident.runner.experiments import experiments
 
 ROOT = Path(__file__).resolve().parents[1]
 ROLES = {"anonymiser": "Anonymisers", "attack": "Attacks", "metric": "Utilities"}
@@ -34,7 +34,7 @@ def write(folder: Path, results: Path) -> None:
         (folder / part).mkdir(parents=True)
     write_methods(folder / "methods")
     write_api(folder / "api")
-    write_ledgers(folder)
+    write_claims(folder)
     write_notebooks(folder / "notebooks", results)
     for name in ("CONTRIBUTING", "CHANGELOG", "GUIDE"):
         (folder / f"{name.lower()}.md").write_text(as_page((ROOT / f"{name}.md").read_text(encoding="utf-8")))
@@ -113,40 +113,29 @@ def write_api(folder: Path) -> None:
     (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
 
 
-def write_ledgers(folder: Path) -> None:
-    """Write every claim with boxes that hide rows, the rules' code, and the errata."""
-    ledgers = committed_ledgers(ROOT / "figures")
-    shown = (*VERDICTS, *DATA, "not read")
-    parts = ["# Every claim", "", "```{raw} html", render("filters", shown=shown), "```", ""]
-    for name, ledger in ledgers.items():
-        study = STUDIES[name]
-        run = json.loads((ROOT / "figures" / study.stem / f"{name}.json").read_text(encoding="utf-8"))
-        table = render("claims", rows=ledger.to_dict("records"), profile=run["profile"], figures={})
-        found = ", ".join(f"{n} {verdict}" for verdict, n in counts(ledger).items())
-        parts += [f"## {study.title}", "", f"{study.document.citation} Profile `{run['profile']}`: {found}.", ""]
-        parts += ["```{raw} html", table, "```", ""]
-    parts += ["## The rules", ""]
-    for name, rule in RULES.items():
-        parts += [
-            f'<a id="rule-{name.replace(" ", "-")}"></a>',
-            "",
-            f"### {name}",
-            "",
-            "```python",
-            inspect.getsource(rule),
-        ]
-        parts += ["```", ""]
-    (folder / "ledger.md").write_text("\n".join(parts), encoding="utf-8")
-    rows = errata().assign(kind=lambda frame: frame["stem"].map(mark))
-    stems = list(dict.fromkeys(rows["stem"]))
-    slips = render("slips", shown=stems, rows=rows.to_dict("records"), citations={s: PAPERS[s].citation for s in stems})
-    text = f"# Errata\n\nSlips of the documents, and what is used here instead.\n\n```{{raw}} html\n{slips}\n```\n"
-    (folder / "errata.md").write_text(text, encoding="utf-8")
+def write_claims(folder: Path) -> None:
+    """Write every claim with its verdict, and the errata."""
+    parts = ["# Every claim", ""]
+    for name, notebook in experiments().items():
+        claims = read_claims(ROOT / "figures" / name)
+        if claims is None:
+            continue
+        shown = claims[["item", "place", "verdict", "published", "reproduced", "margin", "n", "data", "note"]]
+        parts += [f"## {notebook_title(notebook)}", "", *_table(shown), ""]
+    (folder / "claims.md").write_text("\n".join(parts), encoding="utf-8")
+    heading = ["# Errata", "", "Slips of the documents, and the values used here instead.", ""]
+    (folder / "errata.md").write_text("\n".join([*heading, *_table(errata().astype(str)), ""]), encoding="utf-8")
+
+
+def _table(frame: pd.DataFrame) -> list[str]:
+    """Return a table as lines of Markdown."""
+    rows = [[str(value).replace("|", "\\|").replace("\n", " ") for value in row] for row in frame.to_numpy()]
+    return ["| " + " | ".join(row) + " |" for row in ([*frame.columns], ["---"] * frame.shape[1], *rows)]
 
 
 def write_notebooks(folder: Path, results: Path) -> None:
     """Copy the notebooks, executed where `results` holds one."""
-    executed = {study.notebook: results / study.name / "notebook.ipynb" for study in STUDIES.values()}
+    executed = {path.stem: results / name / "notebook.ipynb" for name, path in experiments().items()}
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         run = executed.get(path.stem, results / path.stem / "notebook.ipynb")
         notebook = json.loads((run if run.is_file() else path).read_text(encoding="utf-8"))

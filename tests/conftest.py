@@ -1,4 +1,4 @@
-"""Settings for the whole suite, and the one run of each study's smallest profile that its tests share."""
+"""Settings for the whole suite."""
 
 import os
 import re
@@ -18,11 +18,6 @@ if not os.environ.get("NUMBA_CACHE_DIR"):
 
 import pytest
 from hypothesis import settings
-
-from reident.base import hold
-from reident.runner import NotebookRun, run_notebooks
-from reident.studies.catalogue import STUDIES
-from reident.studies.study import Results
 
 # The first call of a kernel compiles it, so a deadline would fail at random. Every run has the same inputs; the
 # fuzzing profile looks for new ones.
@@ -44,7 +39,7 @@ def pytest_itemcollected(item):
 
 #: What compiles every kernel, and what needs hardly one, by the beginning of its place.
 COMPILING = re.compile("tests/(kernels/|house/test_bad_inputs)")
-NEEDING_FEW = re.compile("tests/house/test_(grid|faults|batch|runner|cli|base|layers|maps|export)")
+NEEDING_FEW = re.compile("tests/house/test_(grid|faults|batch|runner|cli|base|layers|maps)")
 
 
 @pytest.hookimpl(trylast=True)
@@ -58,28 +53,6 @@ def pytest_collection_modifyitems(items):
         (first if COMPILING.match(item.nodeid) else few if NEEDING_FEW.match(item.nodeid) else rest).append(item)
     middle = max(0, len(items) // 2 - len(first))
     items[:] = [*first, *rest[:middle], *few, *rest[middle:]]
-
-
-@pytest.fixture(scope="session")
-def smoke(tmp_path_factory):
-    """Give a function that returns a study's smallest results, on data that come with the package, and their folder.
-
-    They are those of its notebook: the first test to ask executes it, the others, also those of other worker processes,
-    wait and read what it left.
-    """
-    base = tmp_path_factory.getbasetemp()
-    home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "smoke"
-    home.mkdir(exist_ok=True)
-
-    def of(name):
-        run = NotebookRun(name, STUDIES[name].notebook_path, {"profile": "smoke"})
-        with (home / f"{name}.lock").open("ab") as file, hold(file), pytest.MonkeyPatch.context() as patch:
-            patch.delenv("REIDENT_DATA", raising=False)
-            (record,) = run_notebooks([run], home / name, progress=False)
-        assert record["status"] == "ok", record
-        return Results.load(home / name / name), home / name / name
-
-    return of
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

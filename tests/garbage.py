@@ -107,8 +107,9 @@ MENDED = {
         compatibility_graph.labels_known confidence_suppression.classes detectability.planted
         differencing_attack.classes differencing_attack.targets epsilon_for_error.classes
         expected_relative_error.classes implant.targets implant_by_cut.targets mapping_quality.ignore
-        microaggregate.k minimality_attack.classes nearest_record_attack.classes private_degree_sequence.graph
-        randomised_response.categories semi_passive.members semi_passive.targets
+        microaggregate.k minimality_attack.classes
+        nearest_record_attack.classes private_degree_sequence.graph randomised_response.categories
+        semi_passive.members semi_passive.targets
     """,
     "none": """
         Hierarchy.from_intervals.widths Network.nodes PanPrivateDensity.universe

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+import reference_runs as example
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import reference_sets as example
 
 NOTE = Path(__file__).parents[1] / "paper" / "distances-are-a-map.md"
 

@@ -5,8 +5,7 @@ import json
 import pandas as pd
 
 from reident.base import record_files
-from reident.studies import comparison
-from reident.studies.study import Results
+from reident.experiments.compare import COLUMNS
 
 DEFAULTS = "count = 3\nrate: float = 0.5\nname = 'a'\nflag = False\nlist_ = [1]\ntable = {}\nnothing = None\nout = ''"
 
@@ -34,26 +33,27 @@ def write_notebook(path, *cells, parameters=DEFAULTS, title="A small notebook"):
     return path
 
 
-def finished_study(tmp_path):
-    """Give an output folder with the results of one study as a run leaves them."""
-    folder = tmp_path / "out" / "holohan2017"
+def finished_run(tmp_path):
+    """Return an output folder with the results of one experiment as a run leaves them."""
+    folder = tmp_path / "out" / "kroll2015"
+    (folder / "figures").mkdir(parents=True)
     rows = [
-        comparison.Reading("recall <at> 1", 0.52, 0.48, 0.56, published=0.5),
-        comparison.Reading("recall at 2", 0.52, 0.48, 0.56, note="an erratum & more", published=0.9),
-        comparison.exact("vertices", 11, 11),
+        ("recall <at> 1", "agrees", ""),
+        ("recall at 2", "differs", "an erratum & more"),
+        ("vertices", "agrees", ""),
     ]
-    frames = {"rows": pd.DataFrame({"x": [1, 2]})}
-    Results("holohan2017", "quick", 1, frames, comparison.compare(rows)).save(folder)
-    (folder / "figures").mkdir()
+    columns = dict.fromkeys(COLUMNS, "")
+    claims = pd.DataFrame([columns | {"item": item, "verdict": verdict, "note": note} for item, verdict, note in rows])
+    claims.to_csv(folder / "claims.csv", index=False)
     for name in ("figure-10-b.png", "figure-2-a.png", "figure-2-a.svg", "only.svg"):
         (folder / "figures" / name).touch()
     record = {
-        "name": "holohan2017",
+        "name": "kroll2015",
         "title": "T",
         "notebook": "n.ipynb",
         "status": "ok",
         "error": None,
-        "parameters": {"profile": "quick"},
+        "parameters": {"seed": 1},
         "seconds": 12.3,
         "started": "2026-01-01T00:00:00+00:00",
         "reident": "0",

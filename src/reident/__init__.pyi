@@ -11,7 +11,6 @@ from . import (
     plotting as plotting,
     queries as queries,
     runner as runner,
-    studies as studies,
     tables as tables,
     workbench as workbench,
 )
@@ -68,6 +67,12 @@ from .places.spatial import (
     clustering_agreement as clustering_agreement,
     distance_utilities as distance_utilities,
     nearest_neighbour_agreement as nearest_neighbour_agreement,
+)
+from .places.uses import (
+    impute_from_neighbours as impute_from_neighbours,
+    local_slopes as local_slopes,
+    scan_cluster as scan_cluster,
+    spatial_eigenvectors as spatial_eigenvectors,
 )
 from .data.simulate import points_in_area as points_in_area, sample_network as sample_network
 from .networks.graph import DirectedNetwork as DirectedNetwork, Network as Network, as_network as as_network
@@ -132,31 +137,31 @@ from .places.tolerance_intervals import (
     ToleranceIntervals as ToleranceIntervals,
     tolerance_intervals as tolerance_intervals,
 )
-from .places.calibration import Calibration as Calibration, calibrate_distances as calibrate_distances
+from .location.calibration import Calibration as Calibration, calibrate_distances as calibrate_distances
 from .places.displacement import (
     mask_areal_elimination as mask_areal_elimination,
     mask_dhs as mask_dhs,
     mask_planar_laplace as mask_planar_laplace,
     move_rigidly as move_rigidly,
 )
-from .places.grid_sets import (
+from .location.grid_sets import (
     GridSets as GridSets,
     SetDistances as SetDistances,
     mask_by_grid_sets as mask_by_grid_sets,
     repair_grid_sets as repair_grid_sets,
 )
-from .places.localisation import Localisation as Localisation
-from .places.multilateration import multilateration_attack as multilateration_attack
-from .places.population_location import locate_by_population as locate_by_population
-from .places.reference_map import ReferenceMap as ReferenceMap, locate_by_reference_sets as locate_by_reference_sets
-from .places.reference_sets import (
+from .location.localisation import Localisation as Localisation
+from .location.multilateration import multilateration_attack as multilateration_attack
+from .location.population_location import locate_by_population as locate_by_population
+from .location.reference_map import ReferenceMap as ReferenceMap, locate_by_reference_sets as locate_by_reference_sets
+from .location.reference_sets import (
     EqualDifferences as EqualDifferences,
     HiddenCoordinates as HiddenCoordinates,
     exact_equalities as exact_equalities,
     recover_coordinates as recover_coordinates,
 )
-from .places.released_step import ReleasedStep as ReleasedStep, estimate_step as estimate_step
-from .places.registration import registration_attack as registration_attack
+from .location.released_step import ReleasedStep as ReleasedStep, estimate_step as estimate_step
+from .location.registration import registration_attack as registration_attack
 from .tables.hierarchy import Hierarchy as Hierarchy
 from .tables.k_anonymity import KAnonymous as KAnonymous, k_anonymise as k_anonymise, least_ncp as least_ncp
 from .tables.k_epsilon import KEpsilonRelease as KEpsilonRelease, k_epsilon_anonymise as k_epsilon_anonymise

@@ -1,4 +1,4 @@
-"""The command line: reproduce studies, draw their figures, see what there is."""
+"""The command line: reproduce documents, draw their figures, list methods, work on own data."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ app = typer.Typer(
 
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, figures and the index page.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="How many processors to use; 0 for all of them.")]
-Seed = Annotated[int | None, typer.Option(help="The seed of every random stream; default: each study's own.")]
-Profile = Annotated[str, typer.Option(help="smoke (seconds), quick (a minute or so a study), full (as in print).")]
+Seed = Annotated[int | None, typer.Option(help="The seed of every random stream; default: each notebook's own.")]
+Profile = Annotated[
+    str, typer.Option(help="smoke (seconds), quick (a minute or two each), full (the document's grid).")
+]
 Force = Annotated[bool, typer.Option("--force", help="Run again also what has ended well before.")]
 Retry = Annotated[bool, typer.Option(help="Run again what failed before.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
@@ -70,35 +72,28 @@ def _root(
 
 @app.command("list")
 def list_() -> None:
-    """List the studies, the notebooks and the figures."""
+    """List the experiments, the notebooks and the figures."""
     from reident.data._paths import notebooks_folder
     from reident.runner._parameters import notebook_title
     from reident.runner.experiments import citation_of, experiments, figure_names
-    from reident.studies.catalogue import available_studies
 
-    print("Studies (reident reproduce STEM)")
+    print("Experiments (reident reproduce NAME)")
     for name, path in experiments().items():
-        print(f"  {name:<22} {notebook_title(path)}")
-        print(f"  {'':<22} {citation_of(name)}")
-    for study in available_studies():
-        print(f"  {study.name:<22} {study.title}")
-        print(f"  {'':<22} {study.document.citation}")
+        print(f"  {name:<30} {notebook_title(path)}")
+        print(f"  {'':<30} {citation_of(name)}")
     print("\nNotebooks (make lab)")
     for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")):
         print(f"  {path.stem:<34} {notebook_title(path)}")
-    print("\nFigures (reident figures STEM)")
+    print("\nFigures (reident figures NAME)")
     for name, path in experiments().items():
         for figure in figure_names(path):
-            print(f"  {name:<22} {figure}")
-    for study in available_studies():
-        for name in study.figures:
-            print(f"  {study.name:<22} {name}")
+            print(f"  {name:<30} {figure}")
 
 
 @app.command()
 def reproduce(
     stem: Annotated[
-        list[str] | None, typer.Argument(help="Studies, documents or notebooks; none: every study.")
+        list[str] | None, typer.Argument(help="Experiments, documents or notebooks; none: every experiment.")
     ] = None,
     profile: Profile = "quick",
     jobs: Jobs = 0,
@@ -109,7 +104,7 @@ def reproduce(
     scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run the notebooks of studies and write a page that compares them with print.
+    """Run the notebooks of documents and write a page that compares them with the published values.
 
     What was interrupted goes on where it was; what has ended well with the same code and parameters is not run again.
     """
@@ -162,64 +157,34 @@ def batch(
 
 @app.command()
 def figures(
-    stem: Annotated[list[str], typer.Argument(help="Studies or documents.")],
+    stem: Annotated[list[str], typer.Argument(help="Experiments or documents.")],
     out: Out = Path("results"),
     profile: Profile = "quick",
     jobs: Jobs = 0,
     seed: Seed = None,
     quiet: Quiet = False,
-    kind: Annotated[
-        list[str] | None, typer.Option("--format", help="For a text of your own: pdf, svg or png; may be repeated.")
+    formats: Annotated[
+        list[str] | None, typer.Option("--format", help="pdf, svg or png (the default); may be repeated.")
     ] = None,
-    width: Annotated[str, typer.Option(help="With --format: the width of a column, such as 85mm or 170mm.")] = "170mm",
-    language: Annotated[str, typer.Option(help="With --format: en or de.")] = "en",
+    width: Annotated[str, typer.Option(help="The width of a figure, such as 85mm or 170mm.")] = "170mm",
 ) -> None:
-    """Draw the figures of studies again from their stored results.
+    """Draw the figures of experiments again from their stored trials, into figures-for-print.
 
-    The notebook of an experiment is executed again with its stored trials; its figures are written to
-    figures-for-print.
-    A study without stored results in the folder is run first, with the profile given. With --format the figures are
-    drawn for print, fonts embedded, each with its caption (.txt) and its numbers as a table for LaTeX (.tex) and for a
-    word processor (.html), in figures-for-print beside the folders of studies.
+    The notebook is executed again with its stored trials. An experiment without stored results in the folder is run
+    first, with the profile given.
     """
     from reident import runner
-    from reident.base import check_replaceable, record_files
-    from reident.plotting import save_figure
-    from reident.runner.experiments import draw_again, experiments
-    from reident.runner.export import PRINT, check_print, export_figures
-    from reident.studies.catalogue import select_studies
-    from reident.studies.study import Results
+    from reident.runner.experiments import PRINT, check_print, draw_again
 
-    width_mm = check_print(kind or [], width, language)
-    named = [name for name in experiments() if {name, name.partition("_")[0]} & {*stem}]
-    for name in named:
+    width_mm = check_print(formats or [], width)
+    runs, _ = runner.study_runs(stem, profile=profile)
+    for name in [run.name for run in runs]:
         if not (out / name / "record.json").is_file():
             _say(f"{name}: no stored results in {out / name}, running its {profile} profile first")
             with resumable(out):
                 runner.reproduce([name], profile=profile, jobs=processors(jobs), seed=seed, out=out, progress=not quiet)
-        folder = draw_again(name, out, out / PRINT / name, width_mm=width_mm, formats=tuple(kind or ["png"]))
+        folder = draw_again(name, out, out / PRINT / name, width_mm=width_mm, formats=tuple(formats or ["png"]))
         print(f"{name}: {len([*folder.glob('*')]) - 1} figures in {folder}")
-    of_experiments = {*named, *(name.partition("_")[0] for name in named)}
-    rest = [name for name in stem if name not in of_experiments]
-    for study in select_studies(rest) if rest else []:
-        folder = out / study.name
-        if not (folder / "study.json").is_file():
-            _say(f"{study.name}: no stored results in {folder}, running its {profile} profile first")
-            names = ("frames", "comparison.csv", "study.json", "result.parquet")
-            check_replaceable(folder, names)
-            with resumable(out):
-                study.run(profile, jobs=processors(jobs), seed=seed, folder=folder, progress=not quiet)
-            record_files(folder, (*names, "parts"))
-        results = Results.load(folder)
-        target = out / PRINT / study.name if kind else folder / "figures"  # a run replaces its folder whole
-        check_replaceable(target.parent, [target.name])
-        if kind:
-            export_figures(study, results, target, formats=kind, width=width, language=language)
-        else:
-            for name, figure in study.draw(results).items():
-                save_figure(figure, name, target)
-        record_files(target.parent, [target.name])
-        print(f"{study.name}: {len(study.figures)} figures ({results.profile}) in {target}")
 
 
 @app.command()
@@ -228,8 +193,8 @@ def report(
     site: Annotated[Path, typer.Option(help="The folder of the site.")] = Path("site"),
     draw: Annotated[bool, typer.Option(help="Draw every figure again as PDF for print.")] = True,
 ) -> None:
-    """Make one static site of what has been reproduced: studies, every printed number, errata, figures for print."""
-    from reident.runner.export import PRINT
+    """Make one static site of the reproduced documents: claims, figures, errata, figures for print."""
+    from reident.runner.experiments import PRINT
     from reident.runner.report import write_report
 
     index = write_report(out, site, draw=draw)
@@ -243,19 +208,12 @@ def gallery(
     folder: Annotated[Path, typer.Argument(help="The folder of figures, one folder a document.")] = Path("figures"),
     results: Annotated[Path | None, typer.Option(help="Take figures and comparisons from these results first.")] = None,
 ) -> None:
-    """Write one page of all figures in a folder, with caption, study and the command that draws them.
-
-    In a checkout the table of ledgers in README and the replication notes in paper/ are written, too.
-    """
+    """Write one page of all figures in a folder, and the table of claims in the README beside it."""
     from reident.runner.gallery import collect, write_gallery
-    from reident.runner.notes import write_notes
 
     if results is not None:
         print(f"collected: {', '.join(collect(results, folder)) or 'nothing'}")
     print(f"gallery: {write_gallery(folder).resolve()}")
-    paper = folder.resolve().parent / "paper"
-    if paper.is_dir():
-        print(f"notes: {', '.join(path.name for path in write_notes(folder, paper))}")
 
 
 def _end(records: list[dict[str, Any]], out: Path) -> None:

@@ -343,7 +343,9 @@ CASES = [
         ("bitset.unpack_lists",), lambda rng: (wide_graph(rng),),
         lambda d: bitset.unpack_lists(packed(d), d.sum(axis=1)), rows,
     ),
-    Case(("clique.min_width_order",), lambda rng: (graph(rng),), lambda d: clique.min_width_order(packed(d)), ordered),
+    Case(
+        ("clique.degeneracy_order",), lambda rng: (graph(rng),), lambda d: clique.degeneracy_order(packed(d)), ordered,
+    ),
     Case(
         ("clique.count_colours",), draw_members,
         lambda d, members: clique.count_colours(packed(d), packed_set(members, len(d))), colours,

@@ -294,7 +294,7 @@ def groups_ref(dense, k):
 
 
 CASES = [
-    Case(("connectivity.scan", "connectivity.peel"), draw_groups, groups_comp, groups_ref),
+    Case(("edge_groups.scan", "edge_groups.peel"), draw_groups, groups_comp, groups_ref),
     Case(
         ("rows.rows_from_edges",), draw_edges,
         lambda u, v, d: _rows.rows_from_edges(u, v, len(d)), lambda u, v, d: rows(d),

@@ -9,8 +9,8 @@ import numpy as np
 
 import naive_lipschitz as naive
 from fuzz import Case
-from reident.kernels.places import arrangement, density, lipschitz, registration, sphere
-from reident.places import arrangement as places_arrangement
+from reident.kernels.location import density, registration
+from reident.kernels.places import lipschitz, sphere
 
 
 def draw_places(rng, most=5):
@@ -222,48 +222,6 @@ def motions_ref(x, codes, pairs, y, codes_known, axes, grid):
     return scores, motions
 
 
-def draw_classes(rng):
-    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    return rng.random((n, d)), rng.random((n, d)), np.sort(rng.random(int(rng.integers(1, 4))))
-
-
-def classes_comp(p, q, edges):
-    table = np.zeros((len(p), edges.size + 1, len(p)))
-    places_arrangement._count_classes(p, q, edges, table)
-    return table
-
-
-def classes_ref(p, q, edges):
-    table = np.zeros((len(p), edges.size + 1, len(p)))
-    for a, b in itertools.product(range(len(p)), repeat=2):
-        c = sum(edge <= np.abs(p[a] - q[b]).max() for edge in edges)
-        table[a, c, b] += 1
-        table[b, c, a] += 1
-    return table
-
-
-def draw_sweep(rng):
-    n, m, k = int(rng.integers(1, 5)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
-    half = rng.integers(k, size=(n, n))
-    return (np.log(rng.random((m, k, m)) + 0.01), np.triu(half) + np.triu(half, 1).T, rng.integers(m, size=n),
-            float(rng.random()), rng.random(n))  # fmt: skip
-
-
-def sweep_comp(table, classes, at, beta, uniforms):
-    total = arrangement.gibbs_sweep(table, classes, at, beta, uniforms)
-    return at, total
-
-
-def sweep_ref(table, classes, at, beta, uniforms):
-    at, total = at.copy(), 0.0
-    for i in range(len(at)):
-        score = sum((table[at[j], classes[i, j]] for j in range(len(at)) if j != i), np.zeros(len(table)))
-        total += score[at[i]] / 2
-        weights = np.exp(beta * (score - score.max()))
-        at[i] = min(np.searchsorted(np.cumsum(weights), uniforms[i] * weights.sum(), side="right"), len(table) - 1)
-    return at, total
-
-
 def draw_density(rng):
     """Draw points, a rotation to start from, and a rough map that touches the globe near them."""
     x = vectors(draw_places(rng))
@@ -329,8 +287,6 @@ CASES = [
     # Many ways lead uphill: told is what the last motion scores, it is a rotation, and none is worse than the start.
     Case(("density.climb_motions",), draw_density, climb_comp, lambda *_: np.array([0.0, 0.0, True])),
     Case(("density.window_scores",), draw_window, window_comp, window_ref),
-    Case(("places.arrangement.count_classes",), draw_classes, classes_comp, classes_ref),
-    Case(("arrangement.gibbs_sweep",), draw_sweep, sweep_comp, sweep_ref),
     Case(
         ("sphere.unit_vectors",), lambda rng: (draw_places(rng),),
         lambda p: sphere.unit_vectors(*np.radians(p.T)), columns,

@@ -6,7 +6,9 @@ import numpy as np
 
 from fuzz import Case
 from fuzz.places import haversine, vectors
-from reident.kernels.places import circles, cones, guesses
+from reident.kernels.location import trilateration
+from reident.kernels.location import trilateration_columns as columns
+from reident.kernels.location import trilateration_guesses as guesses
 
 TOL = 1e-6
 
@@ -34,7 +36,7 @@ def deviations_comp(records, references, f):
     located[0] = False
     counts = np.full(len(references), references.shape[1])
     which = np.zeros(f.shape, dtype=np.int64)
-    out = circles.deviations(f + 1.0, vectors(records), located, room(references), counts, which)
+    out = trilateration.deviations(f + 1.0, vectors(records), located, room(references), counts, which)
     return bool(np.isnan(out[:, 0]).all() and np.allclose(out[:, 1:], -1.0, atol=1e-5))
 
 
@@ -45,7 +47,7 @@ def records_comp(records, references, f):
     counts = np.full(len(references), references.shape[1])
     true, tried = x.copy(), np.full(len(records), -100)
     x[~located] = 0.0
-    added = circles.add_records(km, f, x, located, room(references), counts, TOL, 4, 10, 4, tried)
+    added = trilateration.add_records(km, f, x, located, room(references), counts, TOL, 4, 10, 4, tried)
     apart = np.linalg.norm(x[located] - true[located], axis=1)
     return bool(added == located.sum() - len(records) // 2 and apart.max() < 1e-8)
 
@@ -56,7 +58,7 @@ def references_comp(records, references, f):
     out, counts = np.zeros((d, 8, 3)), np.zeros(d, dtype=np.int64)
     tried = np.full(f.shape, -100)
     located = np.ones(len(records), dtype=np.bool_)
-    added = circles.add_references(f, x, located, out, counts, TOL, 4, 10, tried)
+    added = trilateration.add_references(f, x, located, out, counts, TOL, 4, 10, tried)
     right = [
         np.linalg.norm(vectors(references[i]) - out[i, j], axis=1).min() < 1e-7
         for i in range(d)
@@ -93,9 +95,9 @@ def cone_comp(records, references, f):
     if references.shape[1] > 1:
         value = haversine(records, references[0, :1])[:, 0] - 7.0
     r = vectors(references[0, :1] + 1e-4)[0]
-    shift = cones.fit_cone(x, value, r, 6.9, 1.0, 60)
+    shift = columns.fit_cone(x, value, r, 6.9, 1.0, 60)
     places, shifts = np.empty((3, 3)), np.empty(3)
-    costs = cones.search_cone(x, value, 1.0, 2.0, 3, places, shifts)
+    costs = columns.search_cone(x, value, 1.0, 2.0, 3, places, shifts)
     found = abs(shift - 7.0) < 1e-4 and np.linalg.norm(r - tip) < 1e-7
     return bool(found and (np.diff(costs) >= 0).all() and costs[0] <= 2.0 * len(x))
 
@@ -105,7 +107,7 @@ def orient_comp(records, references, f):
     del f
     x, value = vectors(records), 5.0 - haversine(records, references[0, :1])[:, 0]
     r = np.empty(3)
-    sign, shift = cones.orient_column(x, value, np.arange(len(x))[None], TOL, len(x), r)
+    sign, shift = columns.orient_column(x, value, np.arange(len(x))[None], TOL, len(x), r)
     return bool(sign == 0 or (sign == -1 and abs(shift - 5.0) < 1e-4))
 
 
@@ -117,12 +119,12 @@ def linear_comp(records, references, f):
     record, reference = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     shift, value = np.zeros(m), np.full(n * m, 2.0)
     e, slopes, e1 = np.empty(n * m), np.empty((n * m, 5)), np.empty(n * m)
-    cones.linearise(x, r, shift, record, reference, reference, value, e, slopes)
+    columns.linearise(x, r, shift, record, reference, reference, value, e, slopes)
     right = np.allclose(e, haversine(records, references[:, 0]).ravel() - 2.0, atol=1e-5)
     step = 1e-3 * np.ones((max(n, m), 2)) * [1, -1]
-    cones.linearise(
-        cones.shifted(x, step[:n]), cones.shifted(r, -step[:m]), shift + 1e-3, record, reference, reference, value, e1,
-        np.empty_like(slopes),
+    columns.linearise(
+        columns.shifted(x, step[:n]), columns.shifted(r, -step[:m]), shift + 1e-3, record, reference, reference, value,
+        e1, np.empty_like(slopes),
     )  # fmt: skip
     change = slopes @ [1e-3, -1e-3, -1e-3, 1e-3, 1e-3]
     # Close to a tip a metre bends the way.
@@ -135,11 +137,16 @@ def always(*_):
 
 
 CASES = [
-    Case(("circles.deviations",), draw_map, deviations_comp, always),
-    Case(("circles.add_records",), draw_map, records_comp, always),
-    Case(("circles.add_references",), draw_map, references_comp, always),
-    Case(("guesses.guess_references", "guesses.add_by_guesses"), draw_map, guesses_comp, always),
-    Case(("cones.fit_cone", "cones.search_cone"), draw_map, cone_comp, always),
-    Case(("cones.orient_column",), draw_map, orient_comp, always),
-    Case(("cones.linearise", "cones.shifted"), draw_map, linear_comp, always),
+    Case(("trilateration.deviations",), draw_map, deviations_comp, always),
+    Case(("trilateration.add_records",), draw_map, records_comp, always),
+    Case(("trilateration.add_references",), draw_map, references_comp, always),
+    Case(
+        ("trilateration_guesses.guess_references", "trilateration_guesses.add_by_guesses"),
+        draw_map,
+        guesses_comp,
+        always,
+    ),
+    Case(("trilateration_columns.fit_cone", "trilateration_columns.search_cone"), draw_map, cone_comp, always),
+    Case(("trilateration_columns.orient_column",), draw_map, orient_comp, always),
+    Case(("trilateration_columns.linearise", "trilateration_columns.shifted"), draw_map, linear_comp, always),
 ]

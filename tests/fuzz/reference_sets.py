@@ -7,8 +7,8 @@ import numpy as np
 import naive_reference_sets as naive
 from fuzz import Case
 from reident.cliques.sets import pack_rows
-from reident.kernels.places import reference_sets as kernel
-from reident.places import reference_sets
+from reident.kernels.location import reference_sets as kernel
+from reident.location import reference_sets
 
 TOL = naive.TOL
 
@@ -106,7 +106,7 @@ CASES = [
     Case(("reference_sets.walk_class",), draw_released, walk_comp, lambda *_: True),
     Case(("reference_sets.merge_pieces",), draw_pieces, merged_comp, merged_ref),
     Case(
-        ("places.reference_sets.count_explained",), draw_released,
+        ("location.reference_sets.count_explained",), draw_released,
         lambda released, c: reference_sets._count_explained(released, np.ascontiguousarray(c.T), TOL), explained_ref,
     ),
     Case(

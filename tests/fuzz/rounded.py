@@ -6,8 +6,8 @@ import numpy as np
 
 import naive_reference_sets as naive
 from fuzz import Case
-from reident.kernels.places import rounded as kernel
-from reident.places import rounded_coordinates
+from reident.kernels.location import rounded as kernel
+from reident.location import rounded_coordinates
 
 STEP = 2.0
 

@@ -64,6 +64,8 @@ def test_a_bad_input_is_a_clear_error(function, error, words, change, tmp_path):
 #: These take long, read files that are not there, or write; their own tests call them.
 SLOW = {
     "assess",
+    "evaluate",
+    "open_dataset",
     "attribute_leakage",
     "risk_utility",
     "protect",

@@ -28,8 +28,6 @@ from reident.base import (
 )
 from reident.data import datasets
 from reident.data._paths import data_folder
-from reident.studies.comparison import COLUMNS, Reading, compare, exact, stand_in
-from reident.studies.study import Results
 
 
 def test_every_public_name_can_be_imported():
@@ -120,7 +118,6 @@ def test_check_rng_takes_what_numpy_takes():
         (lambda: check_distance_matrix([["a"]], "d"), DataError, "`d` must hold numbers only"),
         (lambda: published("kroll2014", "table3"), ParameterError, "`stem` must be one of 'kroll2015'"),
         (lambda: published("kroll2015", "table9"), ParameterError, "`table` must be one of"),
-        (lambda: Results.load("nowhere"), DataError, "run `reident reproduce` first"),
     ],
 )
 def test_bad_input_is_named(call, error, message):
@@ -144,28 +141,3 @@ def test_labels_of_different_type_are_refused():
         DataError, match="'age' must have one type in all tables, got number in `left`, text in `right`"
     ):
         encode_labels([pd.DataFrame({"age": [1]}), pd.DataFrame({"age": ["1"]})], ["age"], ["left", "right"])
-
-
-def test_comparison_rows_have_verdicts_that_can_fail():
-    frame = compare(
-        [
-            Reading("a", 1.1, 0.9, 1.2, published=1.0),
-            Reading("b", 1.1, 0.9, 1.2, note="why", published=2.0),
-            exact("c", "x", "y"),
-        ]
-    )
-    assert frame.columns.tolist() == COLUMNS
-    assert frame["verdict"].tolist() == ["agrees", "differs", "differs"]
-    marked = compare([stand_in(Reading("a", 1.1, 0.9, 1.2, published=1.0))])
-    assert marked["verdict"].tolist() == ["not comparable"]
-
-
-def test_results_survive_a_round_trip(tmp_path):
-    frame = pd.DataFrame({"x": [1, 2], "name": ["a", "b"]})
-    results = Results(
-        "holohan2017", "smoke", 3, {"trials": frame}, compare([Reading("a", 1.1, 0.9, 1.2, published=1.0)])
-    )
-    loaded = Results.load(results.save(tmp_path))
-    assert (loaded.study, loaded.profile, loaded.seed) == ("holohan2017", "smoke", 3)
-    pd.testing.assert_frame_equal(loaded.frames["trials"], frame)
-    assert loaded.comparison["verdict"].tolist() == ["agrees"]

@@ -20,12 +20,9 @@ import pandas as pd
 import pytest
 
 import sweep_trials
-from guest import STUDY as GUEST
 from reident._old_sweep import grid
 from reident.base import outputs
 from reident.runner._attempts import WORK
-from reident.studies.catalogue import GROUP
-from reident.studies.study import Results
 from small_notebooks import write_notebook
 
 #: How often what is killed is killed; more than the default: the whole table, too.
@@ -156,23 +153,15 @@ class Batch(Work):
 
 
 class Reproduce(Work):
-    def __init__(self, place):
-        super().__init__(place)
-        told = place / "guest-1.dist-info"
-        told.mkdir()
-        (told / "METADATA").write_text("Metadata-Version: 2.1\nName: guest\nVersion: 1\n")
-        (told / "entry_points.txt").write_text(f"[{GROUP}]\nguest = guest:STUDY\n")
-
     def command(self):
-        return "-m", "reident.cli", "reproduce", "guest", "--jobs", 1, "--out", self.out
+        return "-m", "reident.cli", "reproduce", "kroll2015", "--profile", "smoke", "--jobs", 1, "--out", self.out
 
     def under_way(self):
         return len(list(self.out.rglob("cells.json")))
 
     def check(self):
         assert {entry.name for entry in (self.out / WORK).iterdir()} == {"lock", outputs.RECORD}
-        found = Results.load(self.out / "guest").frames["ages"]
-        pd.testing.assert_frame_equal(found, GUEST.run("quick", progress=False).frames["ages"], check_dtype=False)
+        assert len(pd.read_csv(self.out / "kroll2015" / "claims.csv"))
 
 
 class Assess(Work):

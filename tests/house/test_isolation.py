@@ -49,6 +49,7 @@ def test_a_command_of_the_app_imports_nothing_from_the_folder_of_the_data(tmp_pa
 def test_workers_import_nothing_from_the_working_directory_and_serve_nobody_else(tmp_path, monkeypatch):
     from distributed import Client, Security
 
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)  # dask leaves it here when it replaces a killed worker
     monkeypatch.chdir(hostile(tmp_path))
     with local_cluster(1) as cluster, Client(cluster, set_as_default=False) as client:
         assert client.submit(sum, [1, 2]).result(timeout=30) == 3

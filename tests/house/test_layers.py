@@ -18,10 +18,11 @@ LAYERS = [
     {"kernels"},
     {"data"},
     {"places", "cliques", "tables", "networks", "queries"},
+    {"location"},
     {"_old_sweep", "methods", "pages"},
     {"plotting", "rumap"},
     {"experiments"},
-    {"studies", "workbench"},
+    {"workbench"},
     {"runner"},
     {"cli", "__main__"},
 ]
@@ -90,18 +91,13 @@ def test_imports_go_downwards(path):
         assert LEVEL[other] <= LEVEL[own], f"{own} imports {other}, which lies above it"
         apart = {own, other} <= KINDS and own != other
         assert not apart, f"{here} imports {name}: a kind of data imports no other, but for PAIRS"
-        if own == "studies" and not here.name.startswith(FIGURES):
-            assert other != "plotting", f"{here} imports {name}: studies draw in {FIGURES} only"
-            drawn = name.startswith("studies.") and name.rpartition(".")[2].startswith(FIGURES)
-            assert not drawn, f"{here} imports {name}: what figures draw is in no digest of a trial"
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "studies").rglob("*.py")), ids=lambda path: path.as_posix()[-40:])
-def test_studies_call_public_names_as_their_readers_do(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module not in ("reident", "reident.base"):
-            public = [one.name for one in node.names if node.module == f"reident.{HOMES.get(one.name)}"]
-            assert not public, f"from reident import {', '.join(public)}"
+@pytest.mark.parametrize("path", sorted((PACKAGE / "experiments").glob("*.py")), ids=lambda path: path.stem)
+def test_experiments_of_documents_do_not_locate(path):
+    """No document attacks released distances as a map."""
+    rooms = {name.split(".")[0] for name in imports(path)}
+    assert "location" not in rooms or path.stem in ("released_maps", "isgp_sets")
 
 
 def test_no_modules_import_one_another_in_a_circle():

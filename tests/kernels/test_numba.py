@@ -122,7 +122,7 @@ def test_a_process_that_loads_what_two_others_compiled_runs_the_right_code(tmp_p
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for name, (formula, _) in USES.items():
         (tmp_path / f"{name}.py").write_text(
-            "import numpy as np\nfrom reident.kernels._loops import ranked as argsort\n"
+            "import numpy as np\nfrom reident.kernels._argsort import argsort\n"
             f"from reident.kernels._numba import jit\n\n\n@jit\ndef {name}(values):\n    return {formula}\n"
         )
     run(["sums", "ranks"])

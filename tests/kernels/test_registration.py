@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from reident.kernels.places import registration
+from reident.kernels.location import registration
 
 
 def places(rng, n):

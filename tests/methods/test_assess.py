@@ -51,10 +51,11 @@ def found(people):
     broken = people.copy()
     broken.loc[3, "LAT"] = np.nan
     broken.loc[5, "LON"] = 500.0
-    return rd.assess(
-        broken, quasi=["sex", "age"], lat="LAT", lon="LON", sensitive="ill", methods=METHODS, profile="smoke",
-        limit=0.3, progress=False,
-    )  # fmt: skip
+    with pytest.warns(UserWarning, match=r"LAT, LON: 1 record\(s\) with an impossible place \(record 6\)"):
+        return rd.assess(
+            broken, quasi=["sex", "age"], lat="LAT", lon="LON", sensitive="ill", methods=METHODS, profile="smoke",
+            limit=0.3, progress=False,
+        )  # fmt: skip
 
 
 def test_profile_tells_what_is_wrong(found):

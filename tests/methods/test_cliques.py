@@ -171,13 +171,13 @@ def test_same_seed_same_clique(route):
 
 
 def test_node_limit_gives_a_true_bound():
-    # With a limit of one node nothing is proven, but the bound holds.
+    # With a limit of one node, which preparation may spend, nothing is proven, but the bound holds.
     graph = nx.gnp_random_graph(60, 0.8, seed=1)
     size = len(max_clique(graph, rng=0))
     with pytest.warns(SearchLimitWarning, match="ended at its limit"):
         cut = max_clique(graph, node_limit=1, rng=0)
     assert not cut.is_optimal
-    assert cut.n_nodes == 1
+    assert cut.n_nodes <= 1
     assert len(cut) <= size <= cut.upper_bound < 60
     assert all(graph.has_edge(*pair) for pair in combinations(cut.vertices, 2))
 

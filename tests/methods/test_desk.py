@@ -172,7 +172,7 @@ def test_a_network_may_stand_in_any_kind_of_file(tmp_path):
         opened = rd.open_file(path)
         assert opened.named("node") == ["wer", "wen"]
     dataset = dataset_of(opened, recipe_of(opened))
-    direct = rd.read_graph(tmp_path / "a.csv")
+    direct = by_name(rd.read_graph(tmp_path / "a.csv"))
     assert list(dataset.names) == list(direct.nodes)
     assert np.array_equal(dataset.named_network.indices, direct.indices)
     # Still one, by its names: each edge from both ends, as a survey asks for it, and a loop.
@@ -216,7 +216,7 @@ def test_what_an_earlier_assessment_advised_is_set_aside(tmp_path):
         ("kopf.csv", b"a;b\n", "'kopf.csv' must hold at least one record, it is empty"),
         ("doppelt.csv", b"a;b;a\n1;2;3\n", "must have unique column names, got 'a' more than once"),
         ("kein.xlsx", b"PK\x03\x04", "'kein.xlsx' could not be read as XLSX"),
-        ("kein.gpkg", b"SQLite format 3\x00", "'kein.gpkg' could not be read as GPKG"),
+        ("kein.gpkg", b"SQLite format 3\x00", "'kein.gpkg' must be a GeoPackage, it is another database"),
         ("netz.gml", b"graph []", "`file` must be one of .csv"),
         ("fehlt.csv", None, "`file` must name a file that exists"),
     ],

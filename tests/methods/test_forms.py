@@ -35,6 +35,7 @@ def _places(n, seed, lat=(50, 51), lon=(8, 9)):
     return pd.DataFrame({"lat_deg": rng.uniform(*lat, n), "lon_deg": rng.uniform(*lon, n)})
 
 
+GRID = np.arange(0.05, 1, 0.1)  # the cells of a raster that covers all places
 PUBLIC = {
     "area": AREA,
     "candidates": _places(300, 9),
@@ -43,7 +44,13 @@ PUBLIC = {
         geometry=[shapely.box(x, y, x + 0.5, y + 0.5) for x in (8, 8.5) for y in (50, 50.5)],
         crs="EPSG:4326",
     ),
-    "density": _places(50, 8).assign(persons_per_km2=np.linspace(0.2, 50, 50)),
+    "density": pd.DataFrame(
+        {
+            "lat_deg": np.repeat(GRID, 10) + 50,
+            "lon_deg": np.tile(GRID, 10) + 8,
+            "persons_per_km2": np.linspace(0.2, 50, 100),
+        }
+    ),
 }
 
 

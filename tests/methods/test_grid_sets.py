@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from reident import great_circle_km, mask_by_grid_sets, repair_grid_sets
-from reident.places import grid_sets
+from reident.location import grid_sets
 
 
 def homes(n=60, seed=0):

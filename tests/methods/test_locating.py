@@ -16,9 +16,10 @@ from reident import (
     perturb_distances,
     registration_attack,
 )
-from reident.places import registration
-from reident.places.neighbours import Fit, Neighbours
-from reident.places.shape import gaps_km, procrustes, recover_shape, unit_vectors
+from reident.location import registration
+from reident.location.neighbours import Fit, Neighbours
+from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
+from reident.places.distances import unit_vectors
 
 
 def files(n=40, common=20, labels=6, seed=0):

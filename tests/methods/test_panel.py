@@ -16,7 +16,7 @@ from reident.base import DataError, ParameterError
 from reident.methods.attacks import attack_names, run_attack
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, judge
 from reident.methods.release import Release
-from reident.places.shape import unit_vectors
+from reident.places.distances import unit_vectors
 from reident.tables.agreement import agreement, compare_columns, kept_columns
 from reident.workbench.making import Roles, Step, make
 
@@ -406,9 +406,9 @@ def test_bad_input_is_named():
     with pytest.raises(ParameterError, match="nothing says what an intruder knows"):
         attacked(table, table)
     with pytest.raises(DataError, match="`id` must name a column"):
-        rd.check(table.assign(pairs=1), table, "id", quasi="sex")
+        rd.check(table.assign(id=1), table, "id", quasi="sex")
     with pytest.raises(DataError, match="none: no person"):
-        rd.check(table.assign(pairs=table["id"] + 1000), table, "id", quasi="sex")
+        rd.check(table.assign(id=table["id"] + 1000), table, "id", quasi="sex")
     with pytest.raises(NotApplicable):
         run_attack("degree", Release("table", table, "unknown", {}, 30), Knowledge(table, ["sex"]))
     assert len(attack_names()) >= 24

@@ -10,13 +10,14 @@ from shapely import box
 
 from judged import attacked
 from reident import embed_distances, great_circle_km, locate_by_reference_sets, points_in_area
-from reident.places import reference_map as module
+from reident.location import reference_map as module
+from reident.location.local_maps import LocalMap
+from reident.location.outline import align_inside
+from reident.location.released_step import estimate_step
+from reident.location.spherical_mds import gaps_km, procrustes
 from reident.places.areas import AreaSampler
-from reident.places.islands import Island
-from reident.places.outline import lay_inside
+from reident.places.distances import unit_vectors
 from reident.places.points import degrees
-from reident.places.released_step import estimate_step
-from reident.places.shape import gaps_km, procrustes, unit_vectors
 
 AREA = box(8, 50, 11, 52)
 
@@ -108,7 +109,7 @@ def test_points_are_laid_inside_an_outline_without_symmetries():
     lat, lon = points_in_area(area, 400, rng=1)
     true = unit_vectors(lat, lon)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    motion, spread = lay_inside(true @ turn, area, np.random.default_rng(1))
+    motion, spread = align_inside(true @ turn, area, np.random.default_rng(1))
     error = gaps_km(true @ turn @ motion.T, true)
     assert np.median(error) < 5
     assert spread < 10
@@ -210,7 +211,7 @@ def test_fine_noise_and_other_distances_rounded_finely_locate_nobody():
 
 def test_a_place_nearer_to_others_than_released_distances_allow_is_given_up():
     released, true = draw(80, 15, 3, 1)
-    island = Island(np.empty((0, 80)), released, 1e-3)
+    island = LocalMap(np.empty((0, 80)), released, 1e-3)
     island.x, island.located = true.copy(), np.ones(80, dtype=bool)
     island.forget_contradicted(0.01)
     assert island.located.all()

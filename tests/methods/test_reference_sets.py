@@ -21,7 +21,7 @@ from reident import (
 )
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
-from reident.places.shape import unit_vectors
+from reident.places.distances import unit_vectors
 
 AREA = box(6, 47.3, 15, 55)
 

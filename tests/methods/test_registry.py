@@ -52,7 +52,13 @@ def _data(kind):
             geometry=[shapely.box(x, y, x + 0.5, y + 0.5) for x in (8, 8.5) for y in (50, 50.5)],
             crs="EPSG:4326",
         ),
-        "density": others.assign(persons_per_km2=np.linspace(0.2, 50, len(others))),
+        "density": pd.DataFrame(  # a raster that covers all places
+            {
+                "lat_deg": np.repeat(np.arange(50.05, 51, 0.1), 10),
+                "lon_deg": np.tile(np.arange(8.05, 9, 0.1), 10),
+                "persons_per_km2": np.linspace(0.2, 50, 100),
+            }
+        ),
     }
     return microdata(table, public=public, quasi=quasi, sensitive="ill", kind=kind, epsilon_quasi=noisy)
 
@@ -203,6 +209,9 @@ _NO_METHOD = {
         "min_entropy self_information shannon_entropy statistical_distance extractable_bits impossibility_game "
         "privacy_loss_bound recursive_c relative_error expected_relative_error noise_entropy_loss "
         "confidence_suppression epsilon_for_error"
+    ),
+    "analyses of a study, on its own distances or places: a release answers them by the metrics that call them": (
+        "impute_from_neighbours local_slopes scan_cluster spatial_eigenvectors"
     ),
     "judge what an attack on a network found": "auc detectability mapping_quality",
     "steps of methods that are registered, or what they are called by": (

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.whole
 
 #: A process that is killed outright before the third candidate of its own.
 KILLED = """
-import os, signal, sys, pytest, test_search as t
+import os, signal, sys
+sys.path.insert(0, os.getcwd())
+import pytest, test_search as t
 with pytest.MonkeyPatch.context() as patched:
     t.counted(patched, 2, lambda: os.kill(os.getpid(), signal.SIGKILL))
     t.search(t.people(), sys.argv[1])

@@ -25,9 +25,21 @@ ONE_VALUE = {
         "sigmas_deg": [0.02], "alphas": [0.4], "sigmas_km": [2.0], "jitters_km": [8.0], "n_original": 120,
         "n_known": 120, "n_common": 30, "n_datasets": 1, "repetitions": 2,
     },
-    "holohan2017": {
-        "cases": ["michigan"], "methods": ["mondrian"], "ks": [10], "epsilons": [2.0], "confidences": [0.99],
-        "n_datasets": 1, "n_records": 1200, "n_lists": 1,
+    "kroll2016": {
+        "scenarios": ["germany"], "n_reference_sets": [50], "reference_set_sizes": [4], "alphas": [0.4],
+        "more_reference_sets": [30], "larger_sets": [12], "second_alphas": [0.4], "steps": 1000, "n_simulations": 20,
+        "n_records": 150, "n_common": 20, "other_areas": ["disc"], "utility_sets": [10], "utility_sizes": [10],
+        "n_embeddings": 2, "n_datasets": 1, "repetitions": 2,
+    },
+    "vanhoef2012_tables": {
+        "ks": [4], "ells": [2], "ts": [0.5], "epsilons": [1.0], "attributes": ["income"], "releases": 2,
+        "map_releases": 1, "n_common": 100, "n_own": 100, "known": [4], "n_users": 500, "n_titles": 200,
+        "n_ratings": 10_000, "n_attacked": 5, "group_sizes": [4], "rates": [0.05], "truths": [0.5], "surveys": 2,
+        "repetitions": 1,
+    },
+    "vanhoef2012_mechanisms": {
+        "epsilons": [2.0], "tested": [0.5], "n_answers": 200, "n_points": 300, "n_people": 200, "n_guesses": 100,
+        "universes": [50], "streams": 10, "repetitions": 1,
     },
     "abril2012": {
         "files": ["2/3 2/4"], "n_records": 40, "n_simple": 1, "n_draws": 1, "time_limit_s": 0.3, "n_leakage": 1,
@@ -48,6 +60,10 @@ ONE_VALUE = {
         "graphs": ["small_world"], "copy_shares": [1.0], "people_shares": [1.0], "n_seeds": [10],
         "clique_graphs": ["les_miserables"], "clique_sizes": [4], "clique_shares": [1.0], "crawl_size": 500,
         "repetitions": 1,
+    },
+    "holohan2017": {
+        "cases": ["michigan"], "methods": ["mondrian"], "ks": [10], "epsilons": [2.0], "confidences": [0.99],
+        "n_datasets": 1, "n_records": 1200, "n_lists": 1,
     },
 }  # fmt: skip
 

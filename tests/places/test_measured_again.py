@@ -1,5 +1,6 @@
 """Every table of measurements comes from its seeds: a row of each is drawn, attacked and counted once more."""
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -8,14 +9,13 @@ import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from benchmarks import _hidden_coordinates, _noise_size, _reference_level, _reference_sets, _towns
+from benchmarks import _hidden_coordinates, _noise_size, _protection, _reference_level, _reference_sets, _towns
 
 from reident.data.datasets import embedded_file
-from reident.studies.released_maps import isgp, overlap, protection, trials
+from reident.experiments import isgp_sets, released_maps
 
 #: Not a result of the seed.
 CLOCKS = {"seconds", "cpu_seconds", "commit"}
-LAID = {"country": "germany", "knowledge": "towns", "n_common": -1}
 RNG = np.random.default_rng(0)
 
 
@@ -23,8 +23,9 @@ def by_seed(measure, *given):
     return lambda row: measure(*(row[name] for name in given))
 
 
-def by_trial(trial, **more):
-    return lambda row: trial({**row, **more}, RNG)
+def by_trial(trial):
+    names = inspect.signature(trial).parameters
+    return lambda row: trial(RNG, **{name: value for name, value in row.items() if name in names})
 
 
 @pytest.mark.slow
@@ -52,19 +53,19 @@ def by_trial(trial, **more):
             by_seed(_noise_size.measure, "seed", "n", "d", "k", "release"),
         ),
         ("towns", {"dataset": 101, "release": "exact"}, by_seed(_towns.measure, "dataset", "release")),
-        ("plain_distances", {"dataset": 403, "release": "50 records"}, by_trial(trials.locating_trial, **LAID)),
+        ("plain_distances", {"dataset": 403, "release": "50 records"}, by_trial(released_maps.locating_trial)),
         (
             "km_against_n", {"dataset": 103, "n": 50, "knowledge": "file", "n_common": 5},
-            by_trial(trials.locating_trial),
+            by_trial(released_maps.locating_trial),
         ),
-        ("certificate_level", {"kind": "one county", "n": 100, "dataset": 501}, by_trial(trials.level_trial)),
+        ("certificate_level", {"kind": "one county", "n": 100, "dataset": 501}, by_trial(released_maps.level_trial)),
         (
             "overlap",
             {"pattern": "towns with gaps", "release": "20 km of noise", "n_common": 20, "dataset": 203},
-            by_trial(overlap.overlap_trial),
+            by_trial(released_maps.overlap_trial),
         ),
-        ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp.isgp_trial)),
-        ("protection", {"candidate": "blocks of 50"}, by_trial(protection.protection_trial)),
+        ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp_sets.trial)),
+        ("protection", {"candidate": "blocks of 50"}, by_trial(_protection.protection_trial)),
     ],
 )  # fmt: skip
 def test_a_row_comes_again_from_its_seed(table, chosen, measure):

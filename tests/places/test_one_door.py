@@ -209,9 +209,9 @@ def test_a_point_beyond_the_raster_is_left_out_and_named():
 
 
 def test_records_at_zero_do_not_stretch_the_map_of_all_others():
-    from reident.places.homes import HomeMap
+    from reident.location.population_density import PopulationDensity
 
     table = persons(120).rename(columns={"lat": "lat_deg", "lon": "lon_deg"})
-    plain = HomeMap(table, None, scatter_km=5.0)
+    plain = PopulationDensity(table, None, scatter_km=5.0)
     table.loc[:3, ["lat_deg", "lon_deg"]] = 0.0
-    assert HomeMap(table, None, scatter_km=5.0).side <= 1.1 * plain.side
+    assert PopulationDensity(table, None, scatter_km=5.0).side <= 1.1 * plain.side

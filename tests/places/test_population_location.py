@@ -13,10 +13,11 @@ from reident import (
     mask_by_grid_sets,
     perturb_distances,
 )
-from reident.places import shape as shapes
-from reident.places.certificate import chance_by_others, chance_of_agreement, regional_halves
-from reident.places.homes import HomeMap
-from reident.places.shape import fit_shape, gaps_km, procrustes, recover_shape, unit_vectors
+from reident.location import spherical_mds as shapes
+from reident.location.population_density import PopulationDensity
+from reident.location.spherical_mds import fit_shape, gaps_km, procrustes, recover_shape
+from reident.location.split_half_validation import chance_by_others, chance_of_agreement, regional_halves
+from reident.places.distances import unit_vectors
 
 COUNTRY = Polygon([(5, 47), (13, 46), (14, 50), (10, 51), (9, 54), (6, 53), (7, 50)])
 
@@ -155,7 +156,7 @@ def test_the_chance_of_agreement_holds_for_maps_at_random():
 
 
 def test_the_map_of_homes_is_a_density_inside_the_outline():
-    homes = HomeMap(towns(), COUNTRY, scatter_km=11.0)
+    homes = PopulationDensity(towns(), COUNTRY, scatter_km=11.0)
     density = np.exp(homes.log_density(1.0))
     assert density.sum() * homes.cell_km**2 == pytest.approx(1.0, abs=1e-6)
     inside = homes.inside

@@ -1,16 +1,31 @@
 """What the note and the notebook say about the certificate, on the runs that are kept."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from reident import great_circle_km, locate_by_reference_sets, recover_coordinates
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks._protection import CANDIDATES, Candidate, protect
+from benchmarks._released_maps import TABLES
+
+import reference_runs as example
+from reident import great_circle_km, locate_by_reference_sets
 from reident.data.datasets import embedded_file
-from reident.plotting import overlaps
-from reident.studies.released_maps import figures, isgp, overlap
-from reident.studies.released_maps import reference_sets as example
-from reident.studies.released_maps.protection import CANDIDATES, Candidate, protect
-from reident.studies.released_maps.trials import FAILING, FITTING, LEVELS, WRONG_KM, country, people
+from reident.experiments import isgp_sets
+from reident.experiments.released_maps import (
+    FAILING,
+    FITTING,
+    LEVELS,
+    PATTERNS,
+    RELEASES,
+    WRONG_KM,
+    load_country,
+    overlap_trial,
+    people,
+)
 from research_note import NOTE, exact_now, measured, note
 
 
@@ -21,14 +36,6 @@ def test_the_certificate_keeps_its_level_on_failing_runs():
     assert set(failing["kind"]) == set(FAILING)
     for level in LEVELS:
         assert failing[f"wrong_{level:g}"].sum() <= level * failing["n_wrong"].sum()
-
-
-def test_the_level_figure_names_what_it_counts():
-    figure = figures.level_figure(measured())
-    titles = [ax.get_title("left") for ax in figure.axes]
-    runs = measured()
-    assert titles[0].startswith(str((runs["median_km"] > WRONG_KM).sum()))
-    assert len(figure.axes[0].lines) == 3
 
 
 def test_the_recommended_embedding_is_opened_on_twenty_fresh_data_sets():
@@ -78,17 +85,9 @@ def test_the_border_and_a_file_fix_the_motion_of_an_opened_embedding():
     assert wrong == 0
 
 
-def test_six_records_are_opened_by_hand():
-    hidden, released = example.six_records()
-    rows = example.equal_differences(released, "A", "B").loc["A - B"]
-    assert rows["E"] == rows["F"] == pytest.approx(hidden.loc["B", "set 2"] - hidden.loc["A", "set 2"])
-    assert rows["C"] == rows["D"] == pytest.approx(hidden.loc["B", "set 1"] - hidden.loc["A", "set 1"])
-    assert recover_coordinates(released.to_numpy()).values_km.shape == (6, 2)
-
-
 def test_candidates_do_to_distances_what_they_say():
     rng = np.random.default_rng(0)
-    places, area = country("germany")
+    places, area = load_country("germany")
     homes = people(places, area, 60, rng)
     true = great_circle_km(homes["lat_deg"], homes["lon_deg"])
     for name, made in CANDIDATES.items():
@@ -112,8 +111,8 @@ def test_candidates_do_to_distances_what_they_say():
 def test_sets_of_grid_points_give_the_shape_away_alone_and_noise_takes_it_back():
     usual = {"n": 60, "radius_km": 150.0, "spacing_km": 15.0, "n_common": 30, "dataset": 3}
     rng = np.random.default_rng(0)
-    plain = isgp.isgp_trial({**usual, "noise": 0.0, "longest_km": 0.0}, rng)
-    blurred = isgp.isgp_trial({**usual, "noise": 80.0, "longest_km": 60.0}, rng)
+    plain = isgp_sets.trial(rng, **usual)
+    blurred = isgp_sets.trial(rng, **usual, noise=80.0, longest_km=60.0)
     assert plain["shape_median_km"] < 5 < 50 < blurred["shape_median_km"]
     assert plain["nearest_neighbour"] > blurred["nearest_neighbour"]
 
@@ -122,7 +121,7 @@ def test_sets_of_grid_points_give_the_shape_away_alone_and_noise_takes_it_back()
 def test_parts_that_no_chain_connects_are_registered_one_by_one():
     # Three regions with empty gaps: as a whole the shape is far off, region by region it is right.
     setting = {"pattern": "towns with gaps", "release": "100 sets of 10", "n": 200, "dataset": 7}
-    shared = overlap.overlap_trial({**setting, "n_common": 100}, np.random.default_rng(0))
+    shared = overlap_trial(np.random.default_rng(0), **setting, n_common=100)
     assert shared["within_5_km"] > 0.9
     assert shared["certified"] > 0.5 > shared["certified_wrong"]
 
@@ -144,7 +143,7 @@ def overlap_rows():
     runs = pd.read_csv(embedded_file("measured/overlap.csv"))
     for (pattern, release), part in runs.groupby(["pattern", "release"], sort=False):
         found = part.groupby("n_common")["within_5_km"].mean()
-        shares = " | ".join(f"{found[n_common]:.0%}" for n_common in overlap.OVERLAPS)
+        shares = " | ".join(f"{found[n_common]:.0%}" for n_common in (50, 20, 5, 0, -1))
         yield f"| {pattern} | {release} | {part['dataset'].nunique()} | {shares} |"
 
 
@@ -261,36 +260,6 @@ def test_certified_records_of_rounded_and_noisy_embeddings_are_right():
     assert runs["cpu_seconds"].max() < 120
 
 
-def test_the_figure_of_the_reference_certificate_draws_what_was_measured():
-    runs = pd.read_csv(embedded_file("measured/reference_level.csv"))
-    runs = runs[(runs["kind"] == "people") & (runs["release"] != "exact")]
-    figure = figures.reference_level_figure()
-    actual, power = figure.axes
-    placed = runs["placed"] + runs["placed_elsewhere"]
-    wrong = runs["wrong"] + runs["wrong_elsewhere"]
-    levels = [float(name.removeprefix("wrong_")) for name in runs if name.startswith("wrong_0")]
-    sums = [runs[[f"wrong_{level:g}", f"certified_{level:g}"]].sum() for level in levels]
-    bad, certified = np.array(sums).T
-    drawn = {line.get_label(): line.get_ydata() for line in actual.lines}
-    no_right_place = runs["n"].sum() - (placed - wrong).sum()
-    for name, share in {
-        f"of the {wrong.sum()} placed wrong": bad / wrong.sum(), "of the certified": bad / certified,
-        "of those without a right place": bad / no_right_place,
-        "files with any": [(runs[f"wrong_{level:g}"] > 0).mean() for level in levels],
-    }.items():  # fmt: skip
-        np.testing.assert_allclose(np.nan_to_num(drawn[name]), share)
-    # Power falls with the level, and the lines of the second panel leave no rough release out.
-    assert all((np.diff(line.get_ydata()) <= 0).all() for line in power.lines)
-    counted = [release for releases in figures._ROUGH.values() for release in releases]
-    assert runs.loc[~runs["release"].isin(counted), "placed"].sum() == 0
-    rough = runs[runs["release"] == "rounded to 3 km"]
-    right = (rough["certified_0.01"] - rough["wrong_0.01"]).sum()
-    share = right / (rough["placed"] + rough["placed_elsewhere"] - rough["wrong"] - rough["wrong_elsewhere"]).sum()
-    assert power.lines[3].get_ydata()[levels.index(0.01)] == pytest.approx(share)
-    found = overlaps(figure)
-    assert found["on_text"] == found["on_point"] == found["outside"] == 0
-
-
 def test_rounding_by_a_millimetre_places_nearly_as_many_as_exact_numbers():
     runs = example.levels_measured().query("kind == 'people' and n == 200")
     runs = runs.assign(located=runs["placed"] + runs["placed_elsewhere"])
@@ -340,39 +309,12 @@ def test_the_size_of_noise_that_nobody_tells_is_estimated_as_the_note_says():
     assert (runs.loc[far, "estimated_noise_km"].dropna() < 5).all()
 
 
-def test_the_figures_against_size_rounding_and_noise_draw_what_was_measured():
-    runs = pd.read_csv(embedded_file("measured/km_against_n.csv"))
-    assert runs["dataset"].nunique() == 12
-    exact = runs[(runs["sigma_km"] == 0) & (runs["step_km"] == 0)]
-    figure = figures.size_figure(runs)
-    towns = exact[exact["knowledge"] == "towns"].groupby("n")["median_km"].median()
-    np.testing.assert_allclose(figure.axes[0].lines[0].get_ydata(), towns)
-    assert towns.index.max() == 2000
-    assert towns.iloc[-1] < towns.iloc[0]
-    rough = figures.rough_figure()
-    drawn = {line.get_label(): line.get_ydata() for line in rough.axes[0].lines}
-    steps = [text.get_text() for text in rough.axes[0].get_xticklabels()]
-    for (k, n), part in example.levels_measured().query("kind == 'people'").groupby(["k", "n"]):
-        for step in ("0.5 km", "3 km"):
-            told = part[part["release"] == f"rounded to {step}"]
-            right = told["placed"] + told["placed_elsewhere"] - told["wrong"] - told["wrong_elsewhere"]
-            share = right.sum() / told["n"].sum()
-            assert drawn[f"20 sets of {k}, {n} records"][steps.index(step)] == pytest.approx(share)
-    for drawing in (figure, rough, figures.noise_figure(runs)):
-        found = overlaps(drawing)
-        assert found["on_text"] == found["on_point"] == found["outside"] == 0
-
-
-def test_the_overlap_figure_draws_what_was_measured():
+def test_towns_certify_and_a_file_that_shares_none_places_none():
     runs = pd.read_csv(embedded_file("measured/overlap.csv"))
-    figure = figures.overlap_figure(runs)
-    for ax, pattern in zip(figure.axes, overlap.PATTERNS, strict=True):
-        assert ax.get_title("left") == pattern
-        part = runs[(runs["pattern"] == pattern) & (runs["release"] == overlap.RELEASES[0])]
-        by_file = part.groupby("n_common")["within_5_km"].mean()[[50, 20, 5, 0]]
-        np.testing.assert_allclose(ax.lines[0].get_ydata(), by_file)
+    assert [*runs["pattern"].unique()] == [*PATTERNS]
+    assert [*runs["release"].unique()] == [*RELEASES]
     # A file that shares none of many people all over a country places nobody.
-    nobody = runs[(runs["pattern"] == overlap.PATTERNS[0]) & (runs["n_common"] == 0)]
+    nobody = runs[(runs["pattern"] == PATTERNS[0]) & (runs["n_common"] == 0)]
     assert nobody["within_5_km"].mean() < 0.01
     # Towns certify each record: hardly one is wrong.
     assert runs.loc[runs["n_common"] == -1, "certified_wrong"].mean() < 0.01
@@ -383,14 +325,30 @@ def test_sets_of_grid_points_were_attacked_at_five_thousand_records():
     large = runs[runs["n"] == 5000]
     assert (large["n_common"] == 1000).all()
     assert (large[["shape_median_km", "towns_median_km", "file_median_km"]] < 5).all(axis=None)
-    assert len(figures.isgp_figure(runs).axes) == 3
 
 
-def test_the_protection_figure_shows_every_candidate_that_was_judged():
+def test_the_published_embedding_is_opened_and_each_candidate_is_known():
     judged = pd.read_csv(embedded_file("measured/protection.csv"))
     assert set(judged["candidate"]) <= set(CANDIDATES)
     assert judged.set_index("candidate").loc["as published", "located"].mean() > 0.9
-    figure = figures.protection_figure(judged)
-    assert set(judged["candidate"]) <= {text.get_text() for text in figure.axes[0].texts}
-    found = overlaps(figure)
-    assert found["on_text"] == found["on_point"] == found["outside"] == 0
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_scripts_make_the_settings_of_the_measured_tables(table):
+    """The settings of the table, each on as many data sets."""
+    _, settings, first = TABLES[table]
+    runs = pd.read_csv(embedded_file(f"measured/{table}.csv"))
+    names = [name for name in settings[0] if name in runs]
+    made = pd.DataFrame(settings)[names].drop_duplicates()
+    held = runs[names].drop_duplicates()
+    assert runs["dataset"].min() == first
+    assert len(made.merge(held)) == len(held)
+
+
+def test_more_records_are_placed_nearer():
+    runs = pd.read_csv(embedded_file("measured/km_against_n.csv"))
+    assert runs["dataset"].nunique() == 12
+    towns = runs[(runs["sigma_km"] == 0) & (runs["step_km"] == 0) & (runs["knowledge"] == "towns")]
+    km = towns.groupby("n")["median_km"].median()
+    assert km.index.max() == 2000
+    assert km.iloc[-1] < km.iloc[0]

@@ -1,53 +1,79 @@
-"""What kroll2016 states, and what the study needs to state it honestly."""
+"""What Kroll and Schnell (2016) state, and the trials of their experiment against plain definitions."""
 
-import itertools
-from dataclasses import replace
-from types import SimpleNamespace
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.text import Text
+from shapely import MultiPoint, box
 
-from reident import great_circle_km
+from reident import (
+    common_subgraph_attack,
+    embed_distances,
+    great_circle_km,
+    impute_from_neighbours,
+    linkage_quality,
+    local_slopes,
+    scan_cluster,
+    spatial_eigenvectors,
+    tolerance_intervals,
+)
 from reident.data import datasets
 from reident.data.papers import published
-from reident.places.common_subgraph import common_subgraph_attack
-from reident.studies.kroll2016 import frames as study_frames
-from reident.studies.kroll2016 import scenarios, trials, uses
-from reident.studies.kroll2016.figures import FIGURES
-from rows_of_figures import assert_rows_aligned
+from reident.experiments.kroll2015 import pinned
+from reident.experiments.kroll2016 import city_trial, trial, utility_trial
+from reident.experiments.kroll2016_files import CITY_PAIRS, city_pairs, draw_files, hospitals, reference_area
+
+FACTS = published("kroll2016", "statements").set_index("item")["value"]
+# Measures of the study that this experiment replaces, of the same random streams (20 simulations, 2,000 steps).
+EARLIER = [
+    ("england", 20, 10, 0.5, {"published_precision": 0.0, "published_n_links": 7, "n_candidates": 7864,
+                              "density": 0.15210844951741606, "steps_taken": 2000, "coverage": 0.3290375939849624}),
+    ("england", 20, 1, 0.1, {"published_n_links": 2, "density": 3.008023076776781e-05, "steps_taken": 904,
+                             "coverage": 0.008714035087719299}),
+    ("germany", 20, 10, 0.1, {"published_n_links": 3, "n_candidates": 15302, "density": 0.0015013331872529314,
+                              "coverage": 0.004129619238476954}),
+]  # fmt: skip
+EARLIER_USES = {
+    "spearman_centre": 0.47769961222425417, "spearman_border": 0.3784619680244879, "nearest_neighbour": 0.9275,
+    "clusters_ari": 0.2587684167672561, "moran_contiguity_error": 0.03628869631915488,
+    "geary_contiguity_error": 0.046614145287683595, "pcnm_overlap": 0.5995718488806296,
+    "imputation_error": 1.038121095047283, "scan_overlap": 0.5384615384615384, "scan_overlap_true": 0.8181818181818182,
+    "gwr_slope_error": 0.3469172049124509, "gwr_slope_error_true": 0.21298627541644347,
+}  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _fresh_scenarios():
-    scenarios.scenario.cache_clear()
-    yield
-    scenarios.scenario.cache_clear()
+@pytest.mark.parametrize(("scenario", "d", "k", "alpha", "ref"), EARLIER)
+def test_trials_of_the_same_stream_give_the_same_measures_as_before(scenario, d, k, alpha, ref):
+    options = {"n_reference_sets": d, "reference_set_size": k, "dataset": 2016, "scenario": scenario}
+    rows = trial(np.random.default_rng(7), **options, alphas=[0.1, 0.5], steps=2000, n_simulations=20)
+    row = next(row for row in rows if row["alpha"] == alpha)
+    assert {name: row[name] for name in ref} == pytest.approx(ref)
+    assert row["strong_n_links"] >= row["published_n_links"]
+    assert row["precision_min"] <= row["precision_mean"] <= row["precision_max"]
+
+
+def test_a_further_alpha_changes_no_other_row():
+    options = {"n_reference_sets": 20, "reference_set_size": 1, "dataset": 3, "steps": 500, "n_simulations": 20}
+    alone, both = (trial(np.random.default_rng(1), alphas=alphas, **options) for alphas in ([0.5], [0.1, 0.5]))
+    assert both[1] == alone[0]
+
+
+def test_uses_of_the_same_stream_give_the_same_measures_as_before():
+    row = utility_trial(np.random.default_rng(3), dataset=2016, n_reference_sets=10, reference_set_size=20)
+    assert {name: row[name] for name in EARLIER_USES} == pytest.approx(EARLIER_USES)
 
 
 def test_distances_of_the_city_pairs():
     # Section "Accuracy of the proposed method": 50, 228 and 540 km. Which point of a city is meant is not said.
-    facts = published("kroll2016", "statements").set_index("item")["value"]
-    cities = trials.city_pairs()
+    cities = city_pairs()
     between = great_circle_km(cities["lat_deg"], cities["lon_deg"])
-    for i, pair in zip((0, 2, 4), trials.PAIRS, strict=True):
-        assert between[i, i + 1] == pytest.approx(facts[f"{pair}_km"], rel=0.03)
-
-
-def test_what_the_appendix_says_of_distances_that_are_nearly_exact():
-    columns = ["liverpool_manchester_km", "london_sheffield_km", "plymouth_newcastle_km"]
-    rows = [
-        {"n_reference_sets": d, "reference_set_size": k, **dict.fromkeys(columns, 100 - off * (i + k))}
-        for d, off in ((20, 8.0), (100, 4.0), (500, 0.01))
-        for k in (1, 3, 5)
-        for i in range(4)
-    ]
-    frames = {"cities": pd.DataFrame(rows), "city_pairs": pd.DataFrame({"distance_km": [100.0] * 3})}
-    figure = FIGURES["appendix-city-pairs"](SimpleNamespace(frames=frames))
-    told = [ax.texts[0].get_text() if ax.texts else "" for ax in figure.axes]
-    exact = "all released distances\nlie between 99.92 km\nand the true 100.00 km"
-    assert told == ["", "", exact] * 3
+    released = city_trial(np.random.default_rng(3), n_reference_sets=20, reference_set_size=3)
+    for i, pair in zip((0, 2, 4), CITY_PAIRS, strict=True):
+        assert between[i, i + 1] == pytest.approx(FACTS[f"{pair}_km"], rel=0.03)
+        assert released[f"{pair}_km"] <= between[i, i + 1] + 1e-9
+    assert released["plymouth_newcastle_km"] == pytest.approx(496.0415803147569)
 
 
 def test_figure_1_coordinate_is_the_smallest_distance():
@@ -62,15 +88,12 @@ def test_figure_1_coordinate_is_the_smallest_distance():
 
 
 @pytest.mark.parametrize(("name", "size", "common"), [("england", 400, 40), ("germany", 500, 50)])
-def test_scenarios_have_the_papers_sizes(name, size, common):
-    files = scenarios.scenario(name, 3)
+def test_files_have_the_papers_sizes(name, size, common):
+    files = draw_files(name, 3)
     assert (len(files.original), len(files.known), len(files.truth)) == (size, size, common)
-    facts = published("kroll2016", "statements").set_index("item")["value"]
-    labels = [
-        table[files.quasi].astype(str).agg("/".join, axis=1).value_counts() for table in (files.original, files.known)
-    ]
-    candidates = (labels[0] * labels[1]).dropna().sum()
-    assert candidates == pytest.approx(facts[f"{name}_candidates"], rel=0.15)
+    words = [table[files.quasi].astype(str).agg("/".join, axis=1).value_counts()
+             for table in (files.original, files.known)]  # fmt: skip
+    assert (words[0] * words[1]).dropna().sum() == pytest.approx(FACTS[f"{name}_candidates"], rel=0.15)
     merged = files.truth.merge(files.original, left_on="release", right_index=True)
     pd.testing.assert_frame_equal(
         merged[["lat_deg", "lon_deg"]].reset_index(drop=True),
@@ -78,18 +101,33 @@ def test_scenarios_have_the_papers_sizes(name, size, common):
     )
 
 
-def test_hospitals_are_drawn_from_the_real_list():
-    listed = scenarios.hospitals(1)
-    assert len(listed) == 847
-    assert (listed["trust_prefix"].str.len() == 2).all()
+def test_hospitals_are_drawn_from_the_list_with_a_prefix_of_any_length():
+    two, three, none = (hospitals(1, length) for length in (2, 3, 0))
+    assert len(two) == 847
+    assert (two["trust_prefix"].str.len() == 2).all()
+    assert (three["trust_prefix"].str[:2] == two["trust_prefix"]).all()
+    assert (none["trust_prefix"] == "").all()
     assert "NA" in set(datasets.load_nhs_hospitals()["trust_prefix"])  # a text, not a missing value
 
 
+def test_own_places_with_an_own_area_are_attacked(tmp_path):
+    import geopandas as gpd
+
+    rng = np.random.default_rng(5)
+    own = pd.DataFrame({"lat_deg": rng.uniform(48, 54, 57), "lon_deg": rng.uniform(7, 14, 57)})
+    own["kind"] = rng.integers(0, 4, 57)
+    own.to_csv(tmp_path / "places.csv", index=False)
+    gpd.GeoDataFrame(geometry=[box(6, 47, 15, 55)], crs="EPSG:4326").to_file(tmp_path / "area.geojson")
+    options = {"scenario": pinned(str(tmp_path / "places.csv")), "area": pinned(str(tmp_path / "area.geojson"))}
+    (row,) = trial(
+        rng, n_reference_sets=60, reference_set_size=1, dataset=1, alphas=[0.9], n_simulations=60, n_common=10,
+        quasi=("kind",), **options,
+    )  # fmt: skip
+    assert row["strong_precision"] >= 0.5
+    assert row["effective_size"] == 1
+
+
 def test_intervals_link_a_small_file_through_the_clique_attack():
-    from shapely import box
-
-    from reident import embed_distances, linkage_quality, tolerance_intervals
-
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"age": rng.integers(0, 4, 20)}, index=[f"k{i}" for i in range(20)])
     lat, lon = rng.uniform(48, 54, 20), rng.uniform(7, 14, 20)
@@ -103,51 +141,9 @@ def test_intervals_link_a_small_file_through_the_clique_attack():
         intervals_km=(known.lo, known.hi),
         rng=0,
     )
-    truth = [(f"r{i}", f"k{i}") for i in range(12)]
-    quality = linkage_quality(linked, truth)
+    quality = linkage_quality(linked, [(f"r{i}", f"k{i}") for i in range(12)])
     assert quality.precision >= 0.5
     assert quality.recall >= 0.4
-
-
-@pytest.mark.slow
-def test_smoke_run_draws_every_figure(smoke):
-    results, _ = smoke("kroll2016")
-    located = results.frames["locating"].set_index("method")
-    assert located.loc["original", "registration_within_5km"] > 0.9
-    assert located.loc["lipschitz_embedding", "equalities_within_1km"] > 0.9
-    placed = results.frames["locating"]
-    fewer = placed.assign(**{name: np.nan for name in placed if name.startswith("equalities_")})
-    twice = replace(results, frames={**results.frames, "locating": pd.concat([placed, fewer])})
-    (legend,) = FIGURES["locating"](twice).legends
-    assert [text.get_text().partition(" (")[2] for text in legend.get_texts()] == ["", "", "1 of 2)"]
-    for draw in FIGURES.values():
-        assert_rows_aligned(draw(results))
-    names = FIGURES["figure-1-one-coordinate"](results).axes[0].texts
-    boxes = [name.get_window_extent() for name in names]
-    assert len(boxes) == 4
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-
-
-@pytest.mark.parametrize("source", ["real", "simulated"])
-def test_titles_lie_inside_and_what_was_not_run_is_said(source):
-    """One line had been wider than the figure; without trials two empty panels were drawn."""
-    row = {"scenario": "england", "alpha": 0.1, "n_reference_sets": 20, "n": 10, "share_proven": 1.0}
-    rows = [
-        {**row, "measure": measure, "reference_set_size": size, "mean": 0.5, "low": 0.4, "high": 0.6}
-        for measure in ("precision", "recall", "strong_precision", "strong_recall") for size in (1, 10)
-    ]  # fmt: skip
-    file = {"scenario": ["england"], "source": [source], "file": ["target"], "common": [True]}
-    trials = pd.DataFrame({"scenario": ["england"], "alpha": [0.1]})
-    frames = {"files": pd.DataFrame(file), "first": trials, "first_summary": pd.DataFrame(rows)}
-    results = SimpleNamespace(frames=frames, profile="quick")
-    for name, said in (("figure-5-england-first-alpha-0.1", "95 %"), ("figure-7-england-first-alpha-0.9", "not run")):
-        figure = FIGURES[name](results)
-        figure.canvas.draw()
-        texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-        assert any(said in text.get_text() for text in texts)
-        boxes = [text.get_window_extent() for text in texts if "alpha" in text.get_text()]
-        assert len(boxes) == 1
-        assert figure.bbox.x0 <= boxes[0].x0 <= boxes[0].x1 <= figure.bbox.x1
 
 
 def test_the_named_uses_by_plain_definitions():
@@ -155,11 +151,6 @@ def test_the_named_uses_by_plain_definitions():
     x = rng.uniform(0, 100, (40, 2))
     d = np.hypot(*(x[:, None] - x[None]).transpose(2, 0, 1))
     values = np.sin(x[:, 0] / 20)
-    same = uses.NamedUses(d, values, seed=1).on(d)
-    assert same["pcnm_overlap"] == pytest.approx(1)
-    assert same["imputation_error"] == 1
-    assert same["scan_overlap"] == same["scan_overlap_true"]
-    assert same["gwr_slope_error"] == same["gwr_slope_error_true"]
     # The scan: every window, its likelihood ratio written out.
     cases = rng.random(40) < np.where(x[:, 0] < 30, 0.9, 0.1)
 
@@ -173,45 +164,66 @@ def test_the_named_uses_by_plain_definitions():
             hits, others = cases[order[:size]].sum(), cases[order[size:]].sum()
             if hits / size > others / (40 - size):
                 ref[frozenset(order[:size].tolist())] = log_likelihood(hits, size) + log_likelihood(others, 40 - size)
-    assert ref[frozenset(np.flatnonzero(uses.scan(d, cases)).tolist())] == pytest.approx(max(ref.values()))
+    members, log_ratio = scan_cluster(d, cases)
+    assert ref[frozenset(np.flatnonzero(members).tolist())] == pytest.approx(max(ref.values()))
+    assert log_ratio == pytest.approx(max(ref.values()) - log_likelihood(cases.sum(), 40))
+    assert not scan_cluster(d, np.zeros(40, dtype=bool)).members.any()
     # The regression: weighted least squares around each record.
     y = rng.normal(size=40) + 2 * values
-    slopes = uses.local_slopes(d, values, y, neighbours=15)
+    slopes = local_slopes(d, values, y, neighbours=15)
     for i in (0, 7):
         weight = np.clip(1 - (d[i] / np.sort(d[i])[15]) ** 2, 0, None) ** 2
         assert slopes[i] == pytest.approx(np.polyfit(values, y, 1, w=np.sqrt(weight))[0])
+    # Gaps: the mean of the three nearest known records; other values stay.
+    gaps = np.where(np.arange(40) < 8, np.nan, values)
+    filled = impute_from_neighbours(d, gaps)
+    for i in range(8):
+        nearest = sorted(range(8, 40), key=lambda j: d[i, j])[:3]
+        assert filled[i] == pytest.approx(values[nearest].mean())
+    assert (filled[8:] == values[8:]).all()
+    # Eigenvectors: orthonormal, centred, the broadest with the largest share of the truncated distances.
+    vectors = spatial_eigenvectors(d, n_vectors=5)
+    assert np.allclose(vectors.T @ vectors, np.eye(5))
+    assert np.allclose(vectors.sum(axis=0), 0)
 
 
 def test_every_reference_area_is_where_its_name_says():
-    from shapely import MultiPoint
-
     england = datasets.load_boundary("england").union_all()
     for name in ("bounding_box", "disc"):
-        assert scenarios.reference_area(name, "england").buffer(1e-6).contains(england)
-    places = datasets.load_places("england")
-    largest = places.nlargest(5, "population")
-    inside = scenarios.reference_area("population", "england")
+        assert reference_area(name, "england").buffer(1e-6).contains(england)
+    largest = datasets.load_places("england").nlargest(5, "population")
+    inside = reference_area("population", "england")
     assert inside.area < england.area / 10
     assert inside.contains(MultiPoint(largest[["lon_deg", "lat_deg"]].to_numpy()))
 
 
+def test_stored_searches_come_from_their_seeds():
+    """The strong search of a stored graph is repeated; the paper's number of steps would take half a minute."""
+    import sys
+    from pathlib import Path
+
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from benchmarks._kroll2016_searches import CELLS, COLUMNS, STEPS, measure
+
+    stored = pd.read_csv(datasets.embedded_file("measured/kroll2016_searches.csv"))
+    assert list(stored) == COLUMNS
+    assert (stored["steps"] == STEPS).all()
+    graphs = [*stored[[*COLUMNS[:3], "dataset"]].itertuples(index=False, name=None)]
+    assert graphs == [(*cell, dataset) for cell, datasets in CELLS.items() for dataset in datasets]
+    row = measure(2017, "england", 20, 10, steps=10_000)
+    ref = stored[stored["dataset"] == 2017].iloc[0]
+    for name in ("n_candidates", "density", "strong_n_links"):
+        assert row[name] == pytest.approx(ref[name], abs=1e-6)
+
+
 @pytest.mark.slow
 def test_an_embedding_that_the_clique_attack_calls_safe_is_opened_by_its_equal_differences():
-    """What the notebook says of the map: few true claims by the paper's attack, and everybody located by the other."""
+    """What the notebook says of the map: few true claims by the paper's attack, and nearly all located by the other."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from benchmarks._equalities import equalities_trial
+
     setting = {"n_reference_sets": 20, "reference_set_size": 10}
-    found = trials.equalities_trial({"dataset": 3, "rounding_km": 0.0, **setting}, np.random.default_rng(3))
-    assert found["equalities_certified"]
-    assert found["equalities_within_1m"] >= 0.95
-    assert found["equalities_wrong"] == 0
-    located = pd.DataFrame(
-        {
-            "label": ["embedding"] * 2 + ["noise"],
-            "size": ["a", "a", "b"],
-            "multilateration_within_5km": [0.1, 0.2, 0.3],
-            "registration_within_5km": [0.2, 0.1, 0.4],
-            "equalities_within_5km": [found["equalities_within_5km"], np.nan, np.nan],
-        }
-    )
-    worst = study_frames._worst(located)
-    assert (worst >= located[["multilateration_within_5km", "registration_within_5km"]].max(axis=1)).all()
-    assert worst.tolist() == [found["equalities_within_5km"]] * 2 + [0.4]
+    found = equalities_trial({"dataset": 3, "rounding_km": 0.0, **setting}, np.random.default_rng(3))
+    assert found["certified"]
+    assert found["within_1m"] >= 0.95
+    assert found["wrong"] == 0

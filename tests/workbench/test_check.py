@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import reident as rd
 from check_cases import ROLES, N, coarse, hidden, keyed, people, recoded, unrelated
+from office import office
 from reident.workbench.check.dependence import Features, dependence
 from reident.workbench.check.evidence import true_places
 
@@ -92,6 +93,16 @@ def test_false_alarms_and_power_of_the_closed_form_tests():
         hits += dependence(features, pd.Series(np.asarray(told[kind]()), name="x"), learned=False) is not None
     assert alarms <= 2  # nominal .001 a column
     assert hits >= 100
+
+
+@pytest.mark.parametrize("k", [20, 60])
+def test_labels_of_classes_that_depend_on_other_columns_are_no_finding(k):
+    """A wide label of one column tells the class, which the other columns make: attacks read it."""
+    table = office(300)
+    quasi = ["Geschlecht", "Alter", "PLZ", "Beruf", "Aufnahme"]
+    release = rd.protect(rd.Dataset(table, quasi=quasi), rd.Step("mondrian", k=k), rng=1)
+    verdict = rd.check(release, rd.Dataset(table, quasi=quasi), attacks="quick")
+    assert verdict.passed, verdict.sentence
 
 
 def test_without_pairs_nothing_is_judged(tmp_path):

@@ -183,7 +183,7 @@ class CliqueSearch(Search):
         kept, rows = graph.subgraph(members, need)
         if kept.size < max(need, 1):
             return kept, rows, 0
-        order = kernels.min_width_order(rows)
+        order = kernels.degeneracy_order(rows)
         rows = permute_rows(rows, order, ranks(order))
         everything = set_of(np.arange(order.size), rows.shape[1])
         return graph.order[kept[order]], rows, kernels.count_colours(rows, everything)

@@ -9,7 +9,7 @@ import pandas as pd
 from reident.base import ParameterError, check_choice, is_key
 from reident.data._paths import data_folder
 
-__all__ = ["PAPERS", "Paper", "claims", "errata", "published"]
+__all__ = ["PAPERS", "Paper", "errata", "published"]
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,6 @@ def published(stem: str, table: str) -> pd.DataFrame:
     if not is_key(table) or table not in tables:
         raise ParameterError(f"`table` must be one of {sorted(tables)} for {stem}, got {table!r}")
     return pd.read_csv(tables[table])
-
-
-def claims(study: str) -> pd.DataFrame:
-    """Return every claim of a study's document: in our words, where it stands, and the rule by which it is judged.
-
-    One row a claim, or a table of numbers: ``item``, ``place``, ``kind`` (number, direction, slope, promise), ``needs``
-    (the data it is about), ``rule`` and ``tolerance`` (see `reident.studies.comparison.RULES`), ``published`` (empty
-    for a table, whose cells are transcribed on their own), ``figure`` (where it is drawn), ``erratum`` (that proves it
-    wrong) and ``cause`` (why ours differs, as far as it is known, and what was tried).
-    """
-    folder = data_folder() / "published"
-    check_choice(study, "study", sorted(file.stem.removesuffix("_claims") for file in folder.glob("*_claims.csv")))
-    return pd.read_csv(folder / f"{study}_claims.csv", dtype=str, keep_default_na=False)
 
 
 def errata(stem: str | None = None) -> pd.DataFrame:

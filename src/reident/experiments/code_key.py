@@ -50,7 +50,7 @@ def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str
     ParameterError
         If files have changed since the import.
     """
-    if trial.__module__ == "__main__":
+    if trial.__module__ == "__main__" or not Path(trial.__code__.co_filename).is_file():
         return "typed into a notebook"
     files, key = _files_and_key(trial)
     if check_unchanged:

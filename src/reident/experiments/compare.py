@@ -192,6 +192,8 @@ def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.I
     trials = trials.assign(_repetition=0 if draws == "repetition" else trials.get("repetition", 0))
     wide = trials.pivot_table(index=[draws, "_repetition"], columns=cells_by, values=measure, sort=False)
     wide = wide.loc[:, wide.columns.isin(cells)]
+    if wide.empty:  # no published cell was run
+        return np.zeros((0, 0, 0)), cells[:0]
     full = pd.MultiIndex.from_product([trials[draws].unique(), trials["_repetition"].unique()])
     values = wide.reindex(full).to_numpy(float).reshape(trials[draws].nunique(), -1, wide.shape[1])
     return values, wide.columns

@@ -22,6 +22,7 @@ def _of(data: str, form: str, folder: str) -> Callable[..., Entry]:
 
 
 _points, _distances = _of("places", "points", "places"), _of("places", "distances", "places")
+_located = _of("places", "distances", "location")
 _table, _network = _of("table", "table", "tables"), _of("network", "network", "networks")
 _answers = _of("queries", "answers", "queries")
 
@@ -77,7 +78,7 @@ ANONYMISERS: tuple[Entry, ...] = (
         start={"n_reference_sets": 20, "reference_set_size": 10}, grid={"n_reference_sets": (40, 10, 3)},
         tolerance="intervals",
     ),
-    _distances(
+    _located(
         "grid_sets", "sets of grid points", "Schnell et al. (2021), after the abstract", "grid_sets:mask_by_grid_sets",
         start={"radius_km": 50.0, "spacing_km": 5.0}, grid={"radius_km": (200.0, 50.0, 20.0)}, costly=True,
     ),

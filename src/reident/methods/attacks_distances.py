@@ -183,7 +183,7 @@ def registration(
     rng: np.random.Generator,
 ) -> Outcome:
     """Lay the shape of the released distances on the known places; see `reident.registration_attack`."""
-    from reident.places.registration import registration_attack
+    from reident.location.registration import registration_attack
 
     kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
     with refused():
@@ -206,7 +206,7 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
     See `reident.locate_by_reference_sets`. Step of rounding and size of noise are read off the matrix: see
     `reident.estimate_step`.
     """
-    from reident.places.reference_map import locate_by_reference_sets
+    from reident.location.reference_map import locate_by_reference_sets
 
     if release.matrix_km is None:
         raise NotApplicable("no distances are released")
@@ -225,9 +225,9 @@ def reference_sets(release: Release, knowledge: Knowledge, *, rng: np.random.Gen
 
 def _step(distances: FloatArray) -> tuple[float | None, str]:
     """Return the step for the attack by reference sets, None for exact numbers, and what was counted or estimated."""
-    from reident.places.reference_map import COARSEST_STEP_KM
-    from reident.places.reference_sets import exact_equalities
-    from reident.places.released_step import estimate_step
+    from reident.location.reference_map import COARSEST_STEP_KM
+    from reident.location.reference_sets import exact_equalities
+    from reident.location.released_step import estimate_step
 
     released = estimate_step(distances)
     counted = ""
@@ -251,7 +251,7 @@ def _step(distances: FloatArray) -> tuple[float | None, str]:
 
 def _needs_few(n: int, step: float, told: str) -> None:
     """Refuse rounded and noisy releases that would take minutes."""
-    from reident.places.rounded_coordinates import is_fine
+    from reident.location.rounded_coordinates import is_fine
 
     most = _FINE if is_fine(step, n) else _ROUNDED
     if n > most:
@@ -262,8 +262,8 @@ def _needs_few(n: int, step: float, told: str) -> None:
 
 def multilateration(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
     """Locate all records from matches of unique labels; see `reident.multilateration_attack`."""
+    from reident.location.multilateration import multilateration_attack
     from reident.places.common_subgraph import classical_linkage
-    from reident.places.multilateration import multilateration_attack
 
     kept, theirs, mine, knowledge = _distances(release, knowledge, rng)
     if not kept:
@@ -295,7 +295,7 @@ def population(
     See `reident.locate_by_population`. The map is laid without any known person. Where no list of towns is given, the
     places of the intruder's own file tell where people live, without their labels.
     """
-    from reident.places.population_location import locate_by_population
+    from reident.location.population_location import locate_by_population
 
     _, theirs, _, fewer = _distances(release, knowledge, rng)
     lived = knowledge.known[[LAT, LON]] if towns is None else towns

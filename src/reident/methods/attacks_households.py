@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.methods.attacks_places import has_law, law, told
 from reident.methods.households import Together, together
 from reident.methods.nearest import MOST_NEAR, Near, posterior
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row
 from reident.methods.release import LAT, LON, Release
-from reident.places.shape import RADIUS_KM, unit_vectors
+from reident.places.distances import unit_vectors
 
 __all__ = ["household_join"]
 
@@ -90,7 +90,7 @@ def _nearest(release: Release, knowledge: Knowledge, found: Together, heads: Int
         chords, nearest = cKDTree(places[fits]).query(homes[own], k=shape[1])
         nearest = nearest.reshape(shape)
         rows[own, : shape[1]], sizes[own, : shape[1]] = first[fits[nearest]], copies[nearest]
-        gaps[own, : shape[1]] = 2 * RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+        gaps[own, : shape[1]] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
         cut[own] = len(fits) > k
     classes = np.where(found.groups < 0, len(found.groups) + np.arange(len(found.groups)), found.groups)
     near = Near(heads, rows, gaps, sizes, classes, cut)

@@ -142,7 +142,8 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     the true pairs, so that this is the protection as it is, not as an intruder sees it. Where households are known,
     they are counted instead of persons, and where they were moved together those with as many and such members.
     """
-    from reident.places.shape import RADIUS_KM, unit_vectors
+    from reident.base import EARTH_RADIUS_KM
+    from reident.places.distances import unit_vectors
 
     _needs_places(release, knowledge)
     persons, rows = knowledge.pairs()
@@ -154,7 +155,7 @@ def spatial_k(release: Release, knowledge: Knowledge, *, rng: np.random.Generato
     chord = pd.Series(np.linalg.norm(homes[persons] - theirs[rows], axis=1))
     # Of records that are alike at one place, as in the cell of a grid, nobody tells which moved how far.
     chord = chord.groupby(np.unique(alike, axis=0, return_inverse=True)[1].ravel()).transform("max").to_numpy()
-    chord = chord * (1 + 1e-9) + _SAME_KM / RADIUS_KM / 1000
+    chord = chord * (1 + 1e-9) + _SAME_KM / EARTH_RADIUS_KM / 1000
     drawn = np.isin(persons, knowledge.sample(rng))
     persons, rows, chord = persons[drawn], rows[drawn], chord[drawn]
     counts = _as_near(release, knowledge, persons, rows, homes, theirs, chord)

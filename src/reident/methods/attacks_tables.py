@@ -255,6 +255,8 @@ def _link(release: Release, knowledge: Knowledge, rng: np.random.Generator, dist
     known, released = as_numbers(release, knowledge)
     known = known.iloc[persons]
     columns, complete = _telling(known, released)
+    if (spread := getattr(distance, "spread", None)) is not None:  # what did not vary while learning was not learned
+        columns = [c for c in columns if c in spread.index]
     if not (columns and complete):
         raise NotApplicable("no column of numbers tells released records apart, or numbers are missing")
     if knowledge.truth is None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident.base import BoolArray, FloatArray, IntArray
+from reident.base import EARTH_RADIUS_KM, BoolArray, FloatArray, IntArray
 from reident.methods.outcome import Knowledge
 from reident.methods.release import LAT, LON, Release
-from reident.places.shape import RADIUS_KM, unit_vectors
+from reident.places.distances import unit_vectors
 from reident.tables.classes import class_ids
 from reident.tables.labels import interval_of
 
@@ -114,7 +114,7 @@ def near_places(release: Release, knowledge: Knowledge, persons: IntArray, k: in
         chords, found = cKDTree(theirs[allowed]).query(mine[persons[own]], k=min(k, allowed.size))
         shape = len(own), min(k, allowed.size)
         rows[own, : shape[1]] = allowed[found.reshape(shape)]
-        gaps[own, : shape[1]] = 2 * RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
+        gaps[own, : shape[1]] = 2 * EARTH_RADIUS_KM * np.arcsin(np.clip(chords.reshape(shape) / 2, 0, 1))
     return Near(persons, rows, gaps, (rows >= 0).astype(np.int64), np.arange(len(theirs)), cut)
 
 

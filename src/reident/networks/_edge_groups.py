@@ -19,7 +19,7 @@ def edge_connected_groups(u: NDArray[np.int32], v: NDArray[np.int32], n: int, k:
     others is cut off, and all begins anew, as what held together by edges that are gone may not any more. Time
     O(edges + n k) a scan; a few scans a cut.
     """
-    from reident.kernels.networks.connectivity import peel, scan
+    from reident.kernels.networks.edge_groups import peel, scan
 
     a, b = (np.asarray(ends, dtype=np.int64) for ends in (u, v))
     while True:

@@ -9,7 +9,7 @@ from reident.base import DataError, FloatArray, afford, check_coordinates
 from reident.kernels._numba import in_parts
 from reident.kernels.places import sphere
 
-__all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km"]
+__all__ = ["great_circle_cross_km", "great_circle_km", "great_circle_pairs_km", "unit_vectors"]
 
 # Distances that take less time than waking a second thread; on a busy machine that takes milliseconds.
 _FEW = 20_000
@@ -121,6 +121,12 @@ def great_circle_pairs_km(
         return sphere.great_circle_pairs(np.ascontiguousarray(p[:, part]), np.ascontiguousarray(q[:, part]))
 
     return np.concatenate(in_parts(of_part, p.shape[1], _FEW))
+
+
+def unit_vectors(lat_deg: ArrayLike, lon_deg: ArrayLike) -> FloatArray:
+    """Return places as unit vectors, shape (n, 3)."""
+    lat, lon = (np.radians(np.asarray(angles, dtype=np.float64)) for angles in (lat_deg, lon_deg))
+    return np.ascontiguousarray(sphere.unit_vectors(lat, lon).T)
 
 
 def _unit_vectors(lat: ArrayLike, lon: ArrayLike, side: str = "") -> FloatArray:

@@ -27,7 +27,7 @@ from reident.base import (
 from reident.kernels._numba import in_parts
 from reident.kernels.places import lipschitz
 from reident.places.areas import AreaSampler
-from reident.places.shape import unit_vectors
+from reident.places.distances import unit_vectors
 
 __all__ = ["ToleranceIntervals", "simulate_intervals", "tolerance_intervals"]
 

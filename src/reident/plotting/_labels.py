@@ -20,8 +20,9 @@ from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
 from reident.base import BoolArray, FloatArray
-from reident.plotting._style import print_words
-from reident.plotting.fitting import LABEL
+
+#: Marks a text that stands beside a point.
+LABEL = "label"
 
 __all__ = ["Label", "overlaps", "place_labels"]
 
@@ -261,8 +262,7 @@ def place_labels(ax: Axes, labels: Sequence[Label], *, size: float = 7.0, laid: 
 
     `laid` says that the figure is laid out as it will be drawn, which labels do not change.
     """
-    words = print_words()
-    labels = [replace(label, text=words(label.text)) for label in labels if label.text.strip()]
+    labels = [label for label in labels if label.text.strip()]
     if not labels:
         return
     figure = ax.get_figure(root=True)

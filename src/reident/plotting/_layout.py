@@ -1,11 +1,10 @@
-"""What follows from the frame of a risk-utility map: scales, ends of axes, who is coloured, which panels are said."""
+"""What follows from the frame of a risk-utility map: scales, ends of axes, and colours."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import ascii_lowercase
 from typing import Any
 
 import matplotlib as mpl
@@ -14,7 +13,6 @@ import pandas as pd
 
 from reident.base import FloatArray, check_mapping
 from reident.plotting._scales import Scale, choose_scale
-from reident.plotting._sentence import sentence
 from reident.plotting._style import COLOURS, MARKERS
 from reident.rumap import NOTHING, ORIGINAL, PANEL, releases_of
 
@@ -62,7 +60,6 @@ class Panel:
     ys: Scale
     box: list[tuple[float, float]]
     method: str | None = None  # the one that is not grey, where each method has a panel of its own
-    said: str | None = None  # the sentence that stands for the drawing
 
     @property
     def releases(self) -> pd.DataFrame:
@@ -143,10 +140,6 @@ def panels_of(frame: pd.DataFrame, risk_limit: float | None, *, by_method: bool 
         (panel,) = panels
         methods = panel.releases["method"].unique()
         return [Panel(panel.pair, panel.part, panel.xs, panel.ys, panel.box, str(method)) for method in methods]
-    if len(panels) > 1:
-        for k, panel in enumerate(panels):
-            earlier = [(f"({ascii_lowercase[j]})", p.releases) for j, p in enumerate(panels[:k]) if p.said is None]
-            panel.said = sentence(panel.part, earlier)
     return panels
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +13,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
-
-from reident.plotting.fitting import fit_for_print
 
 # Okabe and Ito's palette in an order whose lightness alternates; every series also has its own marker and line, so
 # that a figure printed in grey still tells them apart.
@@ -47,48 +42,6 @@ _MAP_RC: Any = {
 }
 
 
-_SMALL: Any = dict.fromkeys(("font.size", "axes.titlesize", "legend.fontsize", "figure.titlesize"), 7)
-
-#: Narrower than this, inches, panels stand one below the other.
-_NARROW = 4.5
-
-#: Width of a page's text, inches.
-PAGE_INCH = 170 / 25.4
-
-#: Width in inches of figures for print, while they are drawn, and how their texts are told in the reader's language.
-_PRINT: ContextVar[float | None] = ContextVar("print", default=None)
-_WORDS: ContextVar[Callable[[str], str]] = ContextVar("words", default=str)
-
-
-@contextmanager
-def for_print(width_mm: float, words: Callable[[str], str] | None = None) -> Iterator[None]:
-    """Draw figures of this width, in type of 7 points; panels side by side stand in a column where it is narrow.
-
-    `words` tells a text in the reader's language; None: as it is told already.
-    """
-    width, told = _PRINT.set(width_mm / 25.4), _WORDS.set(words or _WORDS.get())
-    try:
-        yield
-    finally:
-        _PRINT.reset(width)
-        _WORDS.reset(told)
-
-
-def print_width_cm() -> float | None:
-    """Return the width that figures for print have, None on the screen."""
-    inch = _PRINT.get()
-    return None if inch is None else 2.54 * inch
-
-
-def print_words() -> Callable[[str], str]:
-    """Return what tells a text in the language of figures for print."""
-    return _WORDS.get()
-
-
-def _style() -> Any:
-    return _RC if _PRINT.get() is None else {**_RC, **_MAP_RC, **_SMALL}
-
-
 def new_figure(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, squeeze: bool = True, **kws: Any
 ) -> tuple[Figure, Any]:
@@ -96,40 +49,10 @@ def new_figure(
 
     A notebook shows it after ``%matplotlib inline``. `size` is width and height in inches; default: 4 by 3.2 a panel.
     """
-    width, height = size or (4.0 * columns, 3.2 * rows)
-    shape, inch = (rows, columns), _PRINT.get()
-    shared = {axis: kws.get(axis, False) for axis in ("sharex", "sharey")}
-    if inch is not None:
-        narrow = inch < _NARROW
-        side_by_side = min(columns, (1 if rows == 1 else 2) if narrow else columns)
-        if side_by_side < columns:
-            below = -(-rows * columns // side_by_side)
-            height *= below / rows * (0.8 if side_by_side == 1 else 1.0)
-            width *= side_by_side / columns
-            rows, columns, kws = below, side_by_side, {}
-        # Type does not shrink with the panels: where several stand side by side they keep their height.
-        width, height = inch, height * max(1.0 if narrow and columns > 1 else 0.62, min(1.0, inch / width))
-    with mpl.rc_context(_style()):
-        figure = Figure(figsize=(width, height), layout="constrained")
+    with mpl.rc_context(_RC):
+        figure = Figure(figsize=size or (4.0 * columns, 3.2 * rows), layout="constrained")
         FigureCanvasAgg(figure)
-        if (rows, columns) == shape:
-            return figure, figure.subplots(rows, columns, squeeze=squeeze, **kws)
-        axes = _flowed(figure.subplots(rows, columns, squeeze=False).ravel(), shape, shared)
-        return figure, axes.squeeze() if squeeze else axes
-
-
-def _flowed(panels: Any, shape: tuple[int, int], shared: Mapping[str, Any]) -> Any:
-    """Lay panels out anew as the array that was asked for, with what they share; the spare ones go."""
-    size = shape[0] * shape[1]
-    for spare in panels[size:]:
-        spare.remove()
-    axes = panels[:size].reshape(shape)
-    for which, how in shared.items():
-        groups = {"row": list(axes), "col": list(axes.T), True: [axes.ravel()], "all": [axes.ravel()]}.get(how, [])
-        for first, *others in groups:
-            for other in others:
-                getattr(other, which)(first)
-    return axes
+        return figure, figure.subplots(rows, columns, squeeze=squeeze, **kws)
 
 
 def map_figure(rows: int, columns: int, inch: float, *, key_rows: int = 1) -> tuple[Figure, Any, Any, Any]:
@@ -188,28 +111,6 @@ def draw_lines(
     return ax
 
 
-def handles_of(axes: Iterable[Axes]) -> dict[str, Any]:
-    """Return what is drawn in some panels by its name, for one legend: of two things with one name the first."""
-    named: dict[str, Any] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    return named
-
-
-def say_instead(ax: Axes, text: str) -> None:
-    """Say in words what curves, all at one place, would not show."""
-    ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes)
-    ax.set_axis_off()
-
-
-def not_run(told: str, profile: str) -> Figure:
-    """Return a figure that says that its trials are not among those of the profile, or of the parameters chosen."""
-    figure, ax = new_figure(size=(7.2, 1.2))
-    say_instead(ax, f"{told}\nnot run at {profile} with these parameters")
-    return figure
-
-
 def save_figure(
     figure: FigureBase,
     name: str,
@@ -246,48 +147,3 @@ def _with_steady_names(svg: str) -> str:
     written = re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', svg, re.DOTALL)
     names = {name: "p" + hashlib.sha256(path.encode()).hexdigest()[:10] for name, path in written}
     return re.sub(r'(?<=clipPath id=")\w+(?=")|(?<=url\(#)\w+(?=\))', lambda m: names.get(m[0], m[0]), svg)
-
-
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Return a function of a figure so that all it draws is in the house style, titles included."""
-
-    @wraps(draw)
-    def drawn(*args: Any, **kws: Any) -> Figure:
-        with mpl.rc_context(_style()):
-            return draw(*args, **kws)
-
-    return drawn
-
-
-def in_house_style(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
-    """Return the functions of a study's figures, each in the house style and readable at the width of a page.
-
-    A figure whose smallest type, 8 points, would have less than 7 on a page is drawn for print instead.
-    """
-
-    def readable(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-        @wraps(draw)
-        def drawn(*args: Any, **kws: Any) -> Figure:
-            figure = styled(draw)(*args, **kws)
-            if _PRINT.get() is None and figure.get_figwidth() > PAGE_INCH * 8 / 7:
-                with for_print(25.4 * PAGE_INCH):
-                    figure = fit_for_print(styled(draw)(*args, **kws))
-            return figure
-
-        return drawn
-
-    return {name: readable(draw) for name, draw in figures.items()}
-
-
-def at_page_width(figures: Mapping[str, Callable[..., Figure]]) -> dict[str, Callable[..., Figure]]:
-    """Return the functions of a study's figures, each drawn as wide as a page, in type of 7 points."""
-
-    def narrowed(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-        @wraps(draw)
-        def drawn(*args: Any, **kws: Any) -> Figure:
-            with for_print(25.4 * (_PRINT.get() or PAGE_INCH)):
-                return styled(draw)(*args, **kws)
-
-        return drawn
-
-    return {name: narrowed(draw) for name, draw in figures.items()}

@@ -5,7 +5,6 @@
   at its ends and at the most useful release below the limit, where the answer of the panel is ringed. Where two
   parameters of a method part, its releases have no order: no line joins them.
 - Where more than five methods meet in a panel, those off the frontier are grey.
-- A panel in which the risk does not tell releases apart, or that repeats another, is a sentence.
 - Anchors do not stretch an axis: one far away stands at the edge as a triangle, its value in its name.
 """
 
@@ -23,7 +22,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.text import Text
 
 from reident.base import ParameterError, check_choice, check_integer, check_real, check_text
 from reident.plotting._labels import place_labels
@@ -34,13 +32,11 @@ from reident.plotting._layout import (
     grid_of,
     lit_of,
     looks_of,
-    most_columns,
     panels_of,
     usual_columns,
 )
 from reident.plotting._panel import DARK, LETTER, PALE, draw_panel, set_axes, title_axes
-from reident.plotting._style import map_figure, print_width_cm, print_words
-from reident.plotting.fitting import fit_for_print, wrap
+from reident.plotting._style import map_figure
 from reident.rumap import ORIGINAL, check_frame, check_one_panel
 
 __all__ = ["plot_ru_map", "plot_ru_panels"]
@@ -143,14 +139,12 @@ def plot_ru_panels(
         check_one_panel(frame)
     panels = panels_of(frame, risk_limit, by_method=by_method)
     single = len(panels) == 1
-    usual_cm = print_width_cm() or (8.5 if single else 17.0)
+    usual_cm = 8.5 if single else 17.0
     width = check_real(usual_cm if width_cm is None else width_cm, "width_cm", low=4, high=100)
     heads = None if by_method else grid_of([panel.pair[0] for panel in panels])
     crowded = max(panel.releases["method"].nunique() for panel in panels) > MANY
     usual = len({head for _, head in heads}) if heads else usual_columns(len(panels), width, by_method, crowded)
     columns = min(check_integer(usual if columns is None else columns, "columns", low=1), len(panels))
-    if print_width_cm() is not None:  # what is asked for is asked for a page
-        columns = min(columns, most_columns(len(panels), width))
     if heads and columns != usual:
         heads = None
     looks = looks_of(frame, names)
@@ -160,13 +154,10 @@ def plot_ru_panels(
     figure, body, foot, axes = map_figure(rows, columns, inch, key_rows=-(-len(marks) // keyed_columns))
     chars = int((inch / columns - 0.5) / LETTER)
     shared = [len({panel.pair[k] for panel in panels}) == 1 and not single for k in (0, 1)]
-    wanted, said = [], []
+    wanted = []
     keyed = crowded and not (single or by_method)
     for k, (panel, ax) in enumerate(zip(panels, axes.flat, strict=False)):
         _head(ax, k, panels, heads, looks, columns, chars, shared)
-        if panel.said is not None:
-            said.append(_say(ax, panel.said, chars))
-            continue
         set_axes(ax, panel, risk_limit, inch=inch / columns - 0.5, edge=k % columns == columns - 1 or not by_method)
         lit = {panel.method} if panel.method is not None else lit_of(panel)
         values = "ends" if single or by_method else "crossing"
@@ -181,7 +172,7 @@ def plot_ru_panels(
         if shared[k]:
             side(panels[0].measured("risk" if k == 0 else "utility"), fontsize=7)
     if not (single or by_method):
-        shown = set().union(*(lit_of(panel) for panel in panels if panel.said is None)) if crowded else set(looks)
+        shown = set().union(*(lit_of(panel) for panel in panels)) if crowded else set(looks)
         _legend(
             body, frame, {name: look for name, look in looks.items() if name in shown}, inch, panels if crowded else ()
         )
@@ -189,9 +180,7 @@ def plot_ru_panels(
         figure.suptitle(textwrap.fill(title, int(inch / LETTER)), fontsize=7, x=0.01, ha="left")
     _legend_of_marks(foot, marks, keyed_columns)
     figure.draw_without_rendering()
-    if print_width_cm() is not None:
-        fit_for_print(figure, words=print_words())  # names are placed when nothing else will move
-    _make_room(figure, foot, list(axes.flat)[: len(panels)], said, rows)
+    _raise_panels(figure, list(axes.flat)[: len(panels)], rows)
     for ax, labels in wanted:
         place_labels(ax, labels, laid=True)
     return figure
@@ -227,40 +216,22 @@ def _head(
     head = column if heads else panel.pair[1] if by_use else "" if shared[0] else panel.pair[0]
     ax.set_title(textwrap.fill(f"({ascii_lowercase[k % 26]}) {head}", chars), fontsize=7, loc="left")
     row = f"{heads[k][0]}\n" if heads and k % columns == 0 else ""
-    if panel.said is not None:
-        ax.set_ylabel(row, fontsize=7)
-        return
     ax.set_ylabel(f"{row}risk{panel.ys.name}" if not shared[0] else row, fontsize=7)
     below = panels[k + columns :: columns]
-    if not shared[1] and not (below and below[0].said is None and below[0].pair[1] == panel.pair[1]):
+    if not shared[1] and not (below and below[0].pair[1] == panel.pair[1]):
         told = f"utility{panel.xs.name}" if by_use else panel.measured("utility")
         ax.set_xlabel(textwrap.fill(told, chars), fontsize=7)
 
 
-def _make_room(figure: Figure, foot: Any, axes: Sequence[Axes], said: Sequence[Text], rows: int) -> None:
-    """Fit sentences to their panels, and make a figure higher whose heads leave the panels too little of it."""
-    for text in said:
-        wrap(text, 0.94 * text.axes.get_window_extent().width)  # type: ignore[union-attr]
-    boxes = [ax.get_window_extent() for ax in axes]
-    least = max([0.5 * boxes[0].width, *(1.1 * text.get_window_extent().height for text in said)])
-    lacking = least - min(box.height for box in boxes)
-    if lacking > 0 and foot is not figure:
-        before = figure.get_figheight()
-        figure.set_figheight(before + rows * lacking / figure.dpi)
-        grid = foot._subplotspec.get_gridspec()
-        _, key = grid.get_height_ratios()
-        share = key / (1 + key) * before / figure.get_figheight()
-        grid.set_height_ratios([1 - share, share])
+def _raise_panels(figure: Figure, axes: Sequence[Axes], rows: int) -> None:
+    """Make a figure higher until each panel is at least half as high as wide."""
+    for _ in range(3):  # the key below grows with the figure
+        boxes = [ax.get_window_extent() for ax in axes]
+        lacking = 0.5 * boxes[0].width - min(box.height for box in boxes)
+        if lacking <= 0:
+            return
+        figure.set_figheight(figure.get_figheight() + rows * lacking / figure.dpi)
         figure.draw_without_rendering()
-
-
-def _say(ax: Axes, said: str, chars: int) -> Text:
-    ax.set(xticks=[], yticks=[], facecolor="0.97")
-    ax.spines[:].set_visible(False)
-    told = "\n".join(textwrap.fill(line, int(0.88 * chars)) for line in said.split("\n"))
-    text = ax.text(0.03, 0.95, told, transform=ax.transAxes, va="top", fontsize=7, color=DARK, linespacing=1.3)
-    text.set_in_layout(False)
-    return text
 
 
 def _legend(
@@ -285,7 +256,7 @@ def _legend(
 
 def _key(panels: Sequence[Panel], looks: Mapping[str, Look], limit: float | None) -> list[tuple[Any, str]]:
     """Return what the marks mean; only those that are drawn."""
-    drawn = pd.concat([panel.releases for panel in panels if panel.said is None] or [panels[0].releases])
+    drawn = pd.concat([panel.releases for panel in panels])
     rows: list[tuple[Any, str]] = []
     if any(looks[str(method)].joined for method in drawn["method"].unique()):
         rows.append(

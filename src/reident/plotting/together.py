@@ -13,7 +13,7 @@ from reident.base import DataError, check_real
 from reident.plotting._labels import Label, place_labels
 from reident.plotting._layout import looks_of, panels_of
 from reident.plotting._panel import DARK, set_axes, title_axes
-from reident.plotting._style import COLOURS, MARKERS, map_figure, print_width_cm
+from reident.plotting._style import COLOURS, MARKERS, map_figure
 from reident.rumap import NOTHING, ORIGINAL, check_frame, releases_of
 
 __all__ = ["plot_ru_together"]
@@ -54,7 +54,7 @@ def plot_ru_together(
         raise DataError(f"`frame` must have one analysis, got {len(set(frame['analysis']))}: risks share its axis")
     if risk_limit is not None:
         check_real(risk_limit, "risk_limit", low=0)
-    width = check_real(width_cm if width_cm is not None else print_width_cm() or 17.0, "width_cm", low=4, high=100)
+    width = check_real(width_cm if width_cm is not None else 17.0, "width_cm", low=4, high=100)
     attacks = list(dict.fromkeys(frame["attack"]))
     (panel,) = panels_of(frame.assign(attack="share of persons or claims"), risk_limit)
     looks, inch = looks_of(releases_of(frame).assign(attack=""), names), width / 2.54

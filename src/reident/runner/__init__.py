@@ -35,8 +35,7 @@ from reident.runner._execute import run_notebook
 from reident.runner._index import read_records, write_index
 from reident.runner._inputs import digest_beside
 from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
-from reident.runner.experiments import check_by_notebook, experiments, profile_parameters, trials_folder
-from reident.studies.catalogue import available_studies, select_studies
+from reident.runner.experiments import PROFILES, check_by_notebook, experiments, profile_parameters, trials_folder
 
 __all__ = [
     "NotebookRun",
@@ -53,9 +52,6 @@ __all__ = [
 
 #: Parameters that say where and how, not what: they do not make another run.
 _NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
-
-#: Minutes that the quick profiles of experiments take, for their order and the time left.
-_QUICK_MINUTES = {"kroll2015": 0.9, "abril2012": 1.5, "holohan2017": 1.4}
 
 
 @dataclass(frozen=True)
@@ -251,40 +247,38 @@ def keys_of(runs: Sequence[NotebookRun], out: str | Path) -> dict[str, str]:
 def study_runs(
     names: Sequence[str] = (), *, profile: str = "quick", jobs: int = 1, seed: int | None = None
 ) -> tuple[list[NotebookRun], int]:
-    """Return the runs that reproduce studies, and how many of them to execute at once.
+    """Return the runs that reproduce documents, and the number of them to execute at once.
 
-    `names` are studies, stems of documents, or notebooks; none means every study. Notebooks overlap up to `jobs`,
-    since most of a short run is starting up; the sweeps inside share what is left, and those of the long `full`
-    profile get all of it, so that no core waits for the last study.
+    `names` are experiments, stems of documents, or notebooks; none means every experiment. Notebooks overlap up to
+    `jobs`, since most of a short run is starting up; the sweeps inside share what is left, and those of the long `full`
+    profile get all of it.
+
+    Raises
+    ------
+    ParameterError
+        If a name is none of these, or the profile is unknown.
     """
-    check_choice(profile, "profile", ("smoke", "quick", "full"))
+    check_choice(profile, "profile", PROFILES)
     jobs = check_integer(jobs, "jobs", low=1)
-    if seed is not None:
-        seed = check_seed(seed)
-    others = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
-    of_studies = {study.notebook: study for study in available_studies()}
+    wanted: dict[str, Any] = {"jobs": jobs} | ({} if seed is None else {"seed": check_seed(seed)})
     known = experiments()
-    names_of = {path.stem: name for name, path in known.items()} | {name: one.name for name, one in of_studies.items()}
-    asked = [names_of.get(name, name) for name in names]
-    named = [name for name in known if not names or {name, name.partition("_")[0]} & {*asked}]
-    of_experiments = {*named, *(name.partition("_")[0] for name in named)}
-    plain = [name for name in asked if name in others]
-    rest = [name for name in asked if name not in plain and name not in of_experiments]
-    studies = select_studies(rest) if not names or rest else []
-    timed = [(name, known[name], _QUICK_MINUTES.get(name, 1.5)) for name in named]
-    timed += [(study.name, study.notebook_path, study.quick_minutes) for study in studies]
-    by_time = sorted(timed, key=lambda run: run[2])
-    chosen = [(name, others[name], 1.0) for name in plain]
-    chosen += by_time[:1] + by_time[:0:-1]  # figures soon, and no long study alone at the end
+    notebooks = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
+    experiment_of = {path.stem: name for name, path in known.items()}
+    stems = {name.partition("_")[0] for name in known}
+    chosen: dict[str, Path] = {} if names else dict(known)
+    for name in names:
+        check_choice(name, "stem", sorted({*known, *stems, *notebooks}))
+        if name in notebooks:
+            chosen[experiment_of.get(name, name)] = notebooks[name]
+        else:
+            chosen |= {one: path for one, path in known.items() if name in (one, one.partition("_")[0])}
     at_once = max(1, min(jobs, len(chosen)))
-    inside = jobs if profile == "full" else max(1, jobs // at_once)
-    wanted = {"profile": profile, "jobs": inside} | ({} if seed is None else {"seed": seed})
+    wanted["jobs"] = jobs if profile == "full" else max(1, jobs // at_once)
     runs = []
-    for name, notebook, minutes in chosen:
+    for name, notebook in chosen.items():
         defaults = notebook_defaults(notebook)
         own = profile_parameters(notebook, profile) if name in known else {}
-        parameters = own | {key: value for key, value in wanted.items() if key in defaults}
-        runs.append(NotebookRun(name, notebook, parameters, minutes=minutes))
+        runs.append(NotebookRun(name, notebook, own | {key: value for key, value in wanted.items() if key in defaults}))
     return runs, at_once
 
 
@@ -300,12 +294,12 @@ def reproduce(
     scheduler: str | None = None,
     progress: bool = True,
 ) -> list[dict[str, Any]]:
-    """Run the notebooks of studies and write the index page ``out/index.html``.
+    """Run the notebooks of documents and write the index page ``out/index.html``.
 
     Parameters
     ----------
     names : sequence of str
-        Studies, stems of documents, or notebooks; default: every study there is.
+        Experiments, stems of documents, or notebooks; default: every experiment.
     profile : str
         ``"smoke"``, ``"quick"`` or ``"full"``.
     jobs : int
@@ -313,7 +307,7 @@ def reproduce(
     out : path
         The output folder; earlier runs in it are kept and shown.
     seed : int, optional
-        Replaces the default seed of each study.
+        Replaces the default seed of each notebook.
     force, retry_failed, scheduler, progress
         As for `run_notebooks`.
 
@@ -324,7 +318,7 @@ def reproduce(
     """
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
-        raise DataError("there is no study to reproduce: no notebook of a study came with this installation")
+        raise DataError("no experiment is installed: no notebook came with this installation")
     for run in runs:
         if run.name in experiments():
             run.parameters["cache"] = trials_folder(out, run.name)

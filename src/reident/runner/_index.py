@@ -11,20 +11,15 @@ from reident.pages import write_page
 from reident.runner._attempts import RECORD, read_record
 from reident.runner._execute import NOTEBOOK, PAGE
 from reident.runner.experiments import citation_of, experiments
-from reident.studies.catalogue import STUDIES
 
-__all__ = ["read_records", "write_index"]
-
-
-#: What is said of several claims with a verdict.
-SAID = {"agrees": "agree", "differs": "differ"}
+__all__ = ["count_verdicts", "read_claims", "read_findings", "read_records", "write_index"]
 
 
 def read_records(out: str | Path) -> list[dict[str, Any]]:
-    """Return the records of the runs published in a folder: studies in their order, then the others by name."""
+    """Return the records of the runs published in a folder: experiments in their order, then the others by name."""
     read = (read_record(file) for file in Path(out).glob(f"*/{RECORD}"))
     records = [record for record in read if record is not None]  # a damaged one stands for nothing
-    order = {name: position for position, name in enumerate([*experiments(), *STUDIES])}
+    order = {name: position for position, name in enumerate(experiments())}
     return sorted(records, key=lambda record: (order.get(record["name"], len(order)), record["name"]))
 
 
@@ -46,14 +41,15 @@ def write_index(out: str | Path, *, title: str = "Reproduction", site: bool = Fa
     )
 
 
-def read_comparison(file: Path) -> pd.DataFrame | None:
-    """Return a study's comparison with print, None if the run made none."""
+def read_claims(folder: Path) -> pd.DataFrame | None:
+    """Return the claims of a run, None if it compared none."""
+    file = folder / "claims.csv"
     return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
 
 
-def counts(comparison: pd.DataFrame | None) -> dict[str, int]:
-    """Count the verdicts of a comparison."""
-    return {} if comparison is None else comparison["verdict"].value_counts(sort=False).to_dict()
+def count_verdicts(claims: pd.DataFrame | None) -> dict[str, int]:
+    """Count the verdicts of a table of claims."""
+    return {} if claims is None else claims["verdict"].value_counts(sort=False).to_dict()
 
 
 def failure(record: dict[str, Any]) -> str | None:
@@ -63,32 +59,35 @@ def failure(record: dict[str, Any]) -> str | None:
 
 
 def _shown(out: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page shows of a run."""
-    name, study = record["name"], STUDIES.get(record["name"])
-    comparison = read_comparison(out / name / "comparison.csv")
-    compared = read_comparison(out / name / "claims.csv")
-    files = ((PAGE, "the study as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))
+    """Return the parts of the page about one run."""
+    name = record["name"]
+    claims = read_claims(out / name)
+    files = ((PAGE, "the notebook as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))
     return {
         "name": name,
-        "title": study.title if study else record["title"],
-        "citation": study.document.citation if study else citation_of(name),
-        "profile": str(record["parameters"].get("profile", "")),
+        "title": record["title"],
+        "citation": citation_of(name),
         "parameters": ", ".join(f"{key} = {value!r}" for key, value in record["parameters"].items()),
         "seconds": record["seconds"],
         "error": failure(record),
-        "files": [(f"{name}/{file}", said) for file, said in files if (out / name / file).is_file()],
+        "files": [(f"{name}/{file}", label) for file, label in files if (out / name / file).is_file()],
         "figures": list(_figures(out, name)),
-        "verdicts": counts(compared if comparison is None else comparison),
-        "compared": [] if compared is None else compared.to_dict("records"),
-        "claims": [] if comparison is None else comparison.to_dict("records"),
+        "verdicts": count_verdicts(claims),
+        "claims": [] if claims is None else claims.to_dict("records"),
     }
+
+
+def read_findings(folder: Path) -> list[tuple[str, str]]:
+    """Return the names of the figures in a folder and their titles, in the order of the notebook."""
+    file = folder / "captions.csv"
+    captions = pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else pd.DataFrame()
+    return list(zip(captions["figure"], captions["title"], strict=True)) if len(captions) else []
 
 
 def _figures(out: Path, name: str) -> Any:
     folder = out / name / "figures"
     images = {file.stem: file for kind in ("svg", "png") for file in folder.glob(f"*.{kind}")}
-    captions = read_comparison(folder / "captions.csv")
-    titles = {} if captions is None else dict(zip(captions["figure"], captions["title"], strict=True))
+    titles = dict(read_findings(folder))
     for stem, file in sorted(images.items(), key=lambda item: _natural(item[0])):
         drawn = folder / f"{stem}.svg"
         source, link = (path.relative_to(out).as_posix() for path in (file, drawn if drawn.is_file() else file))

@@ -14,8 +14,6 @@ from typing import Any
 
 from reident.base import DataError, ParameterError, check_plain
 from reident.data._yaml import text_hint
-from reident.studies.catalogue import STUDIES
-from reident.studies.parameters import rules
 
 __all__ = ["check_parameters", "notebook_cells", "notebook_defaults", "notebook_title"]
 
@@ -126,7 +124,7 @@ def check_parameters(
     Raises
     ------
     ParameterError
-        If a parameter is unknown to the notebook, has another type, is not plain JSON, or breaks its study's rule.
+        If a parameter is unknown to the notebook, has another type, or is not plain JSON.
     DataError
         If the file is no notebook with one parameters cell.
     """
@@ -157,7 +155,6 @@ def check_parameters(
         kinds |= {int, float} if kinds & {int, float} else set()
         for one in value if kinds and type(None) not in kinds else ():
             _check_type(one, kinds, name, f"what its default {default!r} in {name_of_notebook} holds")
-    _check_study(notebook, defaults, parameters)
     return dict(parameters)
 
 
@@ -172,13 +169,3 @@ def _check_type(value: Any, kinds: set[type], name: str, of: str) -> None:
 
 def _hint(value: Any) -> str:
     return next(filter(None, map(text_hint, value if isinstance(value, list | tuple) else [value])), "")
-
-
-def _check_study(notebook: str | Path, defaults: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
-    """Refuse what the study of this notebook would refuse; a copy under the same name is held to the same rules."""
-    study = next((one for one in STUDIES.values() if one.notebook_path.stem == Path(notebook).stem), None)
-    if study is None or "profile" not in defaults:
-        return
-    profile = parameters.get("profile", defaults["profile"])
-    own = rules(study.plan(profile))
-    study.plan(profile, **{name: value for name, value in parameters.items() if name in own})

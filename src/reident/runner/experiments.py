@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from reident.base import DataError, check_choice
+from reident.base import DataError, ParameterError, check_choice
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
 from reident.data.papers import PAPERS
 from reident.runner._parameters import notebook_cells
 
 __all__ = [
+    "PRINT",
     "PROFILES",
     "check_by_notebook",
+    "check_print",
     "citation_of",
     "draw_again",
     "experiments",
@@ -27,8 +30,29 @@ __all__ = [
     "trials_folder",
 ]
 
+#: Inside an output folder or a site: figures for print, one folder an experiment.
+PRINT = "figures-for-print"
+
+_FORMATS = ("pdf", "svg", "png")
+
 #: Parameter files beside the notebooks; a notebook's own values are ``quick``.
 PROFILES = ("smoke", "quick", "full")
+
+
+def check_print(formats: Sequence[str], width: str) -> float:
+    """Return the width of figures in millimetres.
+
+    Raises
+    ------
+    ParameterError
+        If a format is unknown, or the width is not from 60mm to 400mm.
+    """
+    for file_format in formats:
+        check_choice(file_format, "format", _FORMATS)
+    millimetres = re.fullmatch(r"(\d+(?:\.\d+)?) ?mm", width)
+    if not millimetres or not 60 <= float(millimetres[1]) <= 400:
+        raise ParameterError(f"`width` must be millimetres from 60mm to 400mm, such as 85mm, got {width!r}")
+    return float(millimetres[1])
 
 
 def experiments() -> dict[str, Path]:
@@ -95,7 +119,7 @@ def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
 def figure_names(notebook: str | Path) -> list[str]:
     """Return the names of the figures that a notebook draws, in order."""
     sources = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "code"]
-    return re.findall(r'\.finish\(figure, "([^"]+)"', "\n".join(sources))
+    return re.findall(r'\.finish\(\s*figure,\s*"([^"]+)"', "\n".join(sources))
 
 
 def trials_folder(out: str | Path, name: str) -> str:

@@ -131,7 +131,10 @@ class Schema:
         if lat is None:
             return made if crs is None else replace(made, crs=check_crs(crs, "crs"))
         for word, place in (("lat", lat), ("lon", lon)):
-            check_choice(place, word, tuple(columns))
+            if place not in columns:
+                raise ParameterError(
+                    f"`{word}` must name a column of the file, got {place!r}: it has {list(columns)!r}"
+                )
         own = [] if self.places is None else [self.places["lat"], self.places["lon"]]
         columns |= {name: replace(columns[name], role="") for name in own if columns[name].role == "place"}
         columns |= {name: replace(columns[name], role="place", reason="stated") for name in (lat, str(lon))}
@@ -196,7 +199,7 @@ class Dataset:
     schema : Schema, optional
         Default: what `open_file` proposed for an opened file, else no roles.
     network : graph, optional
-        Relations between the records; node i is named as the index of `data`.
+        Relations between persons. Attacks on records use it where its nodes are the index of `data`.
     hierarchies : mapping of str to Hierarchy or to a form of one, optional
     public, register, earlier, control
         Public inputs of methods; a public list of the population; earlier releases of the same persons; records of the
@@ -305,11 +308,11 @@ class Dataset:
             columns |= {name: Column("place") for name in (LAT, LON)}
         return Schema(columns, places)
 
-    def _ordered(self, network: Network) -> Network:
-        """Return a network whose node i is record i."""
+    def _ordered(self, network: Network) -> Network | None:
+        """Return the network with node i as record i; None where its nodes are not the records."""
         place = self.labels.get_indexer(pd.Index(list(network.nodes)))
         if (place < 0).any() or len(self.labels) != network.n_nodes:
-            raise ParameterError("the nodes of `network` must be the labels of the original's records, one each")
+            return None
         return reordered(network, place)
 
     def part(self, rows: IntArray) -> Dataset:

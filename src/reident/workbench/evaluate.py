@@ -143,7 +143,16 @@ def evaluate(
     -------
     RiskReport
         What these attacks find. It bounds no other attack.
+
+    Raises
+    ------
+    ParameterError
+        If the release or the keys are no such thing, an attack is unknown, or no data set says what is known.
     """
+    if not isinstance(release, Release):
+        raise ParameterError(f"`release` must be a Release, got {type(release).__name__}")
+    if keys is not None and not isinstance(keys, Mapping):
+        raise ParameterError(f"`keys` must be a mapping of names to numbers, got {type(keys).__name__}")
     limit = check_real(limit, "limit", low=0, high=1)
     of_values = limit if limit_attribute is None else check_real(limit_attribute, "limit_attribute", low=0, high=1)
     check_seed(seed)

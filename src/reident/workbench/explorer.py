@@ -248,6 +248,7 @@ class Explorer:
             f"import reident as rd\n{load}\n"
             f"data = rd.Dataset(data{roles})\n"
             f"release = rd.protect(data, rd.Step({', '.join([repr(method), *options_said])}))\n"
+            'release.save("release")\n'
             f"verdict = rd.check(release, data, limit={self.limit.value:g}, tolerate={self.tolerate.value:g})\n"
             "print(verdict.sentence)"
         )

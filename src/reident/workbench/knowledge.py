@@ -92,6 +92,11 @@ def knowledge_price(
     -------
     KnowledgePrice
 
+    Raises
+    ------
+    ParameterError
+        If no data set says what is known, nothing of it is released, or the limit is no share.
+
     Notes
     -----
     Contributions are Shapley (1953) values of the game whose players are the columns: exact for up to 8 of them, else

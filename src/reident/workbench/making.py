@@ -75,7 +75,7 @@ class Step:
     settings: Mapping[str, Any]
     columns: list[str] | None = None
 
-    def __init__(self, method: str, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
+    def __init__(self, method: str, /, *, columns: str | Sequence[str] | None = None, **options: Any) -> None:
         entry = find(method, "anonymiser")
         object.__setattr__(self, "entry", entry)
         object.__setattr__(self, "settings", entry.check(options))
@@ -337,6 +337,11 @@ def _masked(table: pd.DataFrame, step: Step, roles: Roles, rng: Any) -> _Part:
     return masked, changed, made
 
 
+def classes_read(step: Step, rows: pd.DataFrame, columns: Sequence[str]) -> bool:
+    """Tell whether a step has columns to make classes of: numbers, for methods that average them."""
+    return "groups" not in step.entry.signature or any(is_numeric(rows[name]) for name in columns)
+
+
 def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Roles, rng: Any, label: Any) -> list[_Part]:
     """Treat gaps as a value of their own: a label among categories; where numbers lack, records are classed apart."""
     table = table.copy()
@@ -353,6 +358,9 @@ def _by_pattern(table: pd.DataFrame, gaps: pd.DataFrame, step: Step, roles: Role
     for pattern, rows in table.groupby([gaps[name] for name in numeric] or [np.zeros(len(table))], sort=False):
         absent = [name for name, gone in zip(numeric, pattern, strict=False) if gone is True or gone == np.True_]
         left = [name for name in roles.quasi if name not in absent]
+        if step.entry.classes and not classes_read(step, rows, left):  # nothing of these records is changed
+            parts.append((rows if len(rows) >= least else rows.iloc[:0], [], None))
+            continue
         if len(rows) < least or not left:
             parts.append((rows.iloc[:0], left, None))
             continue

@@ -274,7 +274,7 @@ def _protect_network(dataset: Dataset, pipeline: Pipeline, rng: Any) -> Release:
         "made_with": f"reident {reident.__version__}",
     }
     row_of: dict[Any, Any] = dict(zip(made.network.nodes, dataset.names.get_indexer(made.table.index), strict=True))
-    rows = {new: row_of[old] for old, new in renamed.mapping.items()}
+    rows: dict[Any, Any] = {new: row_of[old] for old, new in renamed.mapping.items()}
     index = np.array([rows[node] for node in renamed.network.nodes], dtype=np.int64)
     return Release(
         "network", pd.DataFrame(index=pd.Index(index)), entry.name, settings, made.n_original,

@@ -55,7 +55,7 @@ def prepare(
             f"`quasi` must not name {named[0]!r}: columns called {LAT} and {LON} hold places here; rename it in "
             "the file, or give its role place"
         )
-    if not (listed or dataset.has_places or dataset.network is not None):
+    if not (listed or dataset.has_places or dataset.named_network is not None):
         raise ParameterError(f"`quasi`, `lat` and `lon` or `network` must be given: {UNKNOWN}")
     secret, person = dataset.fewest, dataset.schema.single("person")
     first = secret[0] if secret else None
@@ -94,7 +94,7 @@ def prepare(
         )  # fmt: skip
         n_released = MOST_MAPPED if n_known is None and len(kept) > 2 * MOST_MAPPED else None
         plans["table"] = plan(described, chosen.get("table"), n_released=n_released, **sizes)
-    if dataset.network is not None:
+    if dataset.named_network is not None:
         plans["network"] = plan(
             microdata(dataset.named_network, quasi=(), kind="network"), chosen.get("network"), limit=limit
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 import reident
+import reident.base
 import reident.data.datasets
 from house.bad_inputs.inputs import (
     AREA,
@@ -25,8 +26,18 @@ from house.bad_inputs.inputs import (
 from reident import DataError, Dataset, ParameterError, Step
 from reident.methods.release import Release
 
+
+def draw_one(rng, *, x):
+    """Return one draw: the smallest trial of a sweep."""
+    return {"y": x + rng.normal()}
+
+
 # fmt: off
 GOOD = {
+    'check_parameters': dict(namespace={"x": 1, "__annotations__": {"x": int}}),
+    'claims': dict(stem="kroll2015"),
+    'compare': dict(frame=TABLE, claims=[]),
+    'sweep': dict(trial=draw_one, grid={"x": [1, 2]}, progress=False),
     'adult_with_height': dict(),
     'assess': dict(data=MANY, quasi="age"),
     'knowledge_price': dict(release=Release("table", MANY, "original", {}, len(MANY)), dataset=Dataset(MANY, quasi=["age", "sex"])),
@@ -57,6 +68,15 @@ GOOD = {
 
 # function, error, words of its message, what is changed
 BAD = [
+    ('check_parameters', ParameterError, "`x` must be a whole number, got 'a'", dict(namespace={"x": "a", "__annotations__": {"x": int}})),
+    ('check_parameters', ParameterError, "`y` has a rule but is no annotated name", dict(rules={"y": reident.base.Real(0, 1)})),
+    ('claims', ParameterError, "`stem` must be one of", dict(stem="kroll2014")),
+    ('compare', ParameterError, "`results` must name claims, got 'absent'", dict(results={"absent": 1})),
+    ('evaluate', ParameterError, "`release`", dict(release=3)),
+    ('open_dataset', DataError, "absent.csv", dict(path="absent.csv")),
+    ('sweep', ParameterError, "`repetitions` must be at least 1", dict(repetitions=0)),
+    ('sweep', ParameterError, "`z` is no parameter of the trial", dict(grid={"z": [1]})),
+    ('sweep', ParameterError, "`shared` must name parameters of the trial, got 'z'", dict(shared=["z"])),
     ('adult_with_height', ParameterError, '`rng` must be at least 0 when it is a number, got -1: a seed has no sign', dict(rng=-1)),
     ('adult_with_height', ParameterError, "`rng` must be a numpy Generator, a whole number or None, got 'x'", dict(rng="x")),
     ('assess', DataError, '`file` must name a file that exists', dict(data="absent.csv")),
@@ -150,7 +170,7 @@ BAD = [
     ('protect', ParameterError, "`quasi` must name columns of `original`, got ['absent']", dict(quasi="absent")),
     ('protect', ParameterError, "`sensitive` must name columns of `original`, got ['absent']", dict(sensitive="absent")),
     ('published', ParameterError, "`stem` must be one of 'kroll2015', 'kroll2016', 'abril2012', 'holohan2017', 'vanhoef2012',", dict(stem="kroll2014")),
-    ('published', ParameterError, "`table` must be one of ['claims', 'example2', 'table2', 'table3', 'table4', 'table5'] for kroll2015,", dict(table="table99")),
+    ('published', ParameterError, "`table` must be one of ['example2', 'table2', 'table3', 'table4', 'table5'] for kroll2015,", dict(table="table99")),
     ('published', ParameterError, "`stem` must be one of 'kroll2015', 'kroll2016', 'abril2012', 'holohan2017', 'vanhoef2012',", dict(stem=3)),
     ('risk_utility', DataError, '`data` must be a pandas DataFrame, got int', dict(data=3)),
     ('risk_utility', DataError, '`data` must be a pandas DataFrame, got str', dict(data="absent.csv")),

@@ -27,7 +27,7 @@ _SIZE, _LEFT, _QUEUE, _SEEN, _COLOUR, _REASON = range(6)
 
 
 @jit
-def min_width_order(rows):
+def degeneracy_order(rows):
     """Return the order for branch and bound: a vertex of least degree last, one of least degree without it before."""
     n = rows.shape[0]
     degrees = np.empty(n, dtype=np.int64)

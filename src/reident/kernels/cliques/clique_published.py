@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.cliques.bitset import ONE, ZERO, lowest_bit, popcount
 
@@ -45,7 +45,7 @@ def sort_by_degree(rows, words, members):
             v = members[i]
             for w in range(words):
                 missing[i] -= popcount(inside[w] & rows[v, w])
-    order = ranked(missing)
+    order = argsort(missing)
     before = np.empty(n, dtype=np.int32)
     for i in range(n):
         before[i] = members[i]

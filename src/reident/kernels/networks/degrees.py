@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 
 
@@ -133,7 +133,7 @@ def may_extend(indptr, indices, a):
             positive += 1
     if total % 2 == 1:
         return False
-    order = ranked(-a)[:positive]
+    order = argsort(-a)[:positive]
     outside = np.zeros(n, np.int64)
     inside = np.zeros(n, np.bool_)
     mark = np.full(n, -1, np.int64)

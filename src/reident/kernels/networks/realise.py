@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.networks.edgeset import contains, insert, new_set, remove
 from reident.kernels.networks.network import has_edge
@@ -122,7 +122,7 @@ def drop_edges(indptr, indices, excess):
     v = np.empty(total // 2 + 1, np.int32)
     m = 0
     done = np.zeros(n, np.bool_)
-    order = ranked(-left)
+    order = argsort(-left)
     for step in range(n):
         pivot = order[step]
         if excess[pivot] == 0:
@@ -142,7 +142,7 @@ def drop_edges(indptr, indices, excess):
                 partners[count] = indices[p]
                 weights[count] = -left[indices[p]]
                 count += 1
-        chosen = ranked(weights)
+        chosen = argsort(weights)
         for i in range(min(count, left[pivot])):
             other = partners[chosen[i]]
             left[other] -= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 
 
@@ -59,7 +59,7 @@ def densest(low, high, costs, left, right):
         begins[count], ends[count], cost[count] = max(low[b], left), min(high[b], right), costs[b]
         if begins[count] < ends[count]:
             count += 1
-    opening, closing = ranked(begins[:count]), ranked(ends[:count])
+    opening, closing = argsort(begins[:count]), argsort(ends[:count])
     best, held, length = left, 0, 0.0
     opened, closed, total = 0, 0, 0
     while opened < count:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import sort_few
 
@@ -53,7 +53,7 @@ def rivals(release, known, blocks):
                 squares[j, c] = gap * gap
                 sums[j] += squares[j, c]
         size = 0
-        for j in ranked(sums):
+        for j in argsort(sums):
             if j == i:
                 continue
             dominated = False

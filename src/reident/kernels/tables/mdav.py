@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 
 __all__ = ["mdav_clusters"]
@@ -120,7 +120,7 @@ def _tree(points):
             values = np.empty(count)
             for i in range(count):
                 values[i] = points[part[i], widest]
-            order = ranked(values)
+            order = argsort(values)
             for i in range(count):
                 members[start + i] = part[order[i]]
             half = count // 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 from reident.kernels.tables.choquet import choquet_one
 
@@ -74,7 +74,7 @@ def build_tree(points, split_weights):
             values = np.empty(last - first)
             for i in range(last - first):
                 values[i] = points[part[i], axis]
-            by_value = ranked(values)
+            by_value = argsort(values)
             for i in range(last - first):
                 order[first + i] = part[by_value[i]]
             middle = (first + last) // 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reident.kernels._loops import ranked
+from reident.kernels._argsort import argsort
 from reident.kernels._numba import jit
 
 #: A value nearer to 0 than this is 0: a cut through a row's zero leaves this much by rounding.
@@ -287,7 +287,7 @@ def where_to_cut(rows, owner, place):
             shares[count] = a / (a - b)
             weight[count] = weights[r]
             count += 1
-    order = ranked(shares[:count])
+    order = argsort(shares[:count])
     passed, half = 0.0, most / 2 - _ZERO
     for position in order:
         passed += weight[position]

@@ -146,6 +146,8 @@ def _compare(
             found.findings.append(Finding(str(column), problem, remedy))
         else:
             found.notes.append(f"{column}: released, and assumed unknown to intruders (role {role or 'none'}).")
+    if role == "quasi-identifier":  # its cells are evidence to attacks, whatever they hold
+        return
     at = rows[paired]
     if true.nunique() < 2 or dependence(_alone(true.iloc[at], features.seed), values[paired], learned=False):
         return

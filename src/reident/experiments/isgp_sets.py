@@ -1,0 +1,65 @@
+"""Trial of intersecting sets of grid points: what the sets alone give away, what a file adds, what a repair keeps.
+
+After the abstract of Schnell, Klingwort and Farrow (2021); see `reident.mask_by_grid_sets` for what is not known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import FloatArray
+from reident.experiments.released_maps import SCATTER_KM, errors_km, load_country, people
+from reident.location.grid_sets import SetDistances, mask_by_grid_sets, repair_grid_sets
+from reident.location.population_location import locate_by_population
+from reident.location.registration import registration_attack
+from reident.location.spherical_mds import fit_shape, gaps_km, procrustes
+from reident.places import spatial
+from reident.places.distances import great_circle_km, unit_vectors
+
+__all__ = ["trial"]
+
+
+def trial(
+    _: np.random.Generator, *, dataset: int, n: int, n_common: int, radius_km: float, spacing_km: float,
+    noise: float = 0.0, longest_km: float = 0.0,
+) -> dict[str, Any]:  # fmt: skip
+    """Attack one release of sets: by the sets alone, with the map of towns, and with a file; measure its uses."""
+    places, area = load_country("germany")
+    rng = np.random.default_rng([dataset, n, 23])
+    everybody = people(places, area, 2 * n - n_common, rng)
+    homes, known = everybody.iloc[:n], everybody.iloc[n - n_common :].rename(index="k{}".format)
+    sets = mask_by_grid_sets(homes, radius_km=radius_km, spacing_km=spacing_km, rng=rng)
+    made = sets.distances()
+    if longest_km:
+        made = repair_grid_sets(sets, noise=noise, longest_km=longest_km, rng=rng)
+    table = homes.drop(columns=["lat_deg", "lon_deg"])
+    towns = errors_km(
+        locate_by_population(made.distances_km, places, area, made.sd_km, scatter_km=SCATTER_KM).positions, homes
+    )
+    found = registration_attack(
+        (table, made.distances_km), known, quasi=list(table.columns), sd_km=made.sd_km, n_pairs=500, rng=rng
+    )
+    with_file, shape = errors_km(found.positions, homes), _shape_error_km(made, homes)
+    true = great_circle_km(homes["lat_deg"], homes["lon_deg"])
+    uses = spatial.distance_utilities(true, made.distances_km)
+    return {
+        "shape_median_km": float(np.median(shape)), "towns_median_km": float(np.median(towns)),
+        "file_median_km": float(np.median(with_file)), "file_p_value": found.p_value,
+        "within_5_km": float(max((towns <= 5).mean(), (with_file <= 5).mean())),
+        "pairs_that_meet": float(np.isfinite(made.sd_km)[np.triu_indices(n, 1)].mean()),
+        **{k: v for k, v in uses.items() if isinstance(v, float)},
+    }  # fmt: skip
+
+
+def _shape_error_km(made: SetDistances, homes: pd.DataFrame) -> FloatArray:
+    """Return how far the shape that the sets give lies from the homes after the best motion, km."""
+    true = unit_vectors(homes["lat_deg"], homes["lon_deg"])
+    x = fit_shape(made.distances_km, made.sd_km).x
+    weight = np.ones(len(x))
+    for _ in range(10):
+        gap = gaps_km(x @ procrustes(x, true, weight).T, true)
+        weight = 1 / (1 + (gap / max(float(np.median(gap)), 1e-9)) ** 2)
+    return gap

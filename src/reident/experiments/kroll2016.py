@@ -1,0 +1,239 @@
+"""Experiment of Kroll and Schnell (2016): release distances through a Lipschitz embedding, use them, attack them.
+
+The files are those of `kroll2016_files`; the number of a pair of files is a parameter, where the paper has one pair of
+each scenario. `trial` is one embedding and its attack, `utility_trial` what an embedding is good for, `city_trial` the
+paper's three pairs of cities.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident.base import FloatArray, SearchLimitWarning
+from reident.cliques.cliques import max_clique, max_cliques
+from reident.experiments.kroll2015 import labels
+from reident.experiments.kroll2016_files import CITY_PAIRS, SCENARIOS, Files, city_pairs, draw_files, reference_area
+from reident.places import spatial, uses
+from reident.places.areas import AreaSampler
+from reident.places.compatibility import compatibility_graph
+from reident.places.distances import great_circle_pairs_km, unit_vectors
+from reident.places.lipschitz_embedding import embed_distances
+from reident.places.tolerance_intervals import ToleranceIntervals, simulate_intervals
+
+__all__ = ["city_trial", "effective_size", "embed", "trial", "utility_trial"]
+
+# Nodes end a search, never the clock; before the first node the strong search's local search has run to its end.
+_NODES, _MAX_CLIQUES = 1_000, 2_000
+_BAND_KM, _N_CLUSTERS = 60.0, 10
+# Records of a cluster, share of cases in it and elsewhere, share of gaps, nearest records whose mean value is the
+# true slope of a place.
+_CLUSTER, _INSIDE, _OUTSIDE, _GAPS, _SMOOTH = 40, 0.6, 0.1, 0.2, 20
+
+
+def embed(files: Files, n_reference_sets: int, reference_set_size: int, rng: np.random.Generator) -> FloatArray:
+    """Return the custodian's distances through a new embedding, km."""
+    lat, lon = files.original["lat_deg"], files.original["lon_deg"]
+    shape = {"n_reference_sets": n_reference_sets, "reference_set_size": reference_set_size}
+    return embed_distances(lat, lon, **shape, area=files.area, rng=rng)
+
+
+@lru_cache(maxsize=3)
+def _intervals(
+    scenario: str, dataset: int, shape: tuple[int, int], alphas: tuple[float, ...], n_simulations: int,
+    options: tuple[tuple[str, Any], ...],
+) -> dict[float, ToleranceIntervals]:  # fmt: skip
+    """Return the intruder's tolerance intervals by alpha: simulated once for all repetitions of a setting."""
+    files = draw_files(scenario, dataset, **dict(options))
+    lat, lon = files.known["lat_deg"], files.known["lon_deg"]
+    place = SCENARIOS.index(scenario) if scenario in SCENARIOS else 2
+    simulated = simulate_intervals(
+        lat, lon, n_reference_sets=shape[0], reference_set_size=shape[1], area=files.area, alphas=alphas,
+        n_simulations=n_simulations, rng=np.random.default_rng([dataset, place, *shape]),
+    )  # fmt: skip
+    return dict(zip(alphas, simulated, strict=True))
+
+
+def effective_size(files: Files, reference_set_size: int, rng: np.random.Generator) -> float:
+    """Return how many places of a reference set are the nearest one of some record, the mean of 50 sets."""
+    sets = AreaSampler(files.area).draw_vectors((50, reference_set_size), rng)
+    records = unit_vectors(files.original["lat_deg"], files.original["lon_deg"])
+    return float(np.mean([np.unique((records @ places.T).argmax(axis=1)).size for places in sets]))
+
+
+def trial(
+    rng: np.random.Generator,
+    *,
+    n_reference_sets: int,
+    reference_set_size: int,
+    dataset: int,
+    alphas: list[float],
+    scenario: str = "england",
+    steps: int = 20_000_000,
+    n_simulations: int = 1_000,
+    n_records: int = 0,
+    n_common: int = 0,
+    prefix_length: int = 2,
+    area: str = "",
+    quasi: tuple[str, ...] = (),
+) -> list[dict[str, Any]]:
+    """Release one file through an embedding, attack it for each alpha, and compare the claimed matches with the truth.
+
+    Parameters
+    ----------
+    rng : Generator
+        Drives the embedding and the strong search.
+    n_reference_sets, reference_set_size : int
+        The paper's d and k.
+    dataset : int
+        Number of the pair of files.
+    alphas : list of float
+        Shares of the simulated distances that a tolerance interval holds; one row each.
+    scenario : str
+        "england", "germany", or own places as `draw_files` takes them.
+    steps : int
+        Limit of the paper's search.
+    n_simulations : int
+        Embeddings that the intruder simulates.
+    n_records, n_common, prefix_length, area, quasi
+        As for `draw_files`.
+
+    Returns
+    -------
+    list of dict
+        For each alpha precision, recall, size and completeness of the clique of the paper's search (``published_...``)
+        and of one that continues it with a local search (``strong_...``); smallest, mean and largest precision over the
+        largest cliques; the product graph; the coverage of the intervals; two measures of utility.
+    """
+    options = {"n_records": n_records, "n_common": n_common, "prefix_length": prefix_length, "area": area}
+    options["quasi"] = tuple(quasi)
+    files, shape = draw_files(scenario, dataset, **options), (n_reference_sets, reference_set_size)
+    known = _intervals(scenario, dataset, shape, tuple(alphas), n_simulations, tuple(options.items()))
+    released_km = embed(files, *shape, rng)
+    common = {
+        "nearest_neighbour": spatial.nearest_neighbour_agreement(files.original_km, released_km),
+        "clusters_ari": spatial.clustering_agreement(files.original_km, released_km, n_clusters=_N_CLUSTERS),
+        "effective_size": effective_size(files, reference_set_size, np.random.default_rng(dataset)),
+    }
+    seed = int(rng.integers(2**32))  # the same for each alpha, so that a further alpha changes no other row
+    return [
+        {"alpha": alpha, **_attack(files, released_km, known[alpha], steps, np.random.default_rng(seed)), **common}
+        for alpha in alphas
+    ]
+
+
+def _attack(
+    files: Files, released_km: FloatArray, known: ToleranceIntervals, steps: int, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Search one product graph as the paper did, and go on with a stronger search."""
+    words = [labels(file, files.quasi) if files.quasi else pd.Series("", file.index)
+             for file in (files.original, files.known)]  # fmt: skip
+    graph = compatibility_graph(words[0], released_km, words[1], files.known_km, intervals_km=(known.lo, known.hi))
+    names = [file.index[graph.pairs[:, side]] for side, file in enumerate((files.original, files.known))]
+    is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
+    with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # columns say so
+        published = max_clique(graph, search="published", node_limit=steps, time_limit_s=None, progress=False)
+        begin = published if len(published) else None
+        strong = max_cliques(
+            graph, limit=_MAX_CLIQUES, begin=begin, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
+        )
+    row: dict[str, Any] = {}
+    cliques = {"published": (published.vertices, published.is_optimal)}
+    cliques["strong"] = strong.cliques[rng.integers(len(strong))], strong.is_optimal
+    for search, (members, is_optimal) in cliques.items():
+        n_true = int(is_true[np.array(members, dtype=np.int64)].sum())
+        measures = {"precision": n_true / max(len(members), 1), "recall": n_true / max(len(files.truth), 1)}
+        measures |= {"n_links": len(members), "is_optimal": is_optimal}
+        row |= {f"{search}_{name}": value for name, value in measures.items()}
+    tied = is_true[np.array(strong.cliques, dtype=np.int64)].mean(axis=1) if strong.size else np.zeros(1)
+    row |= {"precision_min": tied.min(), "precision_mean": tied.mean(), "precision_max": tied.max()}
+    row |= {"n_max_cliques": len(strong), "n_candidates": graph.n_vertices, "density": graph.density}
+    return row | {"steps_taken": published.n_nodes, "coverage": known.coverage}
+
+
+def utility_trial(
+    rng: np.random.Generator,
+    *,
+    n_reference_sets: int,
+    reference_set_size: int,
+    dataset: int,
+    scenario: str = "england",
+    n_records: int = 0,
+    n_common: int = 0,
+    area: str = "",
+    quasi: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Embed the custodian's file and measure what figure 2 and the uses named by the paper need.
+
+    `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record. The
+    measures of `distance_utilities`. `pcnm_overlap`: share of the first ten spatial eigenvectors that is kept.
+    `imputation_error`: root mean square error of filled gaps, relative to that with true distances. `scan_overlap`:
+    Jaccard index of the most likely cluster with the true one, `gwr_slope_error`: root mean square error of local
+    slopes; both beside their values with true distances (``..._true``).
+    """
+    sizes = {"n_records": n_records, "n_common": n_common, "area": area, "quasi": tuple(quasi)}
+    files = draw_files(scenario, dataset, **sizes)
+    released_km = embed(files, n_reference_sets, reference_set_size, rng)
+    lat, lon = files.original["lat_deg"].to_numpy(), files.original["lon_deg"].to_numpy()
+    middle = (52.6, -1.5) if scenario == "england" else (lat.mean(), lon.mean())
+    centre = int(great_circle_pairs_km(lat, lon, *(np.full(lat.size, part) for part in middle)).argmin())
+    values = _smooth_values(files.original)
+    row = {
+        f"spearman_{name}": spatial.rank_correlation(files.original_km, released_km, record=record)
+        for name, record in (("centre", centre), ("border", int(lat.argmax())))
+    }
+    row |= spatial.distance_utilities(files.original_km, released_km, values=values, band_km=_BAND_KM)
+    (true_map, true_error, true_overlap, true_slopes), (vectors, error, overlap, slopes) = (
+        _named_uses(km, files.original_km, values, dataset) for km in (files.original_km, released_km)
+    )
+    return row | {
+        "pcnm_overlap": float(np.linalg.norm(true_map.T @ vectors) ** 2 / true_map.shape[1]),
+        "imputation_error": error / true_error,
+        "scan_overlap": overlap, "scan_overlap_true": true_overlap,
+        "gwr_slope_error": slopes, "gwr_slope_error_true": true_slopes,
+    }  # fmt: skip
+
+
+def _smooth_values(places: pd.DataFrame) -> FloatArray:
+    """Return an attribute with a spatial pattern and noise."""
+    lat, lon = places["lat_deg"].to_numpy(), places["lon_deg"].to_numpy()
+    noise = np.random.default_rng(7).normal(size=lat.size)
+    return np.asarray(np.sin(2.2 * lat) + np.cos(1.7 * lon) + 0.7 * noise)
+
+
+def _named_uses(
+    km: FloatArray, true_km: FloatArray, values: FloatArray, seed: int
+) -> tuple[FloatArray, float, float, float]:
+    """Return spatial eigenvectors, the error of filled gaps, the overlap of clusters, and the error of slopes."""
+    rng, n = np.random.default_rng([seed, 5]), len(km)
+    gaps = rng.permutation(n)[: int(_GAPS * n)]
+    inside = np.zeros(n, dtype=bool)
+    inside[np.argsort(true_km[rng.integers(n)], kind="stable")[: min(_CLUSTER, n // 4)]] = True
+    cases = rng.random(n) < np.where(inside, _INSIDE, _OUTSIDE)
+    slope = values[np.argsort(true_km, axis=1, kind="stable")[:, :_SMOOTH]].mean(axis=1)
+    x = rng.normal(size=n)
+    y = slope * x + 0.5 * rng.normal(size=n)
+    observed = values.copy()
+    observed[gaps] = np.nan
+    off = uses.impute_from_neighbours(km, observed)[gaps] - values[gaps]
+    members = uses.scan_cluster(km, cases).members
+    slopes = uses.local_slopes(km, x, y, neighbours=min(60, n - 1))
+    return (
+        uses.spatial_eigenvectors(km), float(np.sqrt(np.mean(off**2))),
+        float((members & inside).sum() / (members | inside).sum()), float(np.sqrt(np.mean((slopes - slope) ** 2))),
+    )  # fmt: skip
+
+
+def city_trial(
+    rng: np.random.Generator, *, n_reference_sets: int, reference_set_size: int, area: str = "united_kingdom"
+) -> dict[str, float]:
+    """Embed the paper's three pairs of cities and return their released distances, km."""
+    cities = city_pairs()
+    within = reference_area(area)
+    shape = {"n_reference_sets": n_reference_sets, "reference_set_size": reference_set_size}
+    released = embed_distances(cities["lat_deg"], cities["lon_deg"], **shape, area=within, rng=rng)
+    return {f"{name}_km": released[i, i + 1] for i, name in zip((0, 2, 4), CITY_PAIRS, strict=True)}

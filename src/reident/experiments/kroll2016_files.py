@@ -1,0 +1,142 @@
+"""Files of the experiment of Kroll and Schnell (2016): hospitals of England, persons of Germany, own places, and areas.
+
+Hospitals are drawn from the NHS Choices list of 2020, since the list of 847 behind the paper is no longer available;
+persons are drawn as in `kroll2015`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+from shapely import box, buffer, minimum_bounding_circle, minimum_bounding_radius, points, union_all
+from shapely.affinity import scale
+
+from reident.base import FloatArray, ParameterError, check_area
+from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
+from reident.data.simulate import overlapping_files
+from reident.experiments.kroll2015 import persons, pinned
+from reident.places.distances import great_circle_km
+
+__all__ = ["AREAS", "CITY_PAIRS", "SCENARIOS", "Files", "city_pairs", "draw_files", "hospitals", "reference_area"]
+
+SCENARIOS = ("england", "germany")
+#: Shapes around a country in which reference places may be drawn, besides the countries themselves.
+AREAS = ("bounding_box", "disc", "population")
+CITY_PAIRS = ("liverpool_manchester", "london_sheffield", "plymouth_newcastle")
+#: Shapes around Liverpool and Manchester, of about the same size: west, south, east, north in degrees.
+_BOXES = {"north_to_south": (-3.6, 50.0, -1.6, 57.0), "east_to_west": (-7.6, 52.9, 2.4, 54.0)}
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """Hold two overlapping files, the columns that both have, and the area in which reference places are drawn."""
+
+    original: pd.DataFrame
+    known: pd.DataFrame
+    truth: pd.DataFrame
+    quasi: list[str]
+    area: Any
+    original_km: FloatArray
+    known_km: FloatArray
+
+
+def hospitals(seed: int, prefix_length: int = 2) -> pd.DataFrame:
+    """Draw 847 hospitals, as many as the paper had, with the first characters of their trust's code and their place."""
+    listed = load_nhs_hospitals()
+    chosen = np.sort(np.random.default_rng([seed, 847]).choice(len(listed), 847, replace=False))
+    drawn = listed.loc[chosen, ["trust", "lat_deg", "lon_deg"]].reset_index(drop=True)
+    drawn.insert(0, "trust_prefix", drawn.pop("trust").str[:prefix_length])
+    return drawn
+
+
+@lru_cache(maxsize=24)
+def draw_files(
+    scenario: str,
+    dataset: int,
+    *,
+    n_records: int = 0,
+    n_common: int = 0,
+    prefix_length: int = 2,
+    area: str = "",
+    quasi: tuple[str, ...] = (),
+) -> Files:
+    """Draw a pair of files of a scenario: "england", "germany", or own places (a CSV file as `pinned` names it).
+
+    Without sizes the paper's: 400 hospitals in each file and 40 in both, 500 persons and 50; of own places a tenth of
+    each file is in both, and all are used.
+    """
+    rng = np.random.default_rng([dataset, SCENARIOS.index(scenario) if scenario in SCENARIOS else 2])
+    if scenario == "england":
+        people, size, named = hospitals(dataset, prefix_length), 400, ["trust_prefix"]
+    elif scenario == "germany":
+        people, size, named = persons(1000, rng), 500, ["sex", "age_class"]
+    else:
+        people, named = _read_places(scenario, quasi), list(quasi)
+        size = int(len(people) / 1.9)
+    size = n_records or size
+    drawn = overlapping_files(people, n_original=size, n_known=size, n_common=n_common or size // 10, rng=rng)
+    within = reference_area(area or scenario, scenario)
+    km = [great_circle_km(file["lat_deg"], file["lon_deg"]) for file in (drawn.original, drawn.known)]
+    return Files(drawn.original, drawn.known, drawn.truth, named, within, *km)
+
+
+def _read_places(pin: str, quasi: tuple[str, ...]) -> pd.DataFrame:
+    """Read own places: a CSV file with lat_deg, lon_deg and the quasi-identifiers."""
+    path = pin.partition("#")[0]
+    if pinned(path) != pin:
+        raise ParameterError(f"`places` has changed since the run began: {path}. Run the notebook again.")
+    read = pd.read_csv(path)
+    if missing := {"lat_deg", "lon_deg", *quasi} - {*read.columns}:
+        raise ParameterError(f"`places` must have a column `{min(missing)}`, got {', '.join(read.columns)}")
+    return read[[*quasi, "lat_deg", "lon_deg"]]
+
+
+@lru_cache(maxsize=16)
+def reference_area(area: str, country: str = "england") -> Any:
+    """Return where reference places are drawn: a country's outline, a shape around `country`, or a file's polygons.
+
+    Shapes: its bounding box; the smallest disc that holds it; discs around its places, as large as their population
+    (together a fiftieth of the box), so that places are drawn about by population; two boxes for the city pairs.
+    """
+    return check_area(_area(area, country))  # as the polygon that every release would make of it
+
+
+def _area(area: str, country: str) -> Any:
+    if area in _BOXES:
+        return box(*_BOXES[area])
+    if "#" in area:
+        path = area.partition("#")[0]
+        if pinned(path) != area:
+            raise ParameterError(f"`area` has changed since the run began: {path}. Run the notebook again.")
+        return gpd.read_file(path)
+    if area not in AREAS:
+        return load_boundary(area)
+    outline = load_boundary(country)
+    west, south, east, north = outline.total_bounds
+    if area == "bounding_box":
+        return box(west, south, east, north)
+    # One degree of longitude is shorter than one of latitude: shapes are round on the ground, not in degrees.
+    narrow = float(np.cos(np.radians((south + north) / 2)))
+    if area == "disc":
+        flat = scale(outline.union_all(), narrow, origin=(0, 0))
+        # A little larger, since a disc is a polygon of 256 sides here.
+        circle = minimum_bounding_circle(flat).centroid.buffer(1.001 * minimum_bounding_radius(flat), 64)
+        return scale(circle, 1 / narrow, origin=(0, 0))
+    places = load_places(country)
+    shares = places["population"] / places["population"].sum()
+    radius = np.sqrt(shares * (east - west) * narrow * (north - south) / 50 / np.pi)
+    discs = points(places["lon_deg"] * narrow, places["lat_deg"])
+    return scale(union_all(buffer(discs, radius)), 1 / narrow, origin=(0, 0))
+
+
+@lru_cache(maxsize=1)
+def city_pairs() -> pd.DataFrame:
+    """Return the six cities in the order of `CITY_PAIRS`: name, lat_deg, lon_deg of their centres."""
+    places = load_places("england").drop_duplicates("name").set_index("name")
+    names = ["Liverpool", "Manchester", "London", "Sheffield", "Plymouth", "Newcastle upon Tyne"]
+    return places.loc[names, ["lat_deg", "lon_deg"]].reset_index()

@@ -1,0 +1,160 @@
+"""Vanhoef (2012), sections 3.1.1 and 3.1.3: the number of known searches or ratings that name a person.
+
+The files of AOL and Netflix cannot be had: ratings and searches are simulated, so that directions alone are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from reident import Ratings, scoreboard_attack, simulate_ratings
+from reident.base import IntArray
+
+__all__ = ["DEFENCES", "SEARCH_DEFENCES", "netflix_trial", "renumbered", "search_trial"]
+
+#: Protections of ratings. The shares altered are those that two subscribers of Netflix reported.
+DEFENCES = (
+    "as they are",
+    "1 of 306 altered",
+    "5 of 229 altered",
+    "dates by month",
+    "dates by year",
+    "no dates",
+    "titles of few left out",
+    "no dates, titles of few left out",
+)
+#: A title is of few if fewer than this share of all users rated it.
+_FEW = 0.02
+
+#: Days for which a person keeps a number.
+_NEW_NUMBER = {"another number each year": 365, "another number each month": 30, "another number each day": 1}
+SEARCH_DEFENCES = ("one number a person", *_NEW_NUMBER, "terms of few left out")
+#: A term is of few if fewer than this share of all people searched for it.
+_RARE = 0.005
+
+_Known = tuple[int, float | None, float | None]
+_Histories = tuple[Ratings, IntArray, IntArray]
+
+
+@lru_cache(maxsize=1)
+def _simulated(n_users: int, n_items: int, n_ratings: int) -> _Histories:
+    """Return the ratings, and their places ordered by user with pointers."""
+    ratings = simulate_ratings(n_users, n_items, n_ratings, rng=2012)
+    by_user = np.argsort(ratings.users, kind="stable")
+    pointers = np.searchsorted(ratings.users[by_user], np.arange(n_users + 1))
+    return ratings, by_user, pointers
+
+
+def netflix_trial(
+    rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
+) -> dict[str, Any]:
+    """Release ratings under a defence of `DEFENCES` and attack users of whom `n_known` ratings are roughly known.
+
+    Stars are known up to one, days up to 14, and one rating in eight is false. `attacks` users are attacked.
+
+    Returns
+    -------
+    dict
+        Shares of attacked users that are named, and rightly; share of the ratings that the release keeps.
+    """
+    histories = _simulated(n_users, n_items, n_ratings)
+    ratings = histories[0]
+    released = _defended(ratings, defence, rng)
+    has_dates = not defence.startswith("no dates")
+
+    def known(items: IntArray, chosen: IntArray) -> list[_Known]:
+        stars = np.clip(ratings.stars[chosen] + rng.integers(-1, 2, len(chosen)), 1, 5)
+        days = ratings.days[chosen] + rng.integers(-14, 15, len(chosen))
+        return [
+            (int(item), float(value), float(day) if has_dates else None)
+            for item, value, day in zip(items, stars, days, strict=True)
+        ]
+
+    shares = _attacked(released, np.arange(ratings.n_users), histories, known, n_known, attacks, rng)
+    return {**shares, "kept": len(released.users) / len(ratings.users)}
+
+
+def search_trial(
+    rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
+) -> dict[str, Any]:
+    """Release search histories under a defence of `SEARCH_DEFENCES` and attack persons of whom some terms are known.
+
+    Days are unknown, and one term in eight is false. Parameters and result as of `netflix_trial`.
+    """
+    histories = _simulated(n_users, n_items, n_ratings)
+    searches = histories[0]
+    released, owners = searches, np.arange(searches.n_users)
+    if defence in _NEW_NUMBER:
+        released, owners = renumbered(searches, _NEW_NUMBER[defence])
+    elif defence.startswith("terms"):
+        released = _without_rare(searches, _RARE)
+
+    def known(items: IntArray, _: IntArray) -> list[_Known]:
+        return [(int(item), None, None) for item in items]
+
+    shares = _attacked(released, owners, histories, known, n_known, attacks, rng)
+    return {**shares, "kept": len(released.users) / len(searches.users)}
+
+
+def _attacked(
+    released: Ratings,
+    owners: IntArray,
+    histories: _Histories,
+    known: Callable[[IntArray, IntArray], list[_Known]],
+    n_known: int,
+    attacks: int,
+    rng: np.random.Generator,
+) -> dict[str, float]:
+    """Return the shares of persons that are named, and rightly; `owners` has the person behind each number."""
+    ratings, by_user, pointers = histories
+    enough = np.flatnonzero(np.diff(pointers) >= 20)
+    named, right = 0, 0
+    for user in rng.choice(enough, attacks):
+        chosen = rng.choice(by_user[pointers[user] : pointers[user + 1]], n_known, replace=False)
+        wrong = np.flatnonzero(rng.random(n_known) < 1 / 8)
+        chosen[wrong] = rng.integers(0, len(ratings.users), len(wrong))
+        items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
+        match = scoreboard_attack(released, known(items, chosen))
+        named += match.user is not None
+        right += match.user is not None and int(owners[match.user]) == int(user)
+    return {"named": named / attacks, "right": right / attacks}
+
+
+def renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
+    """Give each person another number every so many days; return the release and the person behind each number."""
+    periods = int(searches.days.max()) // days + 1
+    keys = searches.users.astype(np.int64) * periods + searches.days // days
+    numbers, users = np.unique(keys, return_inverse=True)
+    return replace(searches, users=users.astype(np.int32), n_users=len(numbers)), numbers // periods
+
+
+def _defended(ratings: Ratings, defence: str, rng: np.random.Generator) -> Ratings:
+    stars, days = ratings.stars, ratings.days
+    if defence.endswith("altered"):
+        share = 1 / 306 if defence.startswith("1 ") else 5 / 229
+        altered = rng.random(len(stars)) < share
+        return replace(
+            ratings,
+            stars=np.where(altered, rng.integers(1, 6, len(stars)), stars),
+            days=np.where(altered, rng.integers(0, 2191, len(days)), days),
+        )
+    if defence.startswith("dates by"):
+        width = 30 if defence.endswith("month") else 365
+        return replace(ratings, days=days // width * width + width // 2)
+    return _without_rare(ratings, _FEW) if defence.endswith("left out") else ratings
+
+
+def _without_rare(ratings: Ratings, share: float) -> Ratings:
+    """Leave out the items that fewer than a share of all users have."""
+    support = np.diff(ratings.indptr)
+    few = support < share * ratings.n_users
+    kept = np.repeat(~few, support)
+    indptr = np.concatenate([[0], np.cumsum(np.where(few, 0, support))])
+    return replace(
+        ratings, indptr=indptr, users=ratings.users[kept], stars=ratings.stars[kept], days=ratings.days[kept]
+    )

@@ -1,0 +1,267 @@
+"""Vanhoef (2012), chapters 5 and 6: trials of differentially private mechanisms.
+
+Noise is seeded: a simulation releases nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident import (
+    MedianMechanism,
+    PanPrivateDensity,
+    choice_probabilities,
+    discrete_laplace,
+    exponential_mechanism,
+    laplace_histogram,
+    privacy_loss_bound,
+    private_kmeans,
+    randomised_response,
+    simulation_laplace,
+)
+from reident.base import FloatArray, IntArray
+from reident.data.datasets import load_adult
+from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries.kmeans import nearest_centre
+from reident.queries.median_mechanism import small_databases
+from reident.queries.pan_private import density_error_bound
+
+# -- tests of the promise (5.2) --------------------------------------------------------------------------------------
+
+#: Candidates of the exponential mechanism: the loss of choosing one of them comes near epsilon where they are many.
+CANDIDATES = 8
+
+
+def loss_trial(rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int) -> dict[str, Any]:
+    """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below."""
+    with seeded_noise():
+        left, right, promised = _neighbouring_answers(mechanism, epsilon, n, rng)
+    return {"promised": promised, "shown": privacy_loss_bound(left, right, level=0.99)}
+
+
+def _neighbouring_answers(
+    mechanism: str, epsilon: float, n: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, float]:
+    if mechanism == "count":
+        return *_counts(1 / epsilon, n, rng), epsilon
+    if mechanism == "count, half the noise":
+        return *_counts(0.5 / epsilon, n, rng), epsilon
+    if mechanism == "randomised response":
+        made = [randomised_response(np.full(n, true), epsilon=epsilon, rng=rng).responses for true in (False, True)]
+        return made[0].to_numpy(np.float64), made[1].to_numpy(np.float64), epsilon
+    if mechanism == "exponential mechanism":
+        # One candidate's score falls by 1, all others rise by 1; the event is the choice of the first.
+        scores = np.arange(CANDIDATES) == 0
+        chosen = [
+            np.array([exponential_mechanism(range(CANDIDATES), values, epsilon=epsilon, rng=rng).position == 0
+                      for _ in range(n)], float)
+            for values in (scores.astype(float), 1.0 - scores)
+        ]  # fmt: skip
+        return chosen[0], chosen[1], epsilon
+    variant = "printed" if mechanism == "density as printed" else "corrected"
+    seen = [_intrusion(epsilon, variant, events, n, rng) for events in ([], [0])]
+    return seen[0], seen[1], 2 * epsilon
+
+
+def _counts(scale: float, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return whether noisy counts of 100 and 101 exceed 100, the event with the largest loss."""
+    one, other = ((true + discrete_laplace(scale, 1.0, n, rng=rng) > 100).astype(float) for true in (100, 101))
+    return one, other
+
+
+def _intrusion(epsilon: float, variant: str, events: list[int], n: int, rng: np.random.Generator) -> FloatArray:
+    """Return an item's bit between two batches of events, and whether the noisy count exceeds 0.
+
+    Counts on the same side of that line have the same ratio of probabilities: nothing is lost.
+    """
+    seen = np.empty(n)
+    for place in range(n):
+        density = PanPrivateDensity(1, epsilon=epsilon, variant=variant, rng=rng)
+        density.update(events)
+        bit = int(density.state().bits[0])
+        density.update(events)
+        seen[place] = 2 * bit + (round(density.result().value * epsilon / 4 + 0.5) > 0)
+    return seen
+
+
+# -- risk and utility of the mechanisms (5.5) ------------------------------------------------------------------------
+
+
+@cache
+def education() -> pd.Series:
+    """Return the education of the persons of Adult."""
+    return load_adult()["education"]
+
+
+def game_trial(
+    rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int = 2000, games: int = 2000
+) -> dict[str, Any]:
+    """Release the distribution of education of `n` persons; an intruder guesses one person's value among two.
+
+    The intruder knows all other values. `mechanism` is "histogram", "a query a category" or "randomised response";
+    `games` are the guesses.
+    """
+    people = education()
+    categories = sorted(people.unique())
+    sample = people.iloc[rng.choice(len(people), n, replace=False)]
+    truth = sample.value_counts(normalize=True).reindex(categories, fill_value=0.0)
+    m = len(categories)
+    with seeded_noise():
+        if mechanism == "randomised response":
+            estimate = randomised_response(sample, epsilon=epsilon, categories=categories, rng=rng).estimate()["share"]
+            risk = _guess_reports(epsilon, m, games, rng)
+        else:
+            # Replacing a person's value moves two counts by 1; as m separate queries each gets a share of epsilon.
+            each = epsilon if mechanism == "histogram" else 2 * epsilon / m
+            answer = laplace_histogram(sample, categories=categories, epsilon=each, adjacency="replace", rng=rng)
+            estimate = answer.counts / n
+            risk = _guess_counts(answer.scale, games, rng)
+    shares = estimate.clip(lower=0)
+    shares = shares / shares.sum() if shares.sum() > 0 else shares
+    return {
+        "guessed": risk,
+        "gain": max(0.0, 2 * risk - 1),
+        "bound": math.exp(epsilon) / (1 + math.exp(epsilon)),
+        "utility": 1 - 0.5 * float((shares - truth).abs().sum()),
+        "utility_nothing": 1 - 0.5 * float((1 / m - truth).abs().sum()),
+    }
+
+
+def _guess_counts(scale: float, games: int, rng: np.random.Generator) -> float:
+    """Return how often the likelier of two noisy counts is the one with the target."""
+    noise = discrete_laplace(scale, 1.0, 2 * games, rng=rng).reshape(2, games)
+    inside, outside = 1 + noise[0], noise[1]
+    evidence = np.abs(inside) - np.abs(inside - 1) + np.abs(outside - 1) - np.abs(outside)
+    return float((evidence > 0).mean() + 0.5 * (evidence == 0).mean())
+
+
+def _guess_reports(epsilon: float, m: int, games: int, rng: np.random.Generator) -> float:
+    """Return how often a report names the true one of two answers."""
+    reports = randomised_response(np.zeros(games, int), epsilon=epsilon, categories=list(range(m)), rng=rng).responses
+    return float((reports == 0).mean() + 0.5 * (reports > 1).mean())
+
+
+# -- k-means (5.6) and the median mechanism (5.7) --------------------------------------------------------------------
+
+KMEANS_VARIANTS: dict[str, dict[str, Any]] = {
+    "as printed: random start": {"start": "random", "empty": "keep"},
+    "spread start": {"empty": "keep"},
+    "spread start, empty clusters split": {},
+    "spread start, split, centred sums": {"centred": True},
+    "halving schedule": {"schedule": "halving", "n_iterations": 5},
+}
+
+
+def kmeans_trial(rng: np.random.Generator, *, variant: str, epsilon: float, n: int = 10_000) -> dict[str, Any]:
+    """Cluster `n` points of four blobs in the unit square by a variant of `KMEANS_VARIANTS`."""
+    middles = rng.uniform(0.15, 0.85, (4, 2))
+    points = np.clip(middles[rng.integers(0, 4, n)] + rng.normal(0, 0.06, (n, 2)), 0, 1)
+    with seeded_noise():
+        clusters = private_kmeans(points, 4, bounds=(0, 1), epsilon=epsilon, rng=rng, **KMEANS_VARIANTS[variant])
+    return {"inertia": clusters.inertia(points), "inertia_without_noise": _lloyd(points, middles)}
+
+
+def _lloyd(points: FloatArray, centres: FloatArray) -> float:
+    """Return the inertia of plain k-means started at the true middles."""
+    for _ in range(5):
+        labels = nearest_centre(points, centres)
+        centres = np.array([points[labels == j].mean(axis=0) if (labels == j).any() else centres[j] for j in range(4)])
+    return float(((points - centres[nearest_centre(points, centres)]) ** 2).sum(axis=1).mean())
+
+
+def median_trial(rng: np.random.Generator, *, epsilon: float = 5, n_queries: int = 200) -> dict[str, Any]:
+    """Answer random counts of a small table by the median mechanism and by Laplace noise at equal epsilon."""
+    data, unit = np.array([3, 0, 1, 2]), 300
+    queries = rng.integers(0, 2, (n_queries, 4))
+    with seeded_noise():
+        median = MedianMechanism(
+            data * unit, small_databases(4, 6), epsilon=epsilon, max_hard=10, tolerance=140, unit=unit, rng=rng
+        )
+        answers = [median.answer(query) for query in queries]
+        noise = discrete_laplace(n_queries / epsilon, 1.0, n_queries, rng=rng)
+    return {
+        "hard_share": float(np.mean([answer.is_hard for answer in answers])),
+        "error": float(np.abs([answer.value for answer in answers] - queries @ (data * unit)).mean()),
+        "laplace_error": float(np.abs(noise).mean()),
+    }
+
+
+# -- the exponential mechanism (6.1) ---------------------------------------------------------------------------------
+
+
+@cache
+def hyperplane_points(n: int = 60) -> pd.DataFrame:
+    """Return points drawn after the description of figure 6.1.
+
+    The vertical axis separates the labels exactly, but all points lie close to it, so that turning it costs many;
+    the horizontal axis errs on a few points, and may be turned a little at no cost.
+    """
+    rng = np.random.default_rng(61)
+    side = np.repeat([1, -1], n // 2)
+    points = pd.DataFrame({"x": side * rng.uniform(0.02, 0.25, n), "y": side * rng.uniform(0.4, 2.0, n)})
+    wrong = np.concatenate([np.arange(0, n // 2, n // 6)[:2], [n - 1, n - 2]])
+    points.loc[wrong, "y"] *= -1
+    return points.assign(label=np.where(side > 0, "A", "B"))
+
+
+@cache
+def hyperplane_scores(n_candidates: int = 720) -> tuple[FloatArray, IntArray]:
+    """Return the normal vectors' angles, rad, and how many points each classifies correctly."""
+    points = hyperplane_points()
+    angles = np.arange(n_candidates) * 2 * np.pi / n_candidates
+    normals = np.stack([np.cos(angles), np.sin(angles)])
+    above = points[["x", "y"]].to_numpy() @ normals >= 0
+    return angles, (above == (points["label"] == "A").to_numpy()[:, None]).sum(axis=0)
+
+
+def hyperplane_trial(rng: np.random.Generator, *, method: str, epsilon: float) -> dict[str, Any]:
+    """Choose a hyperplane by the exponential mechanism, or add noise to the coordinates of the best one.
+
+    `method` is "exponential mechanism", "exponential mechanism, monotone score" or "noise on coordinates".
+    """
+    points = hyperplane_points()
+    angles, scores = hyperplane_scores()
+    best = float(scores.max() / len(points))
+    if method == "noise on coordinates":
+        angle = angles[scores.argmax()]
+        # One record can turn the best unit vector into any other: the L1 sensitivity is 2 sqrt(2).
+        noisy = np.array([np.cos(angle), np.sin(angle)]) + simulation_laplace(2 * math.sqrt(2) / epsilon, 2, rng=rng)
+        above = points[["x", "y"]].to_numpy() @ noisy >= 0
+        return {
+            "accuracy": float((above == (points["label"] == "A").to_numpy()).mean()),
+            "expected": math.nan,
+            "best": best,
+        }
+    monotone = method.endswith("monotone score")
+    with seeded_noise():
+        choice = exponential_mechanism(angles.tolist(), scores, epsilon=epsilon, monotone=monotone, rng=rng)
+    expected = choice_probabilities(scores, epsilon=epsilon, monotone=monotone) @ scores / len(points)
+    return {"accuracy": float(scores[choice.position] / len(points)), "expected": float(expected), "best": best}
+
+
+# -- pan-private density (6.2) ---------------------------------------------------------------------------------------
+
+
+def density_trial(
+    rng: np.random.Generator, *, universe: int, epsilon: float, density: float = 0.3, variant: str = "corrected"
+) -> dict[str, Any]:
+    """Estimate the density of a stream over a universe of this size."""
+    present = rng.permutation(universe)[: round(density * universe)]
+    with seeded_noise():
+        counter = PanPrivateDensity(universe, epsilon=epsilon, variant=variant, rng=rng)
+    counter.update(rng.choice(present, 3 * universe) if present.size else present)
+    counter.update(present)
+    answer = counter.result()
+    error = abs(answer.value - present.size / universe)
+    # Claim 6.4, which forgets the Laplace noise, at the failure probability .05.
+    claimed = math.sqrt(8 * math.log(2 / 0.05) / universe) / epsilon
+    bound = density_error_bound(universe, epsilon=epsilon, variant=variant)
+    return {
+        "estimate": answer.value, "error": error, "bound": bound, "within_bound": bool(error <= bound),
+        "claimed_bound": claimed, "within_claim": bool(error <= claimed),
+    }  # fmt: skip

@@ -1,0 +1,19 @@
+"""Noise of simulations: seeded on purpose, so that a run repeats."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reident.base import PrivacyWarning
+
+__all__ = ["seeded_noise"]
+
+
+@contextmanager
+def seeded_noise() -> Iterator[None]:
+    """Silence the warning about repeatable noise: a simulation releases nothing."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*noise that can be repeated", category=PrivacyWarning)
+        yield

@@ -1,0 +1,87 @@
+"""Vanhoef (2012), section 3.2: older defences of query systems, and why each fails."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident import (
+    MaxAuditor,
+    auditing_attack,
+    averaging_attack,
+    laplace_count,
+    query_set_attack,
+    randomised_response,
+    sampling_exposure,
+)
+from reident.data.datasets import load_adult
+from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.queries.randomised_response import response_variance
+
+__all__ = ["auditing_trial", "averaging_trial", "query_set_trial", "response_trial", "sampling_trial"]
+
+#: Columns by which the intruder knows a person.
+KNOWN = ("age", "education", "marital-status", "occupation", "race", "sex", "native-country")
+
+
+@cache
+def _people() -> pd.DataFrame:
+    return load_adult()
+
+
+def query_set_trial(rng: np.random.Generator, *, n: int = 2000, min_set_size: int = 1000) -> dict[str, Any]:
+    """Learn the income of a random person of `n` from queries over at least `min_set_size`."""
+    people = _people().iloc[:n]
+    target = int(rng.integers(n))
+    attack = query_set_attack(people, target, lambda row: row["income"] == ">50K", min_set_size=min_set_size)
+    truth = int(people["income"].iloc[target] == ">50K")
+    return {"is_learned": attack.learned == truth, "smallest_set": int(attack.queries["n_in_set"].min())}
+
+
+def auditing_trial(rng: np.random.Generator, *, group_size: int, n_records: int = 600) -> dict[str, Any]:
+    """Ask an auditor for maxima of groups; it refuses if the answer would disclose a value, and so discloses it."""
+    auditor = MaxAuditor(rng.permutation(n_records).astype(float))
+    attack = auditing_attack(auditor, group_size=group_size, rng=rng)
+    return {"learned_share": len(attack.learned) / (n_records // group_size), "expected_share": 1 / group_size}
+
+
+def sampling_trial(rng: np.random.Generator, *, rate: float) -> dict[str, Any]:
+    """Publish a random sample of Adult and count the sampled persons who are unique in the whole table."""
+    exposure = sampling_exposure(_people(), quasi=list(KNOWN), rate=rate, rng=rng)
+    return {"unique_share": exposure.unique_in_table, "exposed_share": exposure.exposed_share}
+
+
+def averaging_trial(
+    rng: np.random.Generator, *, truth: int = 100, epsilon: float = 0.1, n_answers: int = 1000
+) -> list[dict[str, Any]]:
+    """Repeat a query whose answers have independent noise, and average; a row for each of 30 numbers of answers."""
+    with seeded_noise():
+        averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
+    shown = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
+    return [
+        {
+            "n": int(n),
+            "estimate": float(averaged.estimates[n - 1]),
+            "off": float(abs(averaged.estimates[n - 1] - truth)),
+        }
+        for n in shown
+    ]
+
+
+def response_trial(
+    rng: np.random.Generator, *, truth_probability: float, n: int = 1000, share: float = 0.3
+) -> dict[str, Any]:
+    """Randomise `n` yes-or-no answers, `share` of them yes, and estimate the share."""
+    truth = np.arange(n) < round(share * n)
+    with seeded_noise():
+        response = randomised_response(truth, truth_probability=truth_probability, rng=rng)
+    row = response.estimate().loc[True]
+    formula = response_variance(truth.mean(), n, truth_probability, 2)
+    return {
+        "epsilon": response.epsilon, "estimate": row["share"], "error": row["share"] - truth.mean(),
+        "z": (row["share"] - truth.mean()) / np.sqrt(formula), "variance": row["variance"],
+        "variance_formula": formula, "covered": bool(row["low"] <= truth.mean() <= row["high"]),
+    }  # fmt: skip

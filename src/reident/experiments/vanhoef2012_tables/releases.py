@@ -1,0 +1,258 @@
+"""Vanhoef (2012), sections 1.6, 3.4 and 5.4: the same persons in several anonymised tables, and noisy histograms.
+
+The thesis attacks UCI Adult and describes its results in words. `intersection_trial` anonymises overlapping samples on
+their own and intersects them; `argument_trial` plays the same game against tables and against histograms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reident import discrete_laplace, intersection_course, k_anonymise
+from reident.base import FloatArray, IntArray, ParameterError
+from reident.data.datasets import load_adult
+from reident.experiments.kroll2015 import pinned
+from reident.experiments.vanhoef2012_tables.noise import seeded_noise
+from reident.tables.labels import LabelReader
+
+__all__ = [
+    "ATTRIBUTES", "CERTAIN_NATS", "DOMAINS", "HISTOGRAMS", "METHODS", "QUASI", "argument_trial", "entropy_bits",
+    "intersection_trial", "load_people", "overlapping_samples", "with_domain",
+]  # fmt: skip
+
+#: Columns of Adult that the intruder knows, and sensitive attributes of very different entropy.
+QUASI = ("age", "marital-status", "race", "sex", "native-country")
+ATTRIBUTES = ("income", "workclass", "relationship", "education", "occupation")
+
+#: Sensitive attributes that differ in the number of their values alone: occupations merged into groups of nearly equal
+#: mass, and an attribute that is drawn evenly.
+DOMAINS = [f"{kind} {size}" for kind in ("occupation in", "uniform of") for size in (2, 4, 7, 14)]
+
+#: From this probability on the intruder is sure; gains beyond so many nats count as certainty.
+SURE, CERTAIN_NATS = 0.95, 12.0
+
+HISTOGRAMS = "Laplace histograms"
+#: Kinds of tables, by their criteria of `k_anonymise`.
+METHODS: dict[str, dict[str, Any]] = {"k-anonymity": {}, "with l-diversity": {"ell": 4}, "with t-closeness": {"t": 0.4}}
+
+
+@lru_cache(maxsize=4)
+def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES)) -> pd.DataFrame:
+    """Return these columns of Adult, or of an own CSV file named as `pinned` does, without incomplete records."""
+    if not table:
+        return load_adult()[list(columns)]
+    path, _, digest = table.partition("#")
+    if digest and pinned(path) != table:
+        raise ParameterError(f"`table` has changed since the run began: {path}. Run the notebook again.")
+    people = pd.read_csv(Path(path))
+    if missing := [name for name in columns if name not in people]:
+        raise ParameterError(f"`table` must have a column {missing[0]!r}, got {', '.join(people)}")
+    return people[list(columns)].dropna().reset_index(drop=True)
+
+
+def entropy_bits(column: pd.Series) -> float:
+    """Return the Shannon entropy of an attribute, bits."""
+    shares = column.value_counts(normalize=True).to_numpy()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the persons with the attribute `name` of `DOMAINS` added; another name adds nothing."""
+    if name not in DOMAINS:
+        return people
+    size = int(name.rsplit(" ", 1)[1])
+    if name.startswith("uniform"):
+        return people.assign(**{name: rng.integers(size, size=len(people))})
+    mass = [0] * size
+    group = {}
+    for value, count in people["occupation"].value_counts().items():
+        group[value] = int(np.argmin(mass))
+        mass[group[value]] += count
+    return people.assign(**{name: people["occupation"].map(group)})
+
+
+def overlapping_samples(
+    people: pd.DataFrame, rng: np.random.Generator, *, releases: int, n_common: int, n_own: int
+) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    """Draw the persons who are in all releases, and for each release them and `n_own` others."""
+    if n_common + n_own > len(people):
+        raise ParameterError(
+            f"`n_common` and `n_own` must sum to at most {len(people)}, the records, got {n_common} and {n_own}"
+        )
+    order = rng.permutation(len(people))
+    common, rest = people.iloc[order[:n_common]], order[n_common:]
+    others = [rng.choice(rest, n_own, replace=False) for _ in range(releases)]
+    return common, [pd.concat([common, people.iloc[own]]) for own in others]
+
+
+def intersection_trial(
+    rng: np.random.Generator,
+    *,
+    criterion: str,
+    k: int,
+    strength: float,
+    sensitive: str = "occupation",
+    shuffled: bool = False,
+    releases: int = 5,
+    n_common: int = 1200,
+    n_own: int = 1200,
+    table: str = "",
+    quasi: Sequence[str] = QUASI,
+) -> list[dict[str, Any]]:
+    """Anonymise overlapping samples independently and attack the persons who are in all of them.
+
+    Parameters
+    ----------
+    rng : Generator
+        Drives the samples.
+    criterion : {"k", "l", "t", "none"}
+        k-anonymity alone, with l-diversity, with t-closeness, or the samples unchanged.
+    k, strength
+        k; the value of l or t, or k again.
+    sensitive : str
+        The attribute that the intruder looks for, a column or one of `DOMAINS`.
+    shuffled : bool
+        Permute the attribute over all records, so that only its distribution remains.
+    releases, n_common, n_own
+        Number of releases; persons in all of them, and others in each.
+    table, quasi
+        An own file in place of Adult, and the columns that the intruder knows.
+
+    Returns
+    -------
+    list of dict
+        A row for each number of releases: shares of persons with one value left (`perfect`) or few (`partial`), both
+        true; mean confidence in the true value; share of right guesses; utility.
+    """
+    known = list(quasi)
+    columns = (*known, sensitive) if table else (*QUASI, *ATTRIBUTES)
+    people = with_domain(load_people(table, columns), sensitive, rng)
+    if shuffled:
+        people = people.assign(**{sensitive: rng.permutation(people[sensitive].to_numpy())})
+    common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
+    rule = {"l": "ell", "t": "t"}.get(criterion)
+    extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
+    made: list[Any] = samples
+    utility = 1.0
+    if criterion != "none":
+        made = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
+        utility = 1 - float(np.mean([release.losses["ncp"] for release in made]))
+    course = intersection_course(made, common[known], quasi=known, sensitive=sensitive)
+    rows = []
+    for n_releases, attack in enumerate(course, 1):
+        quality = attack.assess(common[sensitive])
+        rows.append({
+            "n_releases": n_releases, "utility": utility, "entropy_bits": entropy_bits(people[sensitive]),
+            "perfect": quality.perfect_correct, "partial": quality.partial_correct, "confidence": quality.confidence,
+            "guessed": quality.guessed, "contradicted": quality.contradicted, "baseline": quality.baseline,
+        })  # fmt: skip
+    return rows
+
+
+# -- tables or histograms (1.6, 5.4) ---------------------------------------------------------------------------------
+
+
+def argument_trial(
+    rng: np.random.Generator,
+    *,
+    method: str,
+    strength: float,
+    sensitive: str = "occupation",
+    releases: int = 5,
+    n_common: int = 1200,
+    n_own: int = 1200,
+    table: str = "",
+    quasi: Sequence[str] = QUASI,
+) -> list[dict[str, Any]]:
+    """Release the same persons several times and measure the analyst's error and the intruder's gain.
+
+    Of tables the intruder knows the quasi-identifiers of the persons in all of them; of histograms, one a column, all
+    other records. `method` is one of `METHODS` or `HISTOGRAMS`; `strength` is k, or epsilon of each release. The other
+    parameters are those of `intersection_trial`.
+
+    Returns
+    -------
+    list of dict
+        A row for each number of releases: `utility`, 1 less the mean total variation error of the marginals; share of
+        persons guessed rightly (`right`) and surely so (`named`); the log odds gained for the true value, of the
+        twentieth of the persons who lose most (`gain`) and at most (`most`), nats.
+    """
+    known = list(quasi)
+    columns = tuple(dict.fromkeys([*known, sensitive])) if table else (*QUASI, *ATTRIBUTES)
+    people = load_people(table, columns)
+    common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
+    values = sorted(people[sensitive].unique())
+    truth = pd.Index(values).get_indexer(common[sensitive])
+    prior = people[sensitive].value_counts(normalize=True).reindex(values).to_numpy()
+    if method == HISTOGRAMS:
+        errors, courses = histogram_course(samples, truth, prior, strength, rng)
+    else:
+        criteria = METHODS[method] | ({"sensitive": sensitive} if METHODS[method] else {})
+        made = [k_anonymise(one, known, k=int(strength), method="mondrian", **criteria) for one in samples]
+        errors = [table_error(release.table, sample) for release, sample in zip(made, samples, strict=True)]
+        courses = []
+        for attack in intersection_course(made, common[known], quasi=known, sensitive=sensitive):
+            posterior = np.zeros((len(common), len(values)))
+            posterior[:, pd.Index(values).get_indexer(pd.Index(attack.values))] = attack.probabilities
+            courses.append(posterior)
+    utility = 1 - float(np.mean(errors))
+    return [
+        {"n_releases": n, "utility": utility, **intruder(posterior, truth, prior)}
+        for n, posterior in enumerate(courses, 1)
+    ]
+
+
+def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> dict[str, float]:
+    """Return how often the likeliest value is true, how often surely, and the gain in log odds of the true value."""
+    held = posterior[np.arange(len(truth)), truth]
+    with np.errstate(divide="ignore"):
+        gain = np.log(held) - np.log1p(-np.minimum(held, 1)) - np.log(prior[truth] / (1 - prior[truth]))
+    return {
+        "right": float((posterior.argmax(axis=1) == truth).mean()),
+        "named": float((held >= SURE).mean()),
+        "gain": float(np.quantile(np.minimum(gain, CERTAIN_NATS), 0.95, method="lower")),
+        "most": float(np.minimum(gain, CERTAIN_NATS).max()),
+    }
+
+
+def table_error(table: pd.DataFrame, sample: pd.DataFrame) -> float:
+    """Return the mean total variation error of the marginals, a label spread evenly over the values it covers."""
+    errors = []
+    for column in sample:
+        shares = sample[column].value_counts(normalize=True)
+        labels = table[column].astype(str).value_counts(normalize=True)
+        cover = LabelReader(shares.index, labels.index).cover().astype(np.float64)
+        spread = cover / np.maximum(cover.sum(axis=0), 1)
+        errors.append(0.5 * np.abs(spread @ labels.to_numpy() - shares.to_numpy()).sum())
+    return float(np.mean(errors))
+
+
+def histogram_course(
+    samples: list[pd.DataFrame], truth: IntArray, prior: FloatArray, epsilon: float, rng: np.random.Generator
+) -> tuple[list[float], list[FloatArray]]:
+    """Answer a histogram a column, each for an equal part of epsilon; another person changes two counts of each."""
+    scale = 2 * samples[0].shape[1] / epsilon
+    errors, courses = [], []
+    weight = np.tile(np.log(prior), (len(truth), 1))
+    with seeded_noise():
+        for sample in samples:
+            errors.append(float(np.mean([_noisy_error(sample[column], scale, rng) for column in sample])))
+            # All other records are known: each count less these is noise, and 1 more where the target is.
+            left = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
+            left[np.arange(len(truth)), truth] += 1
+            weight = weight + (np.abs(left) - np.abs(left - 1)) / scale
+            posterior = np.exp(weight - weight.max(axis=1, keepdims=True))
+            courses.append(posterior / posterior.sum(axis=1, keepdims=True))
+    return errors, courses
+
+
+def _noisy_error(column: pd.Series, scale: float, rng: np.random.Generator) -> float:
+    counts = column.value_counts().to_numpy()
+    noisy = np.maximum(counts + discrete_laplace(scale, 1.0, len(counts), rng=rng), 0)
+    return float(0.5 * np.abs(noisy / max(noisy.sum(), 1) - counts / counts.sum()).sum())

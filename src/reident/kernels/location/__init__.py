@@ -1,0 +1,1 @@
+"""Kernels that locate the records of released distances."""

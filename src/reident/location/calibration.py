@@ -1,0 +1,99 @@
+"""Attack. Undoing the contraction of a Lipschitz embedding on average."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reident.base import (
+    FloatArray,
+    RNGLike,
+    Whole,
+    afford,
+    check_distance_matrix,
+    check_embedding,
+    check_integer,
+    check_rng,
+)
+from reident.places.areas import AreaSampler
+from reident.places.distances import great_circle_km, unit_vectors
+from reident.places.tolerance_intervals import Simulation
+
+__all__ = ["Calibration", "calibrate_distances"]
+
+_BINS = 200
+
+
+class Calibration(NamedTuple):
+    """What a released distance says about the true one.
+
+    Attributes
+    ----------
+    distances_km, sd_km : ndarray of float64, shape (n, n)
+        Expected true distance and its standard deviation, km, given the released one.
+    """
+
+    distances_km: FloatArray
+    sd_km: FloatArray
+
+
+def calibrate_distances(
+    d_release: ArrayLike,
+    lat: ArrayLike,
+    lon: ArrayLike,
+    *,
+    n_reference_sets: Annotated[int, Whole(1, unit="sets")],
+    reference_set_size: Annotated[int, Whole(1, unit="places")],
+    area: Any,
+    n_simulations: Annotated[int, Whole(1, unit="embeddings")] = 20,
+    rng: RNGLike = None,
+) -> Calibration:
+    """Estimate true distances from the released ones of a Lipschitz embedding with known parameters.
+
+    The intruder embeds the own file many times and notes which true distances lead to a released one. Short distances
+    come back nearly as they were; a long released distance says little, and its standard deviation tells how little.
+    The result is meant for `registration_attack` and `multilateration_attack` (``sd_km=``).
+
+    Parameters
+    ----------
+    d_release : array_like, shape (n, n)
+        Released distances, km.
+    lat, lon : array_like, shape (m,)
+        Places of the intruder's own file, degrees, from a population like that of the release.
+    n_reference_sets, reference_set_size, area
+        As for `embed_distances`.
+    n_simulations : int, default 20
+        Embeddings to simulate.
+    rng : Generator, int or None
+        Source of randomness.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    DataError, ParameterError
+        As for `embed_distances`; if `d_release` is no distance matrix.
+    """
+    release = check_distance_matrix(d_release, "d_release")
+    lat_deg, lon_deg, shape = check_embedding(lat, lon, n_reference_sets, reference_set_size)
+    n_simulations = check_integer(n_simulations, "n_simulations", low=1)
+    needed = 24 * n_simulations * lat_deg.size**2  # six numbers for each half of the square
+    afford(needed, "n_simulations", f"{n_simulations:,} distances a pair", "take fewer")
+    simulation = Simulation(unit_vectors(lat_deg, lon_deg), AreaSampler(area), shape)
+    n = lat_deg.size
+    simulated = simulation.rows(n_simulations, 0, n - 1, check_rng(rng)).ravel()
+    true = np.tile(great_circle_km(lat_deg, lon_deg)[np.triu_indices(n, 1)], n_simulations)
+    edges = np.unique(np.quantile(simulated, np.linspace(0, 1, _BINS + 1)))
+    which = np.clip(np.searchsorted(edges, simulated, side="right") - 1, 0, max(edges.size - 2, 0))
+    counts = np.maximum(np.bincount(which), 1)
+    centre = np.bincount(which, simulated) / counts
+    mean = np.bincount(which, true) / counts
+    spread = np.sqrt(np.maximum(np.bincount(which, true**2) / counts - mean**2, 1e-6))
+    expected = np.maximum(np.interp(release, centre, mean), release)
+    sd = np.maximum(np.interp(release, centre, spread), 0.05)
+    np.fill_diagonal(expected, 0.0)
+    return Calibration(expected, (sd + sd.T) / 2)

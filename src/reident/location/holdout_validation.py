@@ -1,0 +1,175 @@
+"""Attack. Validate a map from hidden coordinates by values withheld while it is built."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import bdtrc
+
+from reident.base import BoolArray, FloatArray
+from reident.kernels.location import trilateration_columns
+from reident.location.local_maps import EXACT_KM, LocalMap
+from reident.location.spherical_mds import gaps_km
+
+__all__ = ["HeldOut", "by_record", "certify", "hide"]
+
+# Share of the recovered values that the map does not see.
+_SHARE = 0.05
+# Columns are alike, perhaps parts of one, where more than half of so many common values agree to so many tolerances.
+_SHARED, _ALIKE = 6, 10.0
+# Chance is counted within a kilometre at least, and among so many neighbours of each record.
+_WITHIN_KM, _NEIGHBOURS = 1.0, 5
+# A place is wrong from so many tolerances off, and from so many km.
+_OFF_TOLERANCES, _OFF_KM = 5.0, 1e-3
+# Equations that deviate by so many tolerances count for standard errors; what holds what nothing else does, per km^2;
+# how many times larger they are than where values err one by one.
+_FITTED, _RIDGE, _SHARED_ERRORS = 3.0, 1e-8, 2.0
+
+
+class HeldOut(NamedTuple):
+    """The share of hidden values that a map explains, their number, and how probable chance makes that."""
+
+    share: float = np.nan
+    n: int = 0
+    p_value: float = 1.0
+
+
+def hide(values: FloatArray, tol: float, rng: np.random.Generator) -> tuple[BoolArray, BoolArray]:
+    """Draw values (d, n) for the certificate; returns these, and all that the map must not see on their account.
+
+    A record's values in columns that are alike say the same: one is asked for, and none is seen.
+    """
+    alike = _alike(values, tol)
+    drawn = np.isfinite(values) & (rng.random(values.shape) < _SHARE)
+    asked = _first_of_each(drawn, alike)
+    unseen = (alike.astype(float) @ asked) > 0
+    return asked, unseen & np.isfinite(values)
+
+
+def _first_of_each(chosen: BoolArray, alike: BoolArray) -> BoolArray:
+    """Return the values (d, n) chosen, of those of a record in columns that are alike the first alone."""
+    return chosen & ((np.tril(alike, -1).astype(float) @ chosen) == 0)
+
+
+def _alike(values: FloatArray, tol: float) -> BoolArray:
+    """Tell which columns (d, d) agree, up to a shift and a sign, on most records that both hold; chains are one."""
+    d = len(values)
+    alike = np.eye(d, dtype=np.bool_)
+    for i in range(d):
+        for j in range(i):
+            both = np.isfinite(values[i]) & np.isfinite(values[j])
+            if both.sum() < _SHARED:
+                continue
+            for apart in (values[i, both] - values[j, both], values[i, both] + values[j, both]):
+                if (np.abs(apart - np.median(apart)) < _ALIKE * tol).mean() > 0.5:
+                    alike[i, j] = alike[j, i] = True
+    while (grown := (alike.astype(float) @ alike) > 0).sum() > alike.sum():
+        alike = grown
+    return alike
+
+
+def by_record(island: LocalMap) -> FloatArray:
+    """Return, for each record, how probable its values are at a place that is wrong; nan where not located.
+
+    Wrong is off by more than a metre and more than five tolerances: a value agrees there where it looks across the way
+    to the true place, by chance of any direction. Two values agree since their circles cross at the place; each pair of
+    circles is a try, of which those among the values that agree are one. With a step, the noise of all values must not
+    move the place so far either, where it counts twice: values share their errors, and secret points bend.
+    """
+    deviation, _ = island.deviations()
+    asked = _first_of_each(np.isfinite(deviation), _alike(island.values, island.tol))
+    n_asked = asked.sum(axis=0)
+    n_right = (asked & (np.abs(deviation) < island.tol)).sum(axis=0)
+    off_km = max(_OFF_TOLERANCES * island.tol, _OFF_KM)
+    agrees = 2 / np.pi * np.arcsin(island.tol / off_km)
+    beyond = bdtrc(np.maximum(n_right - 3, 0), np.maximum(n_asked - 2, 1), agrees)
+    tries = n_asked * (n_asked - 1) / np.maximum(n_right * (n_right - 1) / 2, 1)
+    p_value = np.where(n_right > 2, np.minimum(tries * beyond, 1.0), 1.0)
+    if island.tol > EXACT_KM:
+        p_value = np.maximum(p_value, np.exp(-((off_km / (_SHARED_ERRORS * standard_errors_km(island))) ** 2) / 2))
+    return np.where(island.located, p_value, np.nan)
+
+
+def standard_errors_km(island: LocalMap) -> FloatArray:
+    """Return how far noise moves each record of an island, beside one motion of all, km; nan where not located.
+
+    From the equations of the whole map at once: a lonely record whose secret points hang on few others moves with them.
+    """
+    deviation, which = island.deviations()
+    column, record = np.nonzero(np.abs(deviation) < _FITTED * island.tol)
+    rows = np.flatnonzero(island.located)
+    flat = island.flat_references()
+    first = np.concatenate([[0], np.cumsum(island.counts)])
+    reference, n, m = first[column] + which[column, record], rows.size, len(flat)
+    place = np.searchsorted(rows, record)
+    value = (island.sign[:, None] * island.values)[column, record]
+    off, slopes = np.empty(column.size), np.empty((column.size, 5))
+    trilateration_columns.linearise(island.x[rows], flat, island.shift, place, reference, column, value, off, slopes)
+    sides = [2 * place, 2 * place + 1, 2 * (n + reference), 2 * (n + reference) + 1, 2 * (n + m) + column]
+    shape = column.size, 2 * (n + m) + len(island.shift)
+    matrix = sparse.csr_array(
+        (slopes.ravel(), (np.repeat(np.arange(shape[0]), 5), np.column_stack(sides).ravel())), shape
+    )
+    surplus = shape[0] - np.unique(np.column_stack(sides)).size
+    normal = (matrix.T @ matrix).toarray()
+    normal[np.diag_indices(len(normal))] += _RIDGE
+    spread = np.linalg.inv(normal)[: 2 * n, : 2 * n] * (off @ off) / max(surplus, 1)
+    # What one motion of all records does is no error.
+    motions = _motions(island.x[rows])
+    spread -= motions @ (motions.T @ spread)
+    spread -= (spread @ motions) @ motions.T
+    by_record = spread.reshape(n, 2, n, 2)[np.arange(n), :, np.arange(n)]
+    errors = np.full(len(island.x), np.nan)
+    errors[rows] = np.sqrt(np.maximum(np.linalg.eigvalsh(by_record)[:, 1], 0))
+    return errors
+
+
+def _motions(x: FloatArray) -> FloatArray:
+    """Return orthonormal moves (2 n, 3) along east and north that are motions of the sphere."""
+    sides = [trilateration_columns.shifted(x, np.tile(side, (len(x), 1))) - x for side in ((1.0, 0.0), (0.0, 1.0))]
+    moves = np.stack([np.cross(x, side) for side in sides], axis=1)
+    return np.asarray(np.linalg.qr(moves.reshape(-1, 3))[0])
+
+
+def certify(island: LocalMap, values: FloatArray, asked: BoolArray, rng: np.random.Generator) -> HeldOut:
+    """Say how many of the hidden values an island explains, and how many it would by chance.
+
+    Chance is what other values of the same set come to, those of any record or those of the nearest ones, whichever
+    fits better: the share of these within the tolerance, or, where that is below a kilometre, within a kilometre,
+    scaled down. A map that is right but roughly explains its neighbours' values as well as its own.
+    """
+    deviation, _ = island.deviations(np.where(asked, values, np.nan))
+    deviation = deviation[np.isfinite(deviation)]
+    if not deviation.size:
+        return HeldOut()
+    right = int((np.abs(deviation) < island.tol).sum())
+    anybody = [np.array([rng.permutation(row) for row in values])]
+    chance = max(_share_by_chance(island, anybody), _share_by_chance(island, _of_neighbours(island, values)))
+    p_value = float(bdtrc(right - 1, deviation.size, min(chance, 1.0))) if right else 1.0
+    return HeldOut(right / deviation.size, deviation.size, p_value)
+
+
+def _of_neighbours(island: LocalMap, values: FloatArray) -> list[FloatArray]:
+    """Return the values with, in the place of each located record's, those of one of its neighbours on the map."""
+    rows = np.flatnonzero(island.located)
+    km = gaps_km(island.x[rows, None], island.x[None, rows])
+    np.fill_diagonal(km, np.inf)
+    order = np.argsort(km, axis=1)[:, : min(_NEIGHBOURS, rows.size - 1)]
+    mixed = []
+    for neighbours in order.T:
+        other = np.full(values.shape, np.nan)
+        other[:, rows] = values[:, rows[neighbours]]
+        mixed.append(other)
+    return mixed
+
+
+def _share_by_chance(island: LocalMap, mixed: list[FloatArray]) -> float:
+    """Return the share of values that do not belong where they stand but agree to the tolerance, scaled from a km."""
+    off = np.concatenate([island.deviations(values)[0].ravel() for values in mixed])
+    off = off[np.isfinite(off)]
+    if not off.size:
+        return 1.0
+    within_km = max(island.tol, _WITHIN_KM)
+    return max(float((np.abs(off) < within_km).mean()), 1 / off.size) * island.tol / within_km

@@ -1,0 +1,352 @@
+"""Attack. Grow connected local maps from hidden coordinates: records, secret points, column signs and shifts."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from reident.base import FloatArray, IntArray
+from reident.kernels.location import trilateration, trilateration_columns, trilateration_guesses
+from reident.location.joint_fit import fit_all
+from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
+
+__all__ = ["EXACT_KM", "LocalMap"]
+
+# Records of a seed, columns that it uses at most, and equations beyond its unknowns that it needs.
+_SEED, _SEED_COLUMNS, _SEED_SURPLUS = 14, 30, 20
+# Tolerances, km, up to which the values are taken for exact, and up to which so exact that two circles and a third that
+# passes their crossing are no accident: such records stay where a fourth value confirms them later.
+EXACT_KM, _SUREST_KM = 1e-3, 1e-5
+# Values that must agree before a record, a reference is believed, and located neighbours from which a record is tried:
+# the careful rules first, the others where these find nothing more. The wider the tolerance, km, the more values agree
+# by chance, and the more are asked for.
+_EXACT = ((5, 4, 1), (4, 4, 4), (4, 3, 8))
+LEVELS = {_SUREST_KM: (*_EXACT, (3, 3, 12)), EXACT_KM: _EXACT, 0.05: ((6, 4, 1), (5, 4, 4), (5, 3, 8))}
+_WIDEST = ((8, 6, 1), (7, 5, 4), (6, 4, 8))
+# An island of so many records is no accident: up to a tolerance, km, what continues it needs less.
+_LARGE, _FURTHER_KM, _FURTHER = 40, 0.3, ((6, 4, 1), (5, 4, 4), (5, 3, 8), (4, 3, 12))
+# Values that speak for a place for each that contradicts it: of rough values every tenth errs, and places that begin a
+# map with wide tolerances are right by accident more easily.
+_SURE, _ROUGH = 10, 3
+# Room for references a set; an embedding that has more of them is found in part.
+_MOST = 256
+# Secret points that are guessed at once.
+_GUESSES = 20_000
+
+
+class LocalMap:
+    """A part of the map: what is located in one frame of its own.
+
+    Attributes
+    ----------
+    values (d, n), distances (n, n)
+        Hidden coordinates, km, up to sign and shift, and what was released, nan where missing.
+    x (n, 3), located (n,)
+        Records as unit vectors.
+    sign, shift (d,)
+        Distance to the nearest reference = sign value + shift; sign 0 where unknown.
+    references (d, most, 3), counts (d,)
+        Secret points found.
+    """
+
+    def __init__(self, values: FloatArray, distances: FloatArray, tol: float) -> None:
+        self.values, self.distances, self.tol = values, distances, tol
+        d, n = values.shape
+        self.x, self.located = np.zeros((n, 3)), np.zeros(n, dtype=np.bool_)
+        self.sign, self.shift = np.zeros(d), np.zeros(d)
+        self.references, self.counts = np.zeros((d, _MOST, 3)), np.zeros(d, dtype=np.int64)
+        self._fitted = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let everything be tried again."""
+        d, n = self.values.shape
+        self._record_tried = np.full(n, -(10**6))
+        self._reference_tried = np.full((d, n), -(10**6))
+        self._column_tried = np.full(d, -(10**6))
+
+    def __len__(self) -> int:
+        return int(self.located.sum())
+
+    @property
+    def rules(self) -> tuple[tuple[int, int, int], ...]:
+        """What must agree before something is believed, the careful rules first."""
+        if EXACT_KM < self.tol <= _FURTHER_KM and len(self) >= _LARGE:
+            return _FURTHER
+        return next((rules for most, rules in LEVELS.items() if self.tol <= most), _WIDEST)
+
+    @property
+    def bears(self) -> int:
+        """How many values must speak for a place for each that contradicts it."""
+        rough = self.tol > EXACT_KM and (self.tol <= _FURTHER_KM or len(self) >= _LARGE)
+        return _ROUGH if rough else _SURE
+
+    @property
+    def f(self) -> FloatArray:
+        """Distances to the nearest reference, km; nan where unknown."""
+        return np.where((self.sign != 0)[:, None], self.sign[:, None] * self.values + self.shift[:, None], np.nan)
+
+    def deviations(self, values: FloatArray | None = None) -> tuple[FloatArray, IntArray]:
+        """Return what the map puts too far (d, n), nan where it says nothing, and the nearest references."""
+        f = self.f if values is None else self.sign[:, None] * values + self.shift[:, None]
+        which = np.zeros(f.shape, dtype=np.int64)
+        return trilateration.deviations(f, self.x, self.located, self.references, self.counts, which), which
+
+    def seed(self, centre: int) -> bool:
+        """Try to solve for the places of one record and its neighbours at once; tell whether they are located."""
+        members = np.argsort(np.where(np.isnan(self.distances[centre]), np.inf, self.distances[centre]))[:_SEED]
+        between, values = self.distances[np.ix_(members, members)], self.values[:, members]
+        filled = np.isfinite(values).sum(axis=1)
+        columns = np.argsort(-filled, kind="stable")[:_SEED_COLUMNS]
+        columns = columns[filled[columns] >= 6]
+        between = _filled(between)
+        if not np.isfinite(between).all() or columns.size < 4:
+            return False
+        seed = _Seed(values[columns], between, self.tol)
+        right = np.abs(seed.residual) < self.tol
+        by_column = np.bincount(seed.column[right], minlength=columns.size)
+        by_record = np.bincount(seed.record[right], minlength=members.size)
+        if np.maximum(by_column - 3, 0).sum() - 2 * members.size <= _SEED_SURPLUS:
+            return False
+        sure, good = by_column >= 5, by_record >= 5
+        self.sign[columns[sure]], self.shift[columns[sure]] = seed.sign[sure], seed.shift[sure]
+        self.references[columns[sure], 0], self.counts[columns[sure]] = seed.r[sure], 1
+        self.x[members[good]], self.located[members[good]] = seed.x[good], True
+        return True
+
+    def grow(self) -> None:
+        """Add records, references and columns until nothing more can be added."""
+        level = 0
+        while not self.located.all() and level < len(levels := self.rules):
+            records, references, near = levels[level]
+            known = (self.x, self.located, self.references, self.counts, self.tol)
+            added = trilateration.add_records(
+                self.distances, self.f, *known, records, self.bears, near, self._record_tried
+            )
+            self.adjust()
+            added += trilateration.add_references(self.f, *known, references, self.bears, self._reference_tried)
+            added += self._orient_columns()
+            self.adjust()
+            if added == 0 and level == len(levels) - 1 and self.tol <= _SUREST_KM:
+                added = self._add_by_guesses()
+            if added == 0:
+                level += 1
+                self._forget()
+            elif level and (added > 5 or level == len(levels) - 1):
+                level = 0
+
+    def _add_by_guesses(self, needed: int = 4) -> int:
+        """Place records by secret points that nothing confirms yet; return how many."""
+        guessed, sets = np.empty((_GUESSES, 3)), np.empty(_GUESSES, dtype=np.int64)
+        known = (self.f, self.x, self.located, self.references, self.counts, self.tol)
+        m = trilateration_guesses.guess_references(*known, guessed, sets)
+        added = trilateration_guesses.add_by_guesses(self.distances, *known, needed, guessed[:m], sets[:m])
+        if added:
+            self._forget()
+        return int(added)
+
+    def forget_contradicted(self, slack_km: float) -> None:
+        """Give up the records whose places lie nearer together than the released distances allow, the worst first."""
+        rows = np.flatnonzero(self.located)
+        short = self.distances[np.ix_(rows, rows)] - gaps_km(self.x[rows, None], self.x[None, rows]) > slack_km
+        while short.any():
+            worst = short.sum(axis=1).argmax()
+            self.located[rows[worst]] = False
+            short[worst], short[:, worst] = False, False
+
+    def forget_unconfirmed(self) -> None:
+        """Give up the records, those of the seed too, that fewer values agree with than any record must have to begin.
+
+        Exact places that two guessed circles gave stay only where a fourth value confirms them.
+        """
+        deviation, _ = self.deviations()
+        needed = max(4, min(records for records, _, _ in self.rules))
+        self.located &= (np.abs(deviation) < self.tol).sum(axis=0) >= needed
+
+    def _orient_columns(self, needed: int = 6) -> int:
+        """Find sign, shift and a first reference of columns that the seed left open; returns how many."""
+        added = 0
+        for i in np.flatnonzero(self.sign == 0):
+            records = np.flatnonzero(self.located & np.isfinite(self.values[i]))
+            if records.size < 8 or self._column_tried[i] > records.size - 5:
+                continue
+            self._column_tried[i] = records.size
+            places = self.x[records]
+            starts = np.unique(np.linspace(0, records.size - 1, 25).astype(np.int64))
+            near = np.argsort(-places[starts] @ places.T, axis=1)[:, :10].copy()
+            first = np.empty(3)
+            sign, shift = trilateration_columns.orient_column(
+                places, self.values[i, records], near, self.tol, needed, first
+            )
+            if sign:
+                self.sign[i], self.shift[i] = sign, shift
+                self.references[i, 0], self.counts[i] = first, 1
+                added += 1
+        return added
+
+    def adjust(self) -> None:
+        """Fit places, references and shifts to all equations at once, where they have drifted."""
+        size = len(self) + int(self.counts.sum())
+        # Rounded values never fit: all is fitted anew when a tenth of it is new.
+        if self.tol > EXACT_KM and abs(size - self._fitted) <= size // 10:
+            return
+        self._fitted = size
+        deviation, which = self.deviations()
+        column, record = np.nonzero(np.abs(deviation) < 40 * self.tol)
+        if column.size == 0 or np.median(np.abs(deviation[column, record])) < 0.01 * self.tol:
+            return
+        first = np.concatenate([[0], np.cumsum(self.counts)])
+        value = self.sign[column] * self.values[column, record]
+        equations = (record, first[column] + which[column, record], column, value)
+        flat = self.flat_references()
+        x, flat, self.shift, _ = fit_all(self.x, flat, self.shift, *equations, 3 * self.tol, 4, damp=1e-6)
+        self.x[self.located] = x[self.located]
+        for i, count in enumerate(self.counts):
+            self.references[i, :count] = flat[first[i] : first[i + 1]]
+
+    def agrees(self, other: LocalMap) -> bool:
+        """Tell whether signs and shifts, which belong to the release and not to a frame, are those of another one."""
+        both = (self.sign != 0) & (other.sign != 0)
+        same = (self.sign == other.sign) & (np.abs(self.shift - other.shift) < 20 * self.tol)
+        return bool(both.sum() >= 3 and same[both].all())
+
+    def inherit(self, other: LocalMap) -> None:
+        """Take over signs and shifts that another island knows."""
+        new = (self.sign == 0) & (other.sign != 0)
+        self.sign[new], self.shift[new] = other.sign[new], other.shift[new]
+        self._forget()
+
+    def join(self, other: LocalMap) -> bool:
+        """Lay another island on this one by the records and secret points that both hold; tell whether they fit."""
+        shared = self.located & other.located
+        mine, theirs = self._shared_references(other)
+        here, there = np.concatenate([self.x[shared], mine]), np.concatenate([other.x[shared], theirs])
+        if len(here) < (3 if self.tol <= _SUREST_KM else 4):
+            return False
+        motion = procrustes(there, here)
+        if np.median(gaps_km(there @ motion.T, here)) > 20 * self.tol:
+            return False
+        new = other.located & ~self.located
+        self.x[new], self.located[new] = other.x[new] @ motion.T, True
+        self.inherit(other)
+        for i in np.flatnonzero(other.counts):
+            for r in other.references[i, : other.counts[i]] @ motion.T:
+                known = self.references[i, : self.counts[i]]
+                apart = gaps_km(known, r[None]) if len(known) else np.array([np.inf])
+                if apart.min() > max(0.05, 20 * self.tol) and self.counts[i] < _MOST:
+                    self.references[i, self.counts[i]] = r
+                    self.counts[i] += 1
+        return True
+
+    def _shared_references(self, other: LocalMap) -> tuple[FloatArray, FloatArray]:
+        """Return the secret points that two islands share, by the distances between them, which no motion changes."""
+        mine, theirs = self.flat_references(), other.flat_references()
+        sets, other_sets = (np.repeat(np.arange(len(one.counts)), one.counts) for one in (self, other))
+        km = gaps_km(mine[:, None], mine[None])
+        votes = np.zeros((len(theirs), len(mine)), dtype=np.int64)
+        same = other_sets[:, None] == sets
+        for p in range(len(theirs)):
+            for q in range(p):
+                apart = gaps_km(theirs[p], theirs[q])
+                rows, columns = np.flatnonzero(same[p]), np.flatnonzero(same[q])
+                fits = np.abs(km[np.ix_(rows, columns)] - apart) < self.tol
+                if apart > 1.0 and fits.any():
+                    row, column = np.argwhere(fits)[0]
+                    votes[p, rows[row]] += 1
+                    votes[q, columns[column]] += 1
+        if not votes.size:
+            return np.empty((0, 3)), np.empty((0, 3))
+        sure = np.flatnonzero(votes.max(axis=1) >= 2)
+        return mine[votes[sure].argmax(axis=1)], theirs[sure]
+
+    def flat_references(self) -> FloatArray:
+        """Return the references of all sets, one set after the other."""
+        return np.concatenate([self.references[i, :count] for i, count in enumerate(self.counts)])
+
+
+class _Seed:
+    """Places of a few records, and one reference and shift a column, from released distances and values (c, m)."""
+
+    def __init__(self, values: FloatArray, between_km: FloatArray, tol: float) -> None:
+        self.values, self.tol = values, tol
+        self.column, self.record = np.nonzero(np.isfinite(values))
+        # Short released distances of many sets are nearly the true ones: some set looks along almost every line.
+        self.x = _rough_places(between_km)
+        c = len(values)
+        self.sign, self.shift, self.r = np.ones(c), np.zeros(c), np.zeros((c, 3))
+        for i in range(c):
+            known = np.isfinite(values[i])
+            found = [(self._search(i, known, sign, 2.0), sign) for sign in (1.0, -1.0)]
+            (_, places, shifts), self.sign[i] = min(found, key=lambda each: each[0][0][0])
+            self.r[i], self.shift[i] = places[0], shifts[0]
+        self._fit((2.0, 1.0, 0.5, 0.2, 0.1))
+        for _ in range(3):
+            flipped = self._flip()
+            self._fit(tuple(s for s in (0.5, 0.2, 0.1, 0.03, 0.01, 1e-3) if s >= 0.6 * tol))
+            if not flipped:
+                break
+
+    def _search(
+        self, i: int, known: np.ndarray, sign: float, width: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        places, shifts = np.empty((4, 3)), np.empty(4)
+        costs = trilateration_columns.search_cone(self.x[known], self.values[i, known], sign, width, 4, places, shifts)
+        return costs, places, shifts
+
+    def _fit(self, scales: tuple[float, ...]) -> None:
+        value = self.sign[self.column] * self.values[self.column, self.record]
+        for scale in scales:
+            self.x, self.r, self.shift, self.residual = fit_all(
+                self.x, self.r, self.shift, self.record, self.column, self.column, value, scale, 40
+            )
+
+    def _flip(self) -> bool:
+        """Take another cone for each column that does not fit, if one fits better."""
+        flipped = False
+        for i in range(len(self.values)):
+            known = np.isfinite(self.values[i])
+            cost = np.minimum(np.abs(self.residual[self.column == i]), 0.3).sum()
+            if cost < 0.02 * known.sum():
+                continue
+            best = 0.9 * cost
+            x, values = self.x[known], self.values[i, known]
+            for sign in (1.0, -1.0):
+                _, places, shifts = self._search(i, known, sign, 1.0)
+                for r, start in zip(places, shifts, strict=True):
+                    shift = trilateration_columns.fit_cone(x, sign * values, r, start, 0.2, 25)
+                    cost = np.minimum(np.abs(gaps_km(x, r) - sign * values - shift), 0.3).sum()
+                    if cost < best:
+                        best, flipped = cost, True
+                        self.sign[i], self.shift[i], self.r[i] = sign, shift, r
+        return flipped
+
+
+def _filled(km: FloatArray) -> FloatArray:
+    """Return distances with the shortest way over one other record in the place of a missing one."""
+    by_way = np.where(np.isnan(km), np.inf, km)
+    return np.where(np.isnan(km), (by_way[:, :, None] + by_way[None]).min(axis=1), km)
+
+
+def _rough_places(km: FloatArray) -> FloatArray:
+    """Return points on the sphere, about its first axis, whose distances are roughly as given: scaling, then a fit."""
+    n = len(km)
+    centring = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * centring @ km**2 @ centring)
+    start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
+    a, b = np.triu_indices(n, 1)
+    weight = 1 / np.maximum(0.05 * km[a, b], 0.3)
+
+    def misfit(flat: FloatArray) -> tuple[float, FloatArray]:
+        plane = flat.reshape(n, 2)
+        apart = plane[a] - plane[b]
+        length = np.sqrt((apart**2).sum(axis=1) + 1e-9)
+        e = (length - km[a, b]) * weight
+        pull = (2 * e / (1 + e**2 / 9) * weight / length)[:, None] * apart
+        slope = np.zeros((n, 2))
+        np.add.at(slope, a, pull)
+        np.add.at(slope, b, -pull)
+        return float(9 * np.log1p(e**2 / 9).sum()), slope.ravel()
+
+    plane = minimize(misfit, start.ravel(), jac=True, method="L-BFGS-B").x.reshape(n, 2)
+    on_sphere = np.column_stack([np.full(n, RADIUS_KM), plane])
+    return np.asarray(on_sphere / np.linalg.norm(on_sphere, axis=1, keepdims=True))

@@ -1,0 +1,151 @@
+"""Attack. Locate all records of a released distance matrix from a few matches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from reident.base import DataError, FloatArray, IntArray, RNGLike, check_rng
+from reident.location import localisation as lay
+from reident.location.localisation import Localisation
+from reident.location.neighbours import Neighbours
+from reident.location.spherical_mds import gaps_km, procrustes, recover_shape
+
+__all__ = ["multilateration_attack"]
+
+_TRIPLES = 2000
+
+
+def multilateration_attack(
+    release: Any,
+    links: Any,
+    known: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    sd_km: ArrayLike | None = None,
+    rng: RNGLike = None,
+) -> Localisation:
+    """Locate all released records from some matches, many of which may be false.
+
+    The paper's authors warn that a few true matches would be a starting point for the rest; this is how. The distances
+    fix the shape of the cloud of records; the motion that lays it on the map is the one on which most of the matches
+    agree. Then every record is placed, the labels decide which known record it is, and the motion is fitted again.
+
+    Parameters
+    ----------
+    release : MetricMicrodata, or tuple of DataFrame and array-like of shape (n, n)
+        Released table and distances, km. The table's index identifies the records. At least 4 records. Not modified.
+    links : Linkage, or DataFrame with columns `release` and `known`
+        Matches to start from, for example of `common_subgraph_attack`. At least 3; with fewer nothing is placed.
+    known : DataFrame or GeoDataFrame
+        As for `registration_attack`.
+    quasi : str or sequence of str
+        Columns of both tables that must agree in the second round; an empty sequence (the default) matches by places.
+    sd_km : array-like, shape (n, n), optional
+        As for `registration_attack`.
+    rng : Generator, int or None
+        Drives the choice of triples of matches, and the permutations of the certificate.
+
+    Returns
+    -------
+    Localisation
+        Its certificate counts the label-consistent neighbours of the records that `links` does not name. The positions
+        are nan if the matches are too few.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As for `registration_attack`; if `links` names an id that is in neither file.
+
+    Notes
+    -----
+    Announced, not described, at the end of section 5 of Kroll (2015). Alignment: the orthogonal motions through triples
+    of matches, the one with most matches within a reach, refitted with robust weights. Three true matches suffice,
+    since the 499
+    other distances of a record average its noise out; false ones do no harm while they do not agree on a motion of
+    their own.
+
+    Examples
+    --------
+    >>> from reident import great_circle_km
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame({"lat_deg": rng.uniform(48, 54, 60), "lon_deg": rng.uniform(7, 14, 60)})
+    >>> release = people[[]], great_circle_km(people["lat_deg"], people["lon_deg"])
+    >>> links = pd.DataFrame({"release": [0, 1, 2, 3], "known": [0, 1, 2, 9]})
+    >>> found = multilateration_attack(release, links, people.iloc[:30], rng=1)
+    >>> bool(np.abs(found.positions - people).max().max() < 1e-3), len(found)
+    (True, 30)
+    """
+    began = time.perf_counter()
+    table, distances, places, codes, known_codes = lay.check_problem(release, known, quasi)
+    sd = lay.check_sd(sd_km, len(table))
+    pairs = _check_links(links, table.index, places.index)
+    generator = check_rng(rng)
+    if len(pairs) < 3:
+        return lay.nowhere(table, time.perf_counter() - began)
+    y = places.vectors
+    aligned, kept = _align(recover_shape(distances, sd), y, pairs, generator)
+    anchors = pairs[kept]
+    neighbours = Neighbours(codes, y, known_codes)
+    others = np.setdiff1d(np.arange(len(table)), pairs[:, 0])
+    gap = gaps_km(aligned[anchors[:, 0]], y[anchors[:, 1]])
+    reach_km = max(3 * float(np.median(gap)), 0.05)
+    certificate = neighbours.part(others).certificate(aligned[others], reach_km, generator)
+    aligned, _, fit = neighbours.realign(aligned)
+    nobody = np.full(len(table), np.inf)
+    laid = lay.certificates(table.index, nobody, np.ones(len(table)), motion_p_value=certificate[1])
+    return lay.conclude(table, places, neighbours, aligned, fit, anchors, certificate, laid, began)
+
+
+def _check_links(links: Any, release_ids: pd.Index, known_ids: pd.Index) -> IntArray:
+    frame = getattr(links, "links", links)
+    if not isinstance(frame, pd.DataFrame) or not {"release", "known"} <= set(frame.columns):
+        raise DataError(
+            f"`links` must be a linkage or a table with the columns release and known, got {type(links).__name__}"
+        )
+    pairs = np.column_stack([release_ids.get_indexer(frame["release"]), known_ids.get_indexer(frame["known"])]).astype(
+        np.int64
+    )
+    absent = np.flatnonzero((pairs < 0).any(axis=1))
+    if absent.size:
+        row = frame.iloc[absent[0]]
+        raise DataError(
+            f"`links` must name records of `release` and `known`, got ({row['release']!r}, {row['known']!r}), "
+            "which is not in both files"
+        )
+    return np.unique(pairs, axis=0)
+
+
+def _align(x: FloatArray, y: FloatArray, pairs: IntArray, rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
+    """Return the shape moved onto the matches, and which matches it agrees with."""
+    p, q = x[pairs[:, 0]], y[pairs[:, 1]]
+    triples = _triples(len(pairs), rng)
+    gap = np.stack([gaps_km(p @ procrustes(p[triple], q[triple]).T, q) for triple in triples])
+    # Least median of the better half: needs no scale, and tolerates up to half of false matches; with more of them the
+    # smallest few must decide.
+    rank = max(2, min(len(pairs) - 1, round(0.4 * len(pairs))))
+    best = int(np.sort(gap, axis=1)[:, rank].argmin())
+    scale = max(float(np.sort(gap[best])[rank]), 1e-3)
+    kept = gap[best] <= 3 * scale
+    motion = procrustes(p[kept], q[kept])
+    for _ in range(10):
+        residual = gaps_km(p @ motion.T, q)
+        scale = max(1.5 * float(np.median(residual[kept])), 1e-3)
+        kept = residual <= 3 * scale
+        if kept.sum() < 3:
+            break
+        motion = procrustes(p[kept], q[kept], 1 / (1 + (residual[kept] / scale) ** 2))
+    if kept.sum() < 3:
+        kept = residual <= np.sort(residual)[2]
+    return x @ motion.T, kept
+
+
+def _triples(n: int, rng: np.random.Generator) -> IntArray:
+    if n * (n - 1) * (n - 2) // 6 <= _TRIPLES:
+        return np.array([(i, j, k) for i in range(n) for j in range(i) for k in range(j)])
+    return np.stack([rng.choice(n, 3, replace=False) for _ in range(_TRIPLES)])

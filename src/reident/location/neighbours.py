@@ -1,0 +1,217 @@
+"""Attack. Separate true matches from chance ones after alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from reident.base import BoolArray, FloatArray, IntArray
+from reident.location.spherical_mds import RADIUS_KM, gaps_km, procrustes
+
+__all__ = ["Fit", "Neighbours"]
+
+# Neighbours among which the density of known places around a released record is counted.
+_CROWD = 12
+# Labels lie so far apart, in radii of the globe, on an axis of their own that nobody's nearest is of another label.
+_APART = 4.0
+# A cosine tells no distances below, km.
+_FINEST_KM = 1e-3
+# Records whose gaps to all known places are held at once.
+_ROWS_AT_ONCE = 500
+# Standard deviations, km, from which the mixture is fitted; the likeliest outcome is taken.
+STARTS_KM = (0.03, 0.3, 1.5, 5.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A mixture for the gap to the nearest known record of one's label: true matches, and chance ones.
+
+    Attributes
+    ----------
+    share : float
+        Share of the released records whose partner is known.
+    sigma_km : float
+        Standard deviation of a true match's place, per direction.
+    log_evidence : float
+        How much better than chance alone the mixture explains the gaps, less what the freedom to choose the motion
+        buys: a motion that fits fewer records more closely is worth the same as one that fits more of them loosely.
+    probability : ndarray
+        Of each gap, that it is a true match's.
+    """
+
+    share: float
+    sigma_km: float
+    log_evidence: float
+    probability: FloatArray
+
+
+class Neighbours:
+    """The known places by label, and the released records' labels."""
+
+    def __init__(self, codes: IntArray, y: FloatArray, y_codes: IntArray) -> None:
+        self.codes, self.y, self.y_codes = codes, y, y_codes
+        counts = np.bincount(y_codes + 1, minlength=int(codes.max(initial=0)) + 2)
+        counts[0] = 0
+        self.label_share = counts[codes + 1] / len(y)
+        self._tree = cKDTree(y)
+        self._labelled = np.flatnonzero(y_codes >= 0)
+        self._tree_by_label = cKDTree(_with_labels(y, y_codes)[self._labelled])
+        # Half the extent of the known places: the room in which a motion is looked for.
+        self.room_km = float(RADIUS_KM * np.linalg.norm(y - y.mean(axis=0), axis=1).max())
+
+    def part(self, rows: IntArray) -> Neighbours:
+        """Return the same for some of the released records."""
+        return Neighbours(self.codes[rows], self.y, self.y_codes)
+
+    def nearest(self, x: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Return each record's gap to the nearest known record of its label, km (inf for none), and which one."""
+        which = np.zeros(len(x), dtype=np.int64)
+        gap = np.full(len(x), np.inf)
+        asked = np.flatnonzero(self.label_share > 0)
+        if asked.size:
+            _, at = self._tree_by_label.query(_with_labels(x, self.codes)[asked])
+            which[asked] = self._labelled[at]
+            gap[asked] = gaps_km(x[asked], self.y[which[asked]])
+        return gap, which
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Return the density, per km^2, of known records of each record's label around it.
+
+        It is that of all known places around the record times the share of its label.
+        """
+        crowd = min(_CROWD, len(self.y))
+        radius, _ = self._tree.query(x, k=[crowd])
+        return np.asarray(crowd / (np.pi * np.maximum(RADIUS_KM * radius[:, 0], 0.1) ** 2) * self.label_share)
+
+    def fit(self, nearest: FloatArray, density: FloatArray, starts_km: Sequence[float] = STARTS_KM) -> Fit:
+        """Fit the mixture by expectation maximisation from several starts; the likeliest outcome is taken."""
+        found = np.isfinite(nearest)
+        gap, rate = np.maximum(nearest[found], 1e-6), density[found]
+        by_chance = 2 * np.pi * rate * gap * np.exp(-np.pi * rate * gap**2) + 1e-12
+        best = Fit(0.0, float("nan"), -np.inf, np.zeros(nearest.size))
+        for start in starts_km:
+            share, sigma = 0.2, start
+            for _ in range(60):
+                true = share * gap / sigma**2 * np.exp(-0.5 * (gap / sigma) ** 2)
+                belief = true / (true + (1 - share) * by_chance)
+                weight = belief.sum() + 1e-9
+                before = sigma
+                share = float(np.clip(weight / gap.size, 1e-6, 0.999))
+                sigma = float(np.clip(np.sqrt((belief * gap**2).sum() / (2 * weight)), 1e-4, self.room_km / 20))
+                if abs(sigma - before) < 1e-4 * sigma:
+                    break
+            likelihood = np.log((true + (1 - share) * by_chance) / by_chance).sum()
+            # Three angles of freedom, each fixed to about sigma / sqrt(matches) of the room there is.
+            spent = 3 * np.log(max(self.room_km * np.sqrt(share * gap.size + 1) / sigma, 1.0))
+            if likelihood - spent > best.log_evidence:
+                probability = np.zeros(nearest.size)
+                probability[found] = belief
+                best = Fit(share, sigma, float(likelihood - spent), probability)
+        return best
+
+    def realign(
+        self, x: FloatArray, *, rounds: int = 15, starts_km: Sequence[float] = STARTS_KM
+    ) -> tuple[FloatArray, FloatArray, Fit]:
+        """Alternate between telling true neighbours from chance ones and moving onto the true ones.
+
+        Returns the moved points, the motion, and the fit.
+        """
+        motion = np.eye(3)
+        density = self.density(x)
+        for _ in range(rounds):
+            nearest, which = self.nearest(x)
+            fit = self.fit(nearest, density, starts_km)
+            if (fit.probability > 0.1).sum() < 3:
+                break
+            starts_km = (fit.sigma_km,)
+            step = procrustes(x, self.y[which], fit.probability)
+            moved = x @ step.T
+            motion = step @ motion
+            shift = RADIUS_KM * float(np.linalg.norm(moved - x, axis=1).max())
+            x = moved
+            if shift < 0.02 * fit.sigma_km + 1e-4:
+                break
+        return x, motion, self.fit(self.nearest(x)[0], self.density(x), starts_km)
+
+    def assign(self, x: FloatArray, fit: Fit) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return one-to-one pairs of equal labels within reach, their gaps, and the probability that each is true."""
+        density = self.density(x)
+        pair, apart = self._one_to_one(x, 8 * fit.sigma_km)
+        true = fit.share / fit.sigma_km**2 * np.exp(-0.5 * (apart / fit.sigma_km) ** 2)
+        rate = np.pi * density[pair[:, 0]]
+        # A rival partner counts as chance too: the record's own is missing with probability 1 - share.
+        chance = (1 - fit.share) * 2 * rate * np.exp(-rate * apart**2)
+        return pair, apart, np.asarray(true / (true + chance + 1e-300))
+
+    def _one_to_one(self, x: FloatArray, reach_km: float) -> tuple[IntArray, FloatArray]:
+        """Return pairs of equal labels nearer than a reach, and their gaps: of all such pairings the closest one.
+
+        The sum of squares is least, where a record left alone counts like a pair at the reach. What no chain of such
+        pairs joins is assigned apart.
+        """
+        asked = np.flatnonzero(self.label_share > 0)
+        chord = 2 * np.sin(min(reach_km / RADIUS_KM, np.pi) / 2) if np.isfinite(reach_km) else 0.0
+        tree = cKDTree(_with_labels(x, self.codes)[asked])
+        near = tree.sparse_distance_matrix(self._tree_by_label, chord, output_type="ndarray")
+        row, column = asked[near["i"]], self._labelled[near["j"]]
+        n = len(x)
+        _, part = connected_components(coo_array((np.ones(len(row)), (row, n + column)), shape=(n + len(self.y),) * 2))
+        order = np.argsort(part[row], kind="stable")
+        ends = np.flatnonzero(np.diff(part[row][order], append=-1)) + 1
+        pairs = [np.empty((0, 2), dtype=np.int64)]
+        for edges in np.split(order, ends[:-1]) if len(order) else []:
+            left, right = np.unique(row[edges]), np.unique(column[edges])
+            cost = np.minimum(_gaps_between_km(x[left], self.y[right]), reach_km) ** 2
+            i, j = linear_sum_assignment(cost)
+            kept = cost[i, j] < reach_km**2
+            pairs.append(np.column_stack([left[i[kept]], right[j[kept]]]))
+        pair = np.concatenate(pairs)
+        return pair, gaps_km(x[pair[:, 0]], self.y[pair[:, 1]])
+
+    def certificate(
+        self, x: FloatArray, reach_km: float, rng: np.random.Generator, n_permutations: int = 999
+    ) -> tuple[float, float]:
+        """Return the z-score and permutation p-value of the number of records with a neighbour of their label.
+
+        Valid for records whose labels had no part in finding the motion: under a chance registration those could as
+        well be permuted among them.
+        """
+        labels, which = np.unique(self.codes, return_inverse=True)
+        if len(x) < 2 or labels.size < 2:
+            return float("nan"), 1.0
+        near = self._near_labels(x, labels, reach_km)
+        rows = np.arange(len(x))
+        observed = near[rows, which].sum()
+        drawn = np.array([near[rows, rng.permutation(which)].sum() for _ in range(n_permutations)])
+        z = (observed - drawn.mean()) / max(float(drawn.std(ddof=1)), 1 / np.sqrt(n_permutations))
+        return float(z), float((1 + (drawn >= observed).sum()) / (1 + n_permutations))
+
+    def _near_labels(self, x: FloatArray, labels: IntArray, reach_km: float) -> BoolArray:
+        """Return, for each point and label, whether a known record of the label lies within reach."""
+        near = np.zeros((len(x), labels.size), dtype=bool)
+        at = np.searchsorted(labels, self.y_codes)
+        known = np.flatnonzero((self.y_codes >= 0) & (labels[np.minimum(at, labels.size - 1)] == self.y_codes))
+        if known.size == 0:
+            return near
+        known = known[np.argsort(at[known], kind="stable")]
+        found, starts = np.unique(at[known], return_index=True)
+        for first in range(0, len(x), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            close = x[rows] @ self.y[known].T > np.cos(max(reach_km, _FINEST_KM) / RADIUS_KM)
+            near[rows, found] = np.logical_or.reduceat(close, starts, axis=1)
+        return near
+
+
+def _gaps_between_km(p: FloatArray, q: FloatArray) -> FloatArray:
+    square = sum(np.subtract.outer(p[:, axis], q[:, axis]) ** 2 for axis in range(3))
+    return np.asarray(2 * RADIUS_KM * np.arcsin(np.minimum(np.sqrt(square) / 2, 1)))
+
+
+def _with_labels(x: FloatArray, codes: IntArray) -> FloatArray:
+    return np.column_stack([x, _APART * codes])

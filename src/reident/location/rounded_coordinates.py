@@ -1,0 +1,263 @@
+"""Attack. The hidden coordinates of a Lipschitz embedding whose distances were rounded or carry small noise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import lsmr
+from scipy.special import bdtrc
+
+from reident.base import BoolArray, FloatArray, IntArray
+from reident.kernels.location import rounded as kernel
+
+__all__ = ["Rounded", "is_fine", "recover_rounded"]
+
+# Share of the distances that the search does not see. A column stays only if these speak for it at this level: of its
+# own distances, more lie within a step than chance, counted beside it in so many windows, would put there; with fine
+# steps beside it up to so many km.
+_HELD_OUT, _LEVEL, _WINDOWS, _WINDOWS_KM = 0.1, 1e-6, 4, 0.5
+# Pairs of rows tried for each column, the best of them that are followed, and columns in a row that may fail.
+_PAIRS, _FOLLOWED, _FAILURES = 6000, 8, 5
+# Rounds in which one column settles, and bounds that must coincide while few values are known.
+_ROUNDS, _FIRST_BOUNDS, _FEW = 12, 3, 30
+# Later, bounds that must coincide, by the step, km, times the number of records, or up to so many km whatever their
+# number: the finer the step and the fewer the records, the fewer coincide by chance. Up to the first, steps are fine.
+_FINE_KM, _SMALL_KM = 25.0, 0.2
+_FINE_BOUNDS, _BOUNDS, _COARSE_BOUNDS = 2, {100.0: 4, 200.0: 5}, 6
+# Rounds of the fit of all columns at once, and fitted distances without which a value is not believed; rounds in which
+# values are added to fitted columns, and how narrow, in steps, bounds are then taken to coincide.
+_FITS, _FEWEST_FITTED, _FILLS, _NARROW = 8, 2, 2, 0.4
+
+
+class Rounded(NamedTuple):
+    """Columns (d, n) up to shift and sign, what their values are good to, km, and how many columns were refused."""
+
+    values: FloatArray
+    n_fitted: int
+    n_refused: int
+
+
+def is_fine(step: float, n: int) -> bool:
+    """Tell whether bounds of a value in a release of n records hardly coincide to a step by chance."""
+    return step * n <= _FINE_KM
+
+
+def _bounds(step: float, n: int) -> int:
+    """Return how many bounds must coincide where steps are not fine."""
+    if step <= _SMALL_KM:
+        return min(_BOUNDS.values())
+    return next((bounds for most, bounds in _BOUNDS.items() if step * n <= most), _COARSE_BOUNDS)
+
+
+def recover_rounded(distances: FloatArray, step: float) -> Rounded:
+    """Recover coordinates column by column, each from the entries that those before leave over, then fit all at once.
+
+    The draws are fixed: the same matrix gives the same values.
+    """
+    n = len(distances)
+    search = _Search(distances, step)
+    columns: list[FloatArray] = []
+    failures = n_refused = 0
+    while failures < _FAILURES and n >= _FEW:
+        found = search.next_column()
+        if found is None:
+            failures += 1
+            continue
+        f, explained = found
+        if search.refuses(f):
+            failures += 1
+            n_refused += 1
+            continue
+        failures = 0
+        search.open &= ~explained
+        columns = _joined(columns, f, step)
+    values = np.array(columns).reshape(-1, n)
+    values, _ = _fitted(distances, values, search.pairs, step)
+    for _ in range(_FILLS):
+        filled = _filled(distances, values, step, min(search.bounds, _FIRST_BOUNDS))
+        values, n_fitted = _fitted(distances, filled, search.pairs, step)
+    keep = np.isfinite(values).sum(axis=1) >= 8
+    return Rounded(values[keep], n_fitted, n_refused)
+
+
+class _Search:
+    """The search for columns in what the columns found before leave open."""
+
+    def __init__(self, distances: FloatArray, step: float) -> None:
+        n = len(distances)
+        self.distances, self.step = distances, step
+        self.rng = np.random.default_rng(0)
+        pairs = np.column_stack(np.triu_indices(n, 1))
+        self.pairs = pairs[np.isfinite(distances[pairs[:, 0], pairs[:, 1]])]
+        self.hidden = self.pairs[self.rng.random(len(self.pairs)) < _HELD_OUT]
+        self.seen = distances.copy()
+        for x, y in (self.hidden.T, self.hidden.T[::-1]):
+            self.seen[x, y] = np.nan
+        self.open = ~np.isnan(self.seen)
+        self.fine = is_fine(step, n)
+        self.bounds = _FINE_BOUNDS if self.fine else _bounds(step, n)
+        # Columns that explain too little are not followed a second time.
+        self.fruitless: list[FloatArray] = []
+
+    def next_column(self) -> tuple[FloatArray, BoolArray] | None:
+        """Return the column that explains most of the open entries, and which it explains; None if there is none."""
+        tried = self.pairs[self.rng.choice(len(self.pairs), min(_PAIRS, len(self.pairs)), replace=False)]
+        heights = np.zeros(len(tried))
+        scores = kernel.crowded_windows(self.seen, self.open, tried, 2 * self.step, heights)
+        enough = _FEW if self.fine else len(self.seen)
+        best, most, followed = None, enough, 0
+        columns: list[FloatArray] = []
+        for which in np.argsort(-scores, kind="stable"):
+            if followed == _FOLLOWED or (self.fine and scores[which] == 0):
+                break
+            pair, height = tried[which], heights[which]
+            if self.fine and self._begins(self.fruitless, pair, height):
+                continue
+            followed += 1
+            if self.fine and self._begins(columns, pair, height):
+                continue
+            f = self._column(pair, height)
+            if f is None:
+                f = np.full(len(self.seen), np.nan)
+                f[pair] = 0.0, -height
+            explained = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
+            n_new = int(explained.sum()) // 2
+            if n_new > most:
+                best, most = (f, explained), n_new
+            (columns if n_new > enough else self.fruitless).append(f)
+        return best
+
+    def _begins(self, columns: list[FloatArray], pair: IntArray, height: float) -> bool:
+        """Tell whether a window of two rows would begin one of these columns."""
+        a, b = pair
+        return any(abs(abs(f[a] - f[b]) - abs(height)) <= 2 * self.step for f in columns)
+
+    def _column(self, pair: IntArray, height: float) -> FloatArray | None:
+        """Return the coordinate that begins with the equal differences of two rows; None if it does not hold."""
+        a, b = pair
+        seen, step = self.seen, self.step
+        f = np.full(len(seen), np.nan)
+        with np.errstate(invalid="ignore"):
+            below = self.open[a] & self.open[b] & (np.abs(seen[a] - seen[b] - height) <= 1.01 * step)
+        f[below] = -(seen[a, below] + seen[b, below] + height) / 2
+        f[a], f[b] = 0.0, -height
+        kernel.drop_violations(seen, f, 1.6 * step)
+        new, lower, upper = np.empty((3, len(seen)))
+        for _ in range(_ROUNDS):
+            n_known = np.isfinite(f).sum()
+            needed = self.bounds if n_known > _FEW else min(self.bounds, _FIRST_BOUNDS)
+            kernel.from_bounds(seen, f, step, needed, new, lower, upper)
+            new[lower - upper > 2.5 * step] = np.nan
+            kernel.drop_violations(seen, new, 1.6 * step)
+            known = np.isfinite(new)
+            if known.sum() < 4:
+                return None
+            settled = (known == np.isfinite(f)).all() and np.abs(new[known] - f[known]).max() < 0.05 * step
+            f = new.copy()
+            if settled:
+                break
+        if self.fine:
+            self._keep_one_part(f, pair)
+        return f if np.isfinite(f).sum() >= 8 else None
+
+    def _keep_one_part(self, f: FloatArray, pair: IntArray) -> None:
+        """Forget, in place, what only the two records that the column began with, or no open entry, tie to the rest.
+
+        Two sets may differ by the same number there, and only there; what is not open belongs to an earlier column.
+        """
+        tied = self.open & (np.abs(np.abs(f[:, None] - f) - self.seen) <= self.step)
+        tied[pair], tied[:, pair] = False, False
+        _, part = connected_components(sparse.csr_array(tied), directed=False)
+        apart = part != np.bincount(part).argmax()
+        apart[pair] = False
+        f[apart] = np.nan
+
+    def refuses(self, f: FloatArray) -> bool:
+        """Tell whether the entries that a column has not seen may lie at its differences by chance."""
+        n_windows = max(_WINDOWS, int(_WINDOWS_KM / self.step)) if self.fine else _WINDOWS
+        at, beyond = _count_near(self.distances, f, self.hidden, self.step, n_windows)
+        share = 1 / (n_windows + 1)
+        return not (at and bdtrc(at - 1, at + beyond, share) < _LEVEL)
+
+
+def _count_near(
+    distances: FloatArray, f: FloatArray, entries: IntArray, step: float, n_windows: int
+) -> tuple[int, int]:
+    """Return how many entries (m, 2) exceed the difference of their values by less than a step, and how many by more.
+
+    The second count is of those that exceed it by up to n_windows times as much as that, which are there by chance.
+    """
+    x, y = entries.T
+    rest = distances[x, y] - np.abs(f[x] - f[y])
+    near = np.abs(rest) <= step
+    return int(near.sum()), int(((rest > step) & (rest <= (1 + 2 * n_windows) * step)).sum())
+
+
+def _active_columns(distances: FloatArray, values: FloatArray, entries: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return, for entries (m, 2), the column of values (d, n) with the largest difference, and what is left of them."""
+    x, y = entries.T
+    which, most = np.full(len(entries), -1), np.full(len(entries), -1.0)
+    for column, f in enumerate(values):
+        apart = np.abs(f[x] - f[y])
+        larger = apart > most
+        which[larger], most[larger] = column, apart[larger]
+    return which, np.where(which >= 0, distances[x, y] - most, np.nan)
+
+
+def _joined(columns: list[FloatArray], new: FloatArray, step: float) -> list[FloatArray]:
+    """Return the columns with a new one, laid on the one of which it is a part."""
+    for i, f in enumerate(columns):
+        both = np.isfinite(f) & np.isfinite(new)
+        if both.sum() < 8:
+            continue
+        for sign in (1.0, -1.0):
+            shift = np.median(f[both] - sign * new[both])
+            if (np.abs(f - sign * new - shift)[both] < 2 * step).mean() > 0.9 and np.ptp(f[both]) > 20 * step:
+                columns[i] = np.where(np.isfinite(f), f, sign * new + shift)
+                return columns
+    return [*columns, new]
+
+
+def _fitted(distances: FloatArray, values: FloatArray, pairs: IntArray, step: float) -> tuple[FloatArray, int]:
+    """Return all columns fitted at once to the distances that they nearly give, which averages the rounding away."""
+    d, n = values.shape
+    if d == 0:
+        return values, 0
+    values = values.copy()
+    for _ in range(_FITS):
+        which, rest = _active_columns(distances, values, pairs)
+        used = np.flatnonzero(np.abs(rest) < 1.5 * step)
+        x, y = pairs[used].T
+        column = which[used]
+        sign = np.sign(values[column, x] - values[column, y])
+        rows = np.arange(used.size)
+        matrix = sparse.csr_array(
+            (np.concatenate([sign, -sign]), (np.tile(rows, 2), np.concatenate([column * n + x, column * n + y]))),
+            shape=(used.size, d * n),
+        )
+        move = 0.7 * lsmr(matrix, rest[used], damp=0.05, maxiter=30)[0].reshape(d, n)
+        values += move
+        if np.abs(move).max() < 1e-3 * step:
+            break
+    counts = np.bincount(np.concatenate([column * n + x, column * n + y]), minlength=d * n).reshape(d, n)
+    return np.where(counts >= _FEWEST_FITTED, values, np.nan), used.size
+
+
+def _filled(distances: FloatArray, values: FloatArray, step: float, bounds: int) -> FloatArray:
+    """Return columns with values added where a few fitted bounds coincide, or leave little room between them.
+
+    Fitted values are closer than one by one, so that fewer bounds do than before.
+    """
+    values = values.copy()
+    new, lower, upper = np.empty((3, len(distances)))
+    for f in values:
+        kernel.from_bounds(distances, f, _NARROW * step, bounds, new, lower, upper)
+        new[lower - upper > 1.5 * step] = np.nan
+        between = np.isnan(new) & (np.abs(upper - lower) < _NARROW * step)
+        new[between] = (lower + upper)[between] / 2
+        f[:] = np.where(np.isfinite(f), f, new)
+        kernel.drop_violations(distances, f, 1.2 * step)
+    return values

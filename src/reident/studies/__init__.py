@@ -1,1 +1,0 @@
-"""The studies, one folder each: what is run, its trials, its summaries, its figures, its comparison with print."""
