@@ -123,3 +123,5 @@ def test_two_spellings_of_a_town_are_told_and_meet_one_line_of_a_hierarchy(tmp_p
         "--hierarchy", "town=town.csv", "--out", "out",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    released = pd.read_csv(next((tmp_path / "out").glob("release.*")), dtype=str, keep_default_na=False)
+    assert released.groupby(["age", "town"]).size().min() >= 5  # by bytes: one spelling a town is released

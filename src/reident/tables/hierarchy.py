@@ -167,13 +167,13 @@ class Hierarchy:
         return self._labels[check_integer(level, "level", low=0, high=self.n_levels - 1)]
 
     def generalise(self, column: pd.Series, level: int) -> pd.Series:
-        """Return a column generalised to a level. Level 0 returns it as it is."""
+        """Return a column generalised to a level. Level 0 returns it as it is, in one spelling a value."""
         if not isinstance(column, pd.Series):
             raise DataError(f"`column` must be a pandas Series, got {type(column).__name__}")
         check_integer(level, "level", low=0, high=self.n_levels - 1)
         codes, values = pd.factorize(column, use_na_sentinel=False)
         rows = self.rows_of(pd.Index(values), str(column.name))
-        if level == 0:
+        if level == 0 and len(np.unique(rows)) == len(values):
             return column.copy()
         labels = self.labels_at(level).take(self.codes_at(level)[rows])
         return pd.Series(labels.take(codes), index=column.index, name=column.name)

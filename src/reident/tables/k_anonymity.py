@@ -355,8 +355,8 @@ def _by_lattice(
     kept = found.classes >= 0
     release = table.loc[kept].copy()
     for column, level in zip(quasi, found.node, strict=True):
-        if level:
-            release[column] = hierarchies[column].generalise(table.loc[kept, column], level)
+        # Level 0, too: values in several spellings that look the same are released in one.
+        release[column] = hierarchies[column].generalise(table.loc[kept, column], level)
     return KAnonymous(
         table=release,
         quasi=tuple(quasi),

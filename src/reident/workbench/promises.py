@@ -11,7 +11,7 @@ import pandas as pd
 from reident.base import DataError, IntArray
 from reident.methods import Entry
 from reident.methods.forms import guarantee
-from reident.tables.classes import class_ids, look_of, suppressed_rows, wildcard_counts
+from reident.tables.classes import class_ids, suppressed_rows, wildcard_counts
 from reident.tables.disclosure import l_diversity, t_closeness
 from reident.tables.labels import texts_of, with_gaps
 
@@ -29,7 +29,7 @@ def class_sizes(cells: pd.DataFrame, *, wildcards: bool = False) -> IntArray:
     """
     if not len(cells.columns):
         return np.full(len(cells), len(cells), dtype=np.int64)
-    texts = pd.DataFrame({name: texts_of(cells[name]).map(look_of, na_action="ignore") for name in cells})
+    texts = pd.DataFrame({name: texts_of(cells[name]) for name in cells})
     if wildcards:
         return wildcard_counts(texts, list(texts), np.ones(len(texts)))[0].astype(np.int64)
     ids = class_ids([pd.factorize(texts[name].fillna(""))[0].astype(np.int64) for name in texts])[0]
