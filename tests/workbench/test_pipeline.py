@@ -125,3 +125,9 @@ def test_declarations_of_a_recipe_are_those_of_check(tmp_path):
     verdict = rd.check(shown, table, order, recipe=tmp_path / "recipe.yaml", attacks=["exact_join"])
     assert verdict.passed, verdict.sentence
     assert verdict.declared == {"wave": "new", "code": "new: random", "score": "derived"}
+
+
+def test_an_option_of_a_method_may_be_called_method():
+    step = rd.Step("k_epsilon", method="mondrian", k=3)
+    assert step.entry.name == "k_epsilon"
+    assert step.settings["method"] == "mondrian"
