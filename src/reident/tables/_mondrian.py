@@ -25,7 +25,7 @@ _MOST_LISTED = 50
 
 @dataclass(frozen=True)
 class Partition:
-    """The parts of a table: which record lies in which, and what is released of each.
+    """The parts of a table: the part of each record, and the released labels of each part.
 
     Attributes
     ----------
@@ -153,9 +153,9 @@ def _losses(
         counts = np.bincount(attribute.codes, minlength=attribute.places.size)
         before = np.r_[0, np.cumsum(counts)]
         covered = before[high[:, j] + 1] - before[low[:, j]]
-        own = float((counts * np.log2(np.maximum(counts, 1))).sum())
-        bits_lost.append(float((sizes * np.log2(covered)).sum()) - own)
-        bits_all.append(float(n * np.log2(n)) - own)
+        within_bits = float((counts * np.log2(np.maximum(counts, 1))).sum())
+        bits_lost.append(float((sizes * np.log2(covered)).sum()) - within_bits)
+        bits_all.append(float(n * np.log2(n)) - within_bits)
     return {
         "precision": certainty,
         "discernibility": float((sizes.astype(np.float64) ** 2).sum() / n**2),

@@ -97,11 +97,11 @@ class KAnonymous:
 
         The metrics of this package know that such records are in no class; other software may count them as one.
         """
-        kept = self.classes >= 0
+        is_released = self.classes >= 0
         blank = pd.DataFrame([[label] * self.table.shape[1]], columns=self.table.columns, dtype=object)
         rows = pd.concat([self.table.astype(object), blank], ignore_index=True)
         # By position, since an index may hold a label twice; the last row stands for every suppressed record.
-        return rows.iloc[np.where(kept, np.cumsum(kept) - 1, len(self.table))].set_axis(self._index)
+        return rows.iloc[np.where(is_released, np.cumsum(is_released) - 1, len(self.table))].set_axis(self._index)
 
 
 @checked
@@ -290,7 +290,7 @@ def _by_lattice(
     loss: str,
     charge_suppressed: bool,
 ) -> KAnonymous:
-    found = search(
+    solution = search(
         table,
         quasi,
         hierarchies,
@@ -301,28 +301,28 @@ def _by_lattice(
         exact=method == "optimal",
         published=method == "published",
     )
-    kept = found.classes >= 0
-    release = table.loc[kept].copy()
-    for column, level in zip(quasi, found.node, strict=True):
+    is_released = solution.classes >= 0
+    release = table.loc[is_released].copy()
+    for column, level in zip(quasi, solution.node, strict=True):
         # Level 0, too: values in several spellings that look the same are released in one.
-        release[column] = hierarchies[column].generalise(table.loc[kept, column], level)
+        release[column] = hierarchies[column].generalise(table.loc[is_released, column], level)
     return KAnonymous(
         table=release,
         quasi=tuple(quasi),
         method=method,
         k=criteria.k,
-        node=found.node,
-        loss=found.losses[loss],
+        node=solution.node,
+        loss=solution.losses[loss],
         loss_name=loss,
-        losses=found.losses,
+        losses=solution.losses,
         column_losses={
             column: level / max(hierarchies[column].n_levels - 1, 1)
-            for column, level in zip(quasi, found.node, strict=True)
+            for column, level in zip(quasi, solution.node, strict=True)
         },
-        classes=found.classes,
-        n_suppressed=int((~kept).sum()),
-        solutions=found.solutions,
-        lattice=found.lattice,
-        n_checked=found.n_checked,
+        classes=solution.classes,
+        n_suppressed=int((~is_released).sum()),
+        solutions=solution.solutions,
+        lattice=solution.lattice,
+        n_checked=solution.n_checked,
         _index=table.index,
     )
