@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 
 from reident.base import DataError
+from reident.experiments.claims import claims
+from reident.runner._index import read_claims
 from reident.runner.experiments import experiments, figure_names
-from reident.runner.gallery import claims_table, collect, gallery, write_gallery
+from reident.runner.gallery import claims_table, collect, gallery, headlines, write_gallery
 
 FIGURES = Path(__file__).parents[2] / "figures"
 
@@ -18,7 +20,7 @@ def test_committed_figures_are_those_that_the_notebook_draws(name):
     drawn = figure_names(experiments()[name])
     assert pd.read_csv(folder / "captions.csv")["figure"].tolist() == drawn
     assert {path.stem for path in folder.glob("*.png")} == {*drawn}
-    assert f"| `{name}` |" in claims_table(FIGURES)
+    assert f"| {name} |" in claims_table(FIGURES)
 
 
 def test_every_committed_figure_stands_on_the_page():
@@ -44,5 +46,16 @@ def test_results_are_collected_with_their_claims(tmp_path):
     assert {path.name for path in (FIGURES / "kroll2015").iterdir()} == copied
     (tmp_path / "README.md").write_text("<!-- claims -->\nold\n<!-- end of claims -->\nrest\n")
     write_gallery(folder)
-    assert claims_table(folder) in (tmp_path / "README.md").read_text()
+    readme = (tmp_path / "README.md").read_text()
+    assert headlines(folder) in readme
     assert (tmp_path / "README.md").read_text().endswith("rest\n")
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_headlines_are_filled_with_the_numbers_and_verdict_of_their_claims(name):
+    rows = read_claims(FIGURES / name).set_index("item")
+    for claim in claims(name):
+        if claim.headline and rows.loc[claim.item, "verdict"] != "not comparable":
+            (line,) = [line for line in headlines(FIGURES).splitlines() if claim.headline.partition("{")[0] in line]
+            assert line.endswith(f"*{rows.loc[claim.item, 'verdict']}*")
+            assert "nan" not in line

@@ -69,6 +69,8 @@ class Claim:
         Number of the erratum by which the document contradicts itself.
     note : str
         A remark for the reader.
+    headline : str
+        A sentence for README, filled from the claim's row of ``claims.csv``: ``"... {reproduced:.2f} ..."``.
     """
 
     item: str
@@ -94,6 +96,7 @@ class Claim:
     needs: str = ""
     erratum: int = 0
     note: str = ""
+    headline: str = ""
     stem: str = ""
 
 

@@ -1,23 +1,25 @@
-"""One page of all committed figures, and the table of claims in README."""
+"""The page of all committed figures, and the headline results in README."""
 
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 
 from reident.base import DataError
+from reident.experiments.claims import claims
 from reident.runner._index import read_claims, read_findings
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import citation_of, experiments
 
-__all__ = ["PAGE", "claims_table", "collect", "gallery", "write_gallery"]
+__all__ = ["PAGE", "claims_table", "collect", "gallery", "headlines", "write_gallery"]
 
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
 
-#: Between these lines a README beside the folder of figures holds the table of claims.
+#: Between these lines a README beside the folder of figures holds the documents with their headline results.
 MARKS = ("<!-- claims -->\n", "<!-- end of claims -->\n")
 
 #: The columns of that table.
@@ -33,7 +35,11 @@ def gallery(folder: str | Path) -> str:
         If a figure there belongs to no experiment.
     """
     folder = Path(folder)
-    parts = ["# Every figure", "Each figure with its finding. `reident figures NAME` draws those of an experiment."]
+    parts = [
+        "# Every figure",
+        "Each figure with its finding. `reident figures NAME` draws those of an experiment.",
+        f"## Claims by verdict\n\n{claims_table(folder)}",
+    ]
     shown: set[Path] = set()
     for name, notebook in experiments().items():
         findings = read_findings(folder / name)
@@ -68,25 +74,62 @@ def collect(results: str | Path, folder: str | Path) -> list[str]:
 
 
 def claims_table(folder: str | Path) -> str:
-    """Count the claims in `folder` by experiment, data (rows) and verdict (columns), as Markdown."""
+    """Count the claims in `folder` by experiment and data (rows) and verdict (columns), as Markdown."""
     read = {name: read_claims(Path(folder) / name) for name in experiments()}
-    frames = [claims.assign(experiment=name) for name, claims in read.items() if claims is not None]
+    frames = [rows.assign(experiment=name) for name, rows in read.items() if rows is not None]
     if not frames:
         return ""
     lines = ["| experiment | data | " + " | ".join(VERDICTS) + " |", "|---|---|" + "---:|" * len(VERDICTS)]
     for (name, data), rows in pd.concat(frames).groupby(["experiment", "data"], sort=False):
         counted = [str((rows["verdict"] == verdict).sum() or "") for verdict in VERDICTS]
-        lines.append(f"| `{name}` | {data} | " + " | ".join(counted) + " |")
+        lines.append(f"| {name} | {data} | " + " | ".join(counted) + " |")
     return "\n".join(lines) + "\n"
 
 
+def headlines(folder: str | Path) -> str:
+    """Return each document with its notebooks, headline results and number of claims by verdict, as a Markdown list.
+
+    A claim with a `headline` gives one sentence, whose numbers and verdict are those of its row in ``claims.csv``.
+    """
+    by_document: dict[str, list[str]] = {}
+    for name in experiments():
+        by_document.setdefault(name.partition("_")[0], []).append(name)
+    lines = []
+    for names in by_document.values():
+        links = ", ".join(
+            f"[{path.stem.partition('-')[0]}](notebooks/{path.name})"
+            for path in (experiments()[name] for name in names)
+        )
+        sentences, verdicts = [], Counter[str]()
+        for name in names:
+            rows = read_claims(Path(folder) / name)
+            if rows is None:
+                continue
+            rows = rows.set_index("item")
+            verdicts.update(rows["verdict"])
+            for claim in claims(name):
+                if claim.headline and claim.item in rows.index:
+                    row = {key: _number(value) for key, value in rows.loc[claim.item].items()}
+                    sentences.append(f"  - {claim.headline.format(**row)} *{row['verdict']}*")
+        counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict])
+        lines += [f"- {citation_of(names[0])} Notebooks: {links}. Claims: {counts or 'not run'}.", *sentences]
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: object) -> object:
+    try:
+        return float(str(value))
+    except ValueError:
+        return value
+
+
 def write_gallery(folder: str | Path) -> Path:
-    """Write the page into the folder of figures, and the table of claims into a README beside it that has its marks."""
+    """Write the page into the folder of figures, and the headline results into a README beside it with the marks."""
     page = Path(folder) / PAGE
     page.write_text(gallery(folder), encoding="utf-8")
     readme = Path(folder).resolve().parent / PAGE
     if readme.is_file() and MARKS[0] in (text := readme.read_text(encoding="utf-8")):
         before, _, rest = text.partition(MARKS[0])
         after = rest.partition(MARKS[1])[2]
-        readme.write_text(f"{before}{MARKS[0]}{claims_table(folder)}{MARKS[1]}{after}", encoding="utf-8")
+        readme.write_text(f"{before}{MARKS[0]}{headlines(folder)}{MARKS[1]}{after}", encoding="utf-8")
     return page
