@@ -16,8 +16,8 @@ from judged import protect_into
 from office import office
 from reident.base import DataError, ParameterError
 from reident.tables.hierarchy import Hierarchy
-from reident.workbench.files import read_file, write_file
 from reident.workbench.candidates import Bench
+from reident.workbench.files import read_file, write_file
 from reident.workbench.profiling import profile_data
 from reident.workbench.recipe import Recipe, recipe_of
 from reident.workbench.report import read_points

@@ -20,8 +20,8 @@ from reident.methods.release import RELEASES
 from reident.networks.graph import as_network
 from reident.workbench import making, pipeline, ru_map, simulate
 from reident.workbench.microdata import Microdata, microdata
-from reident.workbench.ru_map import plan
 from reident.workbench.profiling import profile_data
+from reident.workbench.ru_map import plan
 
 pytestmark = pytest.mark.whole
 

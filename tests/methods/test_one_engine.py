@@ -1,7 +1,7 @@
 """Networks and answers go through the engine of the maps; every attack by name says something about some release."""
 
-import pickle
 import json
+import pickle
 from collections import Counter
 from dataclasses import replace
 from functools import cache
