@@ -22,7 +22,7 @@ from reident.base import ParameterError, TrialError, check_integer, check_seed, 
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
-__all__ = ["settings_of", "sweep"]
+__all__ = ["SCHEDULER", "connected", "settings_of", "sweep"]
 
 #: Address of a dask cluster that is used where `scheduler` is not given.
 SCHEDULER = "REIDENT_SCHEDULER"
@@ -274,7 +274,7 @@ def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any) -> Ite
         return
     from dask.distributed import as_completed
 
-    with _client(jobs, scheduler) as client:
+    with connected(jobs, scheduler) as client:
         futures = {client.submit(_run_on_worker, trial, task, pure=False, retries=2): task for task in tasks}
         for future in as_completed(list(futures)):
             task, error = futures.pop(future), future.exception()  # a worker that died as often as dask allows
@@ -282,8 +282,8 @@ def _finished(trial: Trial, tasks: list[Task], jobs: int, scheduler: Any) -> Ite
 
 
 @contextmanager
-def _client(jobs: int, scheduler: Any) -> Iterator[Any]:
-    """Yield a client of a running cluster, or of one with `jobs` processes that ends with the sweep."""
+def connected(jobs: int, scheduler: Any) -> Iterator[Any]:
+    """Yield a client of a running cluster, or of one with `jobs` processes that ends with it."""
     from dask.distributed import Client
 
     logs = [logging.getLogger(name) for name in ("distributed.scheduler", "distributed.nanny", "distributed.worker")]

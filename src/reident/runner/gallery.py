@@ -40,10 +40,10 @@ def gallery(folder: str | Path) -> str:
         "Each figure with its finding. `reident figures NAME` draws those of an experiment.",
         f"## Claims by verdict\n\n{claims_table(folder)}",
     ]
-    shown: set[Path] = set()
+    listed: set[Path] = set()
     for name, notebook in experiments().items():
         findings = read_findings(folder / name)
-        shown.update(folder / name / f"{figure}.png" for figure, _ in findings)
+        listed.update(folder / name / f"{figure}.png" for figure, _ in findings)
         if findings:
             parts += [
                 f"## {notebook_title(notebook)}",
@@ -51,7 +51,7 @@ def gallery(folder: str | Path) -> str:
                 f"[claims.csv]({name}/claims.csv).",
                 *(f"### {figure}\n\n{text}\n\n![{text}]({name}/{figure}.png)" for figure, text in findings),
             ]
-    unknown = sorted(set(folder.glob("*/*.png")) - shown)
+    unknown = sorted(set(folder.glob("*/*.png")) - listed)
     if unknown:
         raise DataError(f"`folder` must hold figures of experiments only, got {unknown[0]}: no notebook draws it")
     return "\n\n".join(parts) + "\n"
