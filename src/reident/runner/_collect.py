@@ -71,8 +71,9 @@ def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFra
     results = pd.concat(parts, ignore_index=True)
     for name in varied:
         results[name] = _scalars(results[name])
-    for name in results.columns[results.dtypes == object]:
-        results[name] = _of_one_kind(results[name])
+    for name in results:
+        if pd.api.types.is_object_dtype(results[name]):
+            results[name] = _of_one_kind(results[name])
     return results, varied
 
 
