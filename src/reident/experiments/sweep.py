@@ -147,8 +147,8 @@ def sweep(
     }  # fmt: skip
     if failures:
         listed = "\n  ".join(failures[:10])
-        kept = "the others are stored" if cache else "with `cache` the others would have been stored"
-        raise TrialError(f"{len(failures)} of {len(tasks)} trials failed; {kept}:\n  {listed}", frame)
+        advice = "the others are stored" if cache else "with `cache` the others would have been stored"
+        raise TrialError(f"{len(failures)} of {len(tasks)} trials failed; {advice}:\n  {listed}", frame)
     return frame
 
 

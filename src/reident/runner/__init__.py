@@ -210,7 +210,7 @@ def _check_names(names: list[str]) -> None:
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
     """Check the runs and return for each the plain JSON that a worker needs."""
     versions, package = _versions(), package_digest()
-    beside = {folder: digest_beside(folder / "any") for folder in {Path(run.notebook).resolve().parent for run in runs}}
+    inputs = {folder: digest_beside(folder / "any") for folder in {Path(run.notebook).resolve().parent for run in runs}}
     specs = []
     for run in runs:
         cells, defaults = notebook_cells(run.notebook), notebook_defaults(run.notebook)
@@ -223,7 +223,7 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
             raise ParameterError(f"{error}{place}") from None
         identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
         notebook = Path(run.notebook).resolve()
-        identity = json.dumps([sources, identifying, package, versions, beside[notebook.parent]], sort_keys=True)
+        identity = json.dumps([sources, identifying, package, versions, inputs[notebook.parent]], sort_keys=True)
         specs.append(
             {
                 "name": run.name,

@@ -55,8 +55,8 @@ def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFra
     These come before the results' own columns. A list of one value is written as the value. A column of a result
     with the name of such a parameter is called ``result_<name>``. Values of several kinds become texts.
     """
-    given = pd.DataFrame([record["parameters"] for record in records], dtype=object)
-    varied = [name for name in given if len({*given[name].map(json.dumps)}) > 1]
+    settings = pd.DataFrame([record["parameters"] for record in records], dtype=object)
+    varied = [name for name in settings if len({*settings[name].map(json.dumps)}) > 1]
     parts = []
     for record in records:
         file = out / record["name"] / RESULT
