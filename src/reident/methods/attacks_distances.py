@@ -58,8 +58,8 @@ def _labels(release: Release, knowledge: Knowledge) -> tuple[list[str], pd.DataF
     compared = knowledge.compared(release)
     found = [(name, compared[name]) for name in knowledge.kept(release)]
     codes = [(name, one, one.label_of) for name, one in found if one.label_of is not None]
-    theirs = pd.DataFrame({name: one.theirs for name, one, _ in codes}, index=release.table.index)
-    mine = pd.DataFrame({name: label[one.mine] for name, one, label in codes}, index=knowledge.known.index)
+    theirs = pd.DataFrame({name: one.record_codes for name, one, _ in codes}, index=release.table.index)
+    mine = pd.DataFrame({name: label[one.person_codes] for name, one, label in codes}, index=knowledge.known.index)
     places = knowledge.known[[LAT, LON]] if knowledge.has_places else knowledge.known[[]]
     return [name for name, _, _ in codes], theirs, pd.concat([mine, places], axis=1)
 

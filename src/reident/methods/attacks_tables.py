@@ -97,7 +97,7 @@ def class_risk(release: Release, knowledge: Knowledge, *, rng: np.random.Generat
         raise NotApplicable(
             "whose each released record is cannot be told without true pairs: exact_join counts persons"
         )
-    ids, n = class_ids([knowledge.compared(release)[column].theirs for column in columns])
+    ids, n = class_ids([knowledge.compared(release)[column].record_codes for column in columns])
     size = np.bincount(ids, minlength=n)[ids]
     if knowledge.truth is None:
         rows, persons = np.arange(len(size)), None

@@ -406,8 +406,8 @@ def _features(
         if label_of is None:
             assert compared.covers is not None
             # The commonest of the labels that agree.
-            frequent = np.bincount(compared.theirs, minlength=compared.covers.shape[1])
+            frequent = np.bincount(compared.record_codes, minlength=compared.covers.shape[1])
             label_of = np.where(compared.covers.any(axis=1), (compared.covers * frequent).argmax(axis=1), -1)
-        theirs.append(compared.theirs[rows].astype(float))
-        mine.append(label_of[compared.mine[persons]].astype(float))
+        theirs.append(compared.record_codes[rows].astype(float))
+        mine.append(label_of[compared.person_codes[persons]].astype(float))
     return (np.nan_to_num(np.column_stack(part), nan=-1.0) for part in (theirs, mine))  # type: ignore[return-value]

@@ -181,7 +181,7 @@ def _measure(knowledge: Knowledge, release: Release, column: str) -> _Measure:
     def apart(persons: IntArray, rows: IntArray) -> FloatArray:
         return (~compared.agree_all(persons, rows)).astype(np.float64)
 
-    return _Measure(compared.theirs, False, apart=apart)
+    return _Measure(compared.record_codes, False, apart=apart)
 
 
 def _ends(label: Any) -> tuple[float, float]:

@@ -46,7 +46,7 @@ def in_persons(
 
 
 def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:
-    alike = [knowledge.compared(release)[name].theirs for name in knowledge.kept(release)]
+    alike = [knowledge.compared(release)[name].record_codes for name in knowledge.kept(release)]
     told = value and knowledge.sensitive in release.table
     alike += _codes(release.table, [str(knowledge.sensitive)] if told else [])
     if place:
