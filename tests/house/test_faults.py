@@ -21,8 +21,7 @@ import pytest
 
 import sweep_trials
 from reident._old_sweep import grid
-from reident.base import outputs
-from reident.runner._attempts import WORK
+from reident.base import WORK, outputs
 from small_notebooks import write_notebook
 
 #: How often what is killed is killed; more than the default: the whole table, too.

@@ -66,8 +66,8 @@ def code_key(trial: Callable[..., Any], *, check_unchanged: bool = False) -> str
 @cache
 def _files_and_key(trial: Callable[..., Any]) -> tuple[list[Path], str]:
     """Return the files that a trial depends on, and the key."""
-    own = Path(inspect.getsourcefile(trial) or "")
-    waiting, done = [own], dict[Path, ast.Module]()
+    module = Path(inspect.getsourcefile(trial) or "")
+    waiting, done = [module], dict[Path, ast.Module]()
     while waiting:
         file = waiting.pop()
         if file not in done:

@@ -22,7 +22,7 @@ from reident.base import ParameterError, TrialError, check_integer, check_seed, 
 from reident.base.rng import stable_hash
 from reident.experiments.code_key import code_key, versions
 
-__all__ = ["settings_of", "sweep", "workers"]
+__all__ = ["SCHEDULER", "connected", "settings_of", "sweep"]
 
 #: Address of a dask cluster that is used where `scheduler` is not given.
 SCHEDULER = "REIDENT_SCHEDULER"
@@ -151,8 +151,8 @@ def sweep(
     }  # fmt: skip
     if failures:
         listed = "\n  ".join(failures[:10])
-        kept = "the others are stored" if cache else "with `cache` the others would have been stored"
-        raise TrialError(f"{len(failures)} of {len(tasks)} trials failed; {kept}:\n  {listed}", frame)
+        advice = "the others are stored" if cache else "with `cache` the others would have been stored"
+        raise TrialError(f"{len(failures)} of {len(tasks)} trials failed; {advice}:\n  {listed}", frame)
     return frame
 
 
@@ -287,7 +287,7 @@ def _finished(
         return
     from dask.distributed import as_completed
 
-    with workers(jobs, scheduler) as client:
+    with connected(jobs, scheduler) as client:
         # The result of a task is made again on a worker that replaces a dead one, and is forgotten with the client.
         shared = None if context is None else client.submit(_returned, context, pure=False)
         futures = {client.submit(_run_on_worker, trial, task, shared, pure=False, retries=2): task for task in tasks}
@@ -297,8 +297,8 @@ def _finished(
 
 
 @contextmanager
-def workers(jobs: int, scheduler: Any) -> Iterator[Any]:
-    """Yield a client of a running cluster, or of one with `jobs` processes that ends with the sweep."""
+def connected(jobs: int, scheduler: Any) -> Iterator[Any]:
+    """Yield a client of a running cluster, or of one with `jobs` processes that ends with it."""
     from dask.distributed import Client
 
     logs = [logging.getLogger(name) for name in ("distributed.scheduler", "distributed.nanny", "distributed.worker")]

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from reident.experiments.sweep import sweep, workers
+from reident.experiments.sweep import connected, sweep
 from reident.methods import find
 from reident.methods.registering import registered
 from reident.rumap import ORIGINAL, anchor
@@ -257,7 +257,7 @@ def search_release(
     with ExitStack() as stack:
         client = None  # for all batches the same workers
         if jobs != 1:
-            client = stack.enter_context(workers(n_at_once, jobs if isinstance(jobs, str) else None))
+            client = stack.enter_context(connected(n_at_once, jobs if isinstance(jobs, str) else None))
         bar = stack.enter_context(tqdm(total=min(most, len(chains)), desc="search", unit="chain", disable=not progress))
         while len(judged) < most and (batch := waiting(min(n_at_once, most - len(judged)))):
             grid = [
