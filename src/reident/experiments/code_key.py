@@ -19,7 +19,7 @@ from reident.data._paths import data_folder
 __all__ = ["code_key", "versions"]
 
 #: Subpackages whose source never changes a trial's numbers.
-PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap", "studies", "_old_sweep"}
+PRESENTATION = {"plotting", "pages", "runner", "cli", "workbench", "experiments", "rumap", "studies"}
 NUMERICAL = ("numpy", "scipy", "numba", "pandas", "scikit-learn", "highspy", "networkx", "shapely", "geopandas")
 
 _PACKAGE = Path(__file__).parents[1]
