@@ -112,7 +112,8 @@ def test_a_killed_client_leaves_no_data_in_scheduler_and_workers(tmp_path):
         process.kill()
         process.wait()
         wait_for(lambda: not cluster.scheduler.tasks)
-        wait_for(lambda: client.run(what_it_holds) == {cluster.workers[0].worker_address: 0})
+        address = cluster.workers[0].worker_address
+        wait_for(lambda: client.run(lambda dask_worker: len(dask_worker.data)) == {address: 0})
         assert secret not in repr(cluster.scheduler.worker_plugins)
 
 
@@ -215,10 +216,6 @@ def test_a_command_ends_with_the_process_that_started_it(tmp_path):
         return True
 
     wait_for(gone)
-
-
-def what_it_holds(dask_worker):
-    return len(dask_worker.data)
 
 
 def wait_for(condition, seconds=30):

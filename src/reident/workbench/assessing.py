@@ -17,6 +17,7 @@ from reident.base import (
     ParameterError,
     check_choice,
     check_columns,
+    check_integer,
     check_mapping,
     check_real,
     check_replaceable,
@@ -220,6 +221,7 @@ def assess(
     limit = check_real(dataset.limit if limit is None else limit, "limit", low=0, high=1)
     tolerate = check_real(dataset.tolerate if tolerate is None else tolerate, "tolerate", low=0, high=1)
     check_seed(seed)
+    jobs = jobs if isinstance(jobs, str) else check_integer(jobs, "jobs", low=1)
     recipe = Recipe() if pipeline is None else read_recipe_of(pipeline)
     slots = slots_of_chain(recipe.chain)
     chosen = check_mapping(methods or {}, "methods")

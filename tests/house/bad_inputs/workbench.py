@@ -136,7 +136,6 @@ BAD = [
     ('ru_map_widget', DataError, '`frame` must be a pandas DataFrame, got int', dict(frame=3)),
     ('ru_map_widget', ParameterError, '`limit` must lie in [0, 1] and be finite, got -1', dict(limit=-1)),
     ('ru_map_widget', ParameterError, '`limit` must lie in [0, 1] and be finite, got 2', dict(limit=2)),
-    ('ru_map_widget', ParameterError, '`tolerate` must lie in [0, 1] and be finite, got 2', dict(tolerate=2)),
     ('points_in_area', DataError, '`area` must be a polygon, a GeoSeries or a GeoDataFrame of polygons, got str', dict(area="here")),
     ('points_in_area', DataError, '`area` must be a valid polygon: Self-intersection[8.5 49.5]', dict(area=BOWTIE)),
     ('points_in_area', ParameterError, '`n` must be at least 0, got -1', dict(n=-1)),
