@@ -89,7 +89,7 @@ def shown(frame, **kws):
 def test_the_interactive_map_shows_the_frame(wide):
     frame = crowded(3, [1, 2, 5, 10])
     if wide:
-        frame[["utility", "utility_low", "utility_high"]] = np.geomspace(1e-3, 1e3, len(frame))[:, None]
+        frame[["utility", "utility_low", "utility_high"]] = np.tile(np.geomspace(1e-3, 1e3, len(frame))[:, None], 3)
     state = shown(frame, limit=0.3)
     assert state["limit"] == 0.3
     releases = releases_in(frame)
