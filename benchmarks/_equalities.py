@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reident import embed_distances, great_circle_pairs_km, locate_by_reference_sets
-from reident._old_sweep import grid
+from reident import embed_distances, great_circle_pairs_km, locate_by_reference_sets, sweep
 from reident.experiments.kroll2016_files import draw_files
 
 __all__ = ["EMBEDDINGS", "equalities", "equalities_trial"]
@@ -26,16 +25,18 @@ def equalities(n_datasets: int = 10, n_rounded: int = 3, *, first_dataset: int =
         if step == 0 or d == 20
         for dataset in range(first_dataset, first_dataset + n)
     ]
-    return grid.run(settings, equalities_trial, stem="equalities", **options)
+    return sweep(equalities_trial, settings, **options)
 
 
-def equalities_trial(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def equalities_trial(
+    rng: np.random.Generator, *, dataset: int, n_reference_sets: int, reference_set_size: int, rounding_km: float
+) -> dict[str, Any]:
     """Embed, round or not, and locate all records by the released numbers alone.
 
     The intruder's file only lays the finished map on the country. A record without a place counts as lost.
     """
-    files, step = draw_files("germany", params["dataset"]), params["rounding_km"] or None
-    shape = {name: params[name] for name in ("n_reference_sets", "reference_set_size")}
+    files, step = draw_files("germany", dataset), rounding_km or None
+    shape = {"n_reference_sets": n_reference_sets, "reference_set_size": reference_set_size}
     distances = embed_distances(files.original["lat_deg"], files.original["lon_deg"], **shape, area=files.area, rng=rng)
     if step is not None:
         distances = (distances / step).round() * step

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _protection
+from benchmarks import _map_trials, _protection
+from benchmarks._map_trials import FAILING, PATTERNS, RELEASES
 from reident import sweep
 from reident.experiments import isgp_sets, released_maps
-from reident.experiments.released_maps import FAILING, FITTING, PATTERNS, RELEASES
+from reident.experiments.released_maps import FITTING
 
 #: What may be done to distances themselves, no embedding: records; standard deviation of noise and step of rounding,
 #: km; share of the pairs left out; the longest distance released, km (0: all are); places of work instead of homes.
@@ -66,10 +67,10 @@ TABLES: dict[str, tuple[Callable[..., Any], list[dict[str, Any]], int]] = {
     "km_against_n": (released_maps.locating_trial, km_against_n(), 100),
     "plain_distances": (released_maps.locating_trial, [{"n": 300} | changed for changed in PLAIN.values()], 400),
     "certificate_level": (
-        released_maps.level_trial, [{"kind": kind, "n": n} for kind in (*FAILING, *FITTING) for n in (100, 300)], 500,
+        _map_trials.level_trial, [{"kind": kind, "n": n} for kind in (*FAILING, *FITTING) for n in (100, 300)], 500,
     ),
     "overlap": (
-        released_maps.overlap_trial,
+        _map_trials.overlap_trial,
         [
             {"pattern": pattern, "release": release, "n_common": n_common}
             for pattern in PATTERNS for release in RELEASES for n_common in (50, 20, 5, 0, -1)

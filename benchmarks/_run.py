@@ -21,7 +21,7 @@ import pandas as pd
 import reident
 from benchmarks import _rivals
 from benchmarks._rows import ALLOWED, COLUMNS, Row, show_number
-from reident._old_sweep._machine import processors
+from reident.base import processors
 
 FOLDER = Path(__file__).parent
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks._map_trials import PATTERNS, RELEASES, drawn_files, overlap_trial
 from reident import great_circle_km, locate_by_population
-from reident.experiments.released_maps import PATTERNS, RELEASES, SCATTER_KM, drawn_files, errors_km, overlap_trial
+from reident.experiments.released_maps import SCATTER_KM, errors_km
 
 RECORDS = 500
 

@@ -21,7 +21,7 @@ AT_ONCE = 2
 ALLOWED_S = 0.2
 
 
-def start_kernel(params: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:  # noqa: ARG001 (a trial)
+def start_kernel(rng: np.random.Generator, *, x: int) -> dict[str, Any]:  # noqa: ARG001 (a trial)
     """Start a kernel, run a cell and end it, as any way of running a notebook must."""
     from jupyter_client.manager import KernelManager
 
@@ -33,7 +33,7 @@ def start_kernel(params: dict[str, Any], rng: np.random.Generator) -> dict[str, 
         client = manager.client()
         client.start_channels()
         client.wait_for_ready(timeout=120)
-        client.execute(f"print({params['x']})", reply=True, timeout=120)
+        client.execute(f"print({x})", reply=True, timeout=120)
         client.stop_channels()
         manager.shutdown_kernel()
     return {"seconds": time.monotonic() - began}
@@ -59,7 +59,7 @@ def _runs(notebook: Path, numbers: range) -> list[Any]:
 
 def _batch() -> list[Row]:
     """Time an empty notebook's runs, kernels alone, 20 more runs beside those there are, and a resumed batch."""
-    from reident._old_sweep import grid
+    from reident import sweep
     from reident.runner import run_notebooks
 
     with tempfile.TemporaryDirectory(prefix="reident-") as folder:
@@ -76,7 +76,7 @@ def _batch() -> list[Row]:
         whole = a_run(range(AT_ONCE, RUNS + AT_ONCE))
         more = a_run(range(RUNS + AT_ONCE, RUNS + AT_ONCE + 20))
         resumed = a_run(range(RUNS + AT_ONCE))
-    kernels = grid.run({"x": list(range(20))}, start_kernel, stem="kernels", jobs=AT_ONCE, progress=False)
+    kernels = sweep(start_kernel, {"x": list(range(20))}, jobs=AT_ONCE, progress=False)
     kernel = kernels["seconds"].mean() / AT_ONCE  # not the wall-clock time, which has the workers' start in it
 
     def row(task: str, a_run_s: float) -> Row:

@@ -7,6 +7,7 @@ Nothing is computed: methods come from the registry, claims from the committed f
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import json
 import re
@@ -54,22 +55,22 @@ def write_methods(folder: Path) -> None:
     """Write a page for each method, and the list of them."""
     lines = ["# Methods", "", "Every method by name, as `reident methods` lists them.", ""]
     for role, heading in ROLES.items():
-        mine = entries(role)
-        lines += [f"## {heading}", "", "```{toctree}", ":maxdepth: 1", ""]
-        for entry in mine:
-            name = f"{role}-{entry.name}"
-            (folder / f"{name}.md").write_text(method_page(entry), encoding="utf-8")
-            lines.append(f"{entry.name} ({entry.data}) <{name}>")
-        lines += ["```", ""]
+        chosen = entries(role)
+        for entry in chosen:
+            (folder / f"{role}-{entry.name}.md").write_text(method_page(entry), encoding="utf-8")
+        lines += [f"## {heading}", "", "| method | for | purpose |", "|---|---|---|"]
+        lines += [f"| [{entry.name}]({role}-{entry.name}.md) | {entry.data} | {entry.label} |" for entry in chosen]
+        lines += ["", "```{toctree}", ":hidden:", ""]
+        lines += [f"{entry.name} ({entry.data}) <{role}-{entry.name}>" for entry in chosen] + ["```", ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
 
 
 def method_page(entry: Entry) -> str:
-    """Return the page of a method: what it is, what may be set, its function's documentation and code."""
+    """Return the page of a method: purpose, parameters, and its function's documentation."""
     about = told(entry)
     rows = [
-        f"| `{one['name']}` | {one['type']} | {one['range']} | {one['unit']} | {one['default']} |".replace("None", "")
-        for one in about["parameters"]
+        f"| `{row['name']}` | {row['type']} | {row['range']} | {row['unit']} | {row['default']} |".replace("None", "")
+        for row in about["parameters"]
     ]
     table = ["| parameter | type | range | unit | default |", "|---|---|---|---|---|", *rows] if rows else []
     call = str(about["call"])
@@ -95,33 +96,42 @@ def method_page(entry: Entry) -> str:
 
 
 def write_api(folder: Path) -> None:
-    """Write a page for each floor of the package with its public names."""
+    """Write a page for each subpackage with its public names, and an index with a line for each."""
     floors: dict[str, list[str]] = {}
     for name in reident.__all__:
         thing = getattr(reident, name)
         module = (getattr(thing, "__module__", None) or "reident").split(".")
         floors.setdefault(module[1] if len(module) > 1 else "reident", []).append(name)
-    lines = ["# API", "", "```{toctree}", ":maxdepth: 1", ""]
-    for floor, names in floors.items():
+    lines = ["# API", "", "Start with `open_dataset`, `protect`, `evaluate`, `assess` and `check`.", ""]
+    for floor, names in sorted(floors.items()):
         parts = [f"# {floor}", "", "```{eval-rst}"]
         for name in names:
             thing = getattr(reident, name)
             kind = "autoclass" if inspect.isclass(thing) else "autofunction" if callable(thing) else "autodata"
             parts += ["", f".. {kind}:: reident.{name}", *(["   :members:"] if kind == "autoclass" else [])]
         (folder / f"{floor}.md").write_text("\n".join([*parts, "```", ""]), encoding="utf-8")
-        lines.append(floor)
-    (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
+        package = importlib.import_module("reident" if floor == "reident" else f"reident.{floor}")
+        lines += [f"## [{floor}]({floor}.md)", "", _first_line(package), "", "| name | purpose |", "|---|---|"]
+        lines += [f"| `{name}` | {_first_line(getattr(reident, name))} |" for name in sorted(names)] + [""]
+    lines += ["```{toctree}", ":hidden:", "", *sorted(floors), "```", ""]
+    (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _first_line(thing: object) -> str:
+    """Return the first line of a documentation, for a cell of a table."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
 
 
 def write_claims(folder: Path) -> None:
     """Write every claim with its verdict, and the errata."""
-    parts = ["# Every claim", ""]
+    about = "How a claim is decided, and which rules were changed after a run: [verdicts](../verdicts.md)."
+    parts = ["# Every claim", "", about, ""]
     for name, notebook in experiments().items():
         claims = read_claims(ROOT / "figures" / name)
         if claims is None:
             continue
-        shown = claims[["item", "place", "verdict", "published", "reproduced", "margin", "n", "data", "note"]]
-        parts += [f"## {notebook_title(notebook)}", "", *_table(shown), ""]
+        listed = claims[["item", "place", "verdict", "published", "reproduced", "margin", "n", "data", "note"]]
+        parts += [f"## {notebook_title(notebook)}", "", *_table(listed), ""]
     (folder / "claims.md").write_text("\n".join(parts), encoding="utf-8")
     heading = ["# Errata", "", "Slips of the documents, and the values used here instead.", ""]
     (folder / "errata.md").write_text("\n".join([*heading, *_table(errata().astype(str)), ""]), encoding="utf-8")
@@ -142,7 +152,7 @@ def write_notebooks(folder: Path, results: Path) -> None:
         for cell in notebook["cells"]:
             if "injected-parameters" in cell.get("metadata", {}).get("tags", []):
                 cell["metadata"]["tags"].append("remove-cell")  # they name the folder of one machine
-            cell["outputs"] = [out for out in cell.get("outputs", []) if out["output_type"] != "stream"]
+            cell["outputs"] = [out for out in cell.get("outputs", []) if out.get("name") != "stderr"]
             if cell["cell_type"] != "code":
                 del cell["outputs"]
         (folder / path.name).write_text(json.dumps(notebook), encoding="utf-8")
@@ -152,5 +162,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--results", type=Path, default=ROOT / "results")
-    asked = parser.parse_args()
-    write(asked.folder, asked.results)
+    arguments = parser.parse_args()
+    write(arguments.folder, arguments.results)

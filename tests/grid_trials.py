@@ -27,3 +27,17 @@ def deadly(rng, *, mu):
     if mu == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return {"draw": rng.random()}
+
+
+def slow(rng, *, mu, ledger):
+    """Leave a file for every execution; take as long as TRIAL_S says."""
+    name = f"{mu}-{rng.integers(2**60)}"
+    Path(ledger, f"{name}-{time.time_ns()}").touch()
+    time.sleep(float(os.environ.get("TRIAL_S", 0.0)))
+    return {"name": name}
+
+
+def reads_its_context(rng, *, context, began, seconds):
+    Path(began).touch()
+    time.sleep(seconds)
+    return {"n": len(context), "draw": rng.random()}

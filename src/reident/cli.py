@@ -14,8 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import reident
-from reident._old_sweep._machine import processors
-from reident.base import MEMORY, end_with_parent, read_size
+from reident.base import MEMORY, end_with_parent, processors, read_size
 from reident.kernels._cache import cache_folder
 from reident.workbench.command_options import resumable, stop, was_interrupted
 from reident.workbench.commands import add_commands
@@ -99,6 +98,10 @@ def reproduce(
     jobs: Jobs = 0,
     out: Out = Path("results"),
     seed: Seed = None,
+    decide: Annotated[
+        bool, typer.Option("--decide", help="Draw data sets until the published tables are decided.")
+    ] = False,
+    budget: Annotated[str, typer.Option(help="With --decide: the time for it, such as 30min or 2h.")] = "2h",
     force: Force = False,
     retry_failed: Retry = True,
     scheduler: Scheduler = None,
@@ -117,6 +120,8 @@ def reproduce(
             jobs=processors(jobs),
             out=out,
             seed=seed,
+            decide=decide,
+            budget_min=runner.read_minutes(budget),
             force=force,
             retry_failed=retry_failed,
             scheduler=scheduler,

@@ -10,7 +10,6 @@ from shapely.geometry import box
 
 import reident as rd
 from reident import DataError, ParameterError
-from reident._old_sweep import grid
 from reident.base import MEMORY, afford, available, read_size
 
 N = 200_000
@@ -63,7 +62,6 @@ ONE_LABEL = np.zeros(1000, dtype=int)
         (lambda: rd.Budget("1e5000000"), "`total` must lie in .1e-200, 1e.300., got 1e5000000"),
         (lambda: rd.laplace_count(5, epsilon="1/" + "9" * 10**6), "`epsilon` must lie in"),
         (lambda: rd.laplace_count(5, epsilon=10**5000), "`epsilon` must lie in .* 16,610 bits"),
-        (lambda: grid.run({"x": [1]}, print, repetitions=2**40), "`repetitions` .* 1,099,511,627,776 trials"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_it_is_begun(call, message, monkeypatch):

@@ -1,7 +1,7 @@
 """What is interrupted, damaged or crowded out goes on where it was: faults against each kind of work, as one table.
 
 The suite runs the rows that differ most. `REIDENT_KILLS=50` (`make faults`) runs every fault against every kind of
-work, and kills 50 times. What a test can bring about without a second process stands in `test_grid` and `test_runner`.
+work, and kills 50 times. What a test can bring about without a second process stands in `test_sweep` and `test_runner`.
 """
 
 import contextlib
@@ -19,10 +19,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import sweep_trials
-from reident._old_sweep import grid
-from reident.base import outputs
-from reident.runner._attempts import WORK
+import grid_trials
+import reident as rd
+from reident.base import WORK, outputs
 from small_notebooks import write_notebook
 
 #: How often what is killed is killed; more than the default: the whole table, too.
@@ -32,10 +31,10 @@ KILLS = int(os.environ.get("REIDENT_KILLS", "2"))
 PATIENCE_S = 240
 
 SWEEP = """
-import sys, sweep_trials
-from reident._old_sweep import grid
-grid.run({"mu": list(range(6)), "ledger": [sys.argv[1]]}, sweep_trials.counted, seed=1, repetitions=25, stem="faults",
-         folder=sys.argv[2], jobs=int(sys.argv[3]), scheduler=sys.argv[4] or None, progress=False)
+import sys, grid_trials, reident as rd
+if __name__ == "__main__":
+    rd.sweep(grid_trials.slow, {"mu": list(range(6)), "ledger": [sys.argv[1]]}, seed=1, repetitions=25,
+             cache=sys.argv[2], jobs=int(sys.argv[3]), scheduler=sys.argv[4] or None, progress=False)
 """
 
 SCHEDULER = """
@@ -49,10 +48,9 @@ if __name__ == "__main__":
 
 CELL = """
 from pathlib import Path
-import sweep_trials
-from reident._old_sweep import grid
+import grid_trials, reident as rd
 settings = {"mu": [x, x + 1], "ledger": [ledger]}
-frame = grid.run(settings, sweep_trials.counted, repetitions=20, seed=x, stem="inner", folder=Path(out, "parts"))
+frame = rd.sweep(grid_trials.slow, settings, repetitions=20, seed=x, cache=Path(out, "parts"), progress=False)
 frame.to_csv(Path(out, "rows.csv"), index=False)
 """
 
@@ -99,22 +97,27 @@ class Sweep(Work):
         return "-c", SWEEP, self.ledger, self.out, self.jobs, self.address
 
     def stored(self):
-        return [key for part in self.out.rglob("part-*.parquet") for key in pd.read_parquet(part)["_key"]]
+        lines = [line for file in self.out.rglob("*.jsonl") for line in file.read_text().splitlines()]
+        keys = []
+        for line in lines:  # a line that a kill tore is run again
+            with contextlib.suppress(ValueError):
+                keys.append(json.loads(line)["key"])
+        return keys
 
     def end(self):
         """Go on in this process: what is stored is not computed again, and the rows are those of one run."""
         settings = {"mu": list(range(6)), "ledger": [str(self.ledger)]}
-        options = {"repetitions": 25, "stem": "faults", "seed": 1, "progress": False}
-        frame = grid.run(settings, sweep_trials.counted, folder=self.out, **options)
+        options = {"repetitions": 25, "seed": 1, "progress": False}
+        frame = rd.sweep(grid_trials.slow, settings, cache=self.out, **options)
         assert len(frame) == 150
         assert not frame.duplicated(["mu", "repetition"]).any()
         keys = self.stored()
         assert len(set(keys)) == len(keys) == 150
         before = self.under_way()
-        again = grid.run(settings, sweep_trials.counted, folder=self.out, **options)
+        again = rd.sweep(grid_trials.slow, settings, cache=self.out, **options)
         assert self.under_way() == before, "what is stored was computed again"
         pd.testing.assert_frame_equal(frame, again)
-        pd.testing.assert_frame_equal(frame, grid.run(settings, sweep_trials.counted, **options))
+        pd.testing.assert_frame_equal(frame, rd.sweep(grid_trials.slow, settings, **options))
 
 
 class TwoWorkers(Sweep):

@@ -1,5 +1,6 @@
 """The committed figures are those that the notebooks draw, and stand on one page."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ from reident.base import DataError
 from reident.experiments.claims import claims
 from reident.runner._index import read_claims
 from reident.runner.experiments import experiments, figure_names
-from reident.runner.gallery import claims_table, collect, gallery, headlines, write_gallery
+from reident.runner.gallery import MARKS, claims_table, collect, gallery, headlines, note_results, write_gallery
 
 FIGURES = Path(__file__).parents[2] / "figures"
 
@@ -59,3 +60,14 @@ def test_headlines_are_filled_with_the_numbers_and_verdict_of_their_claims(name)
             (line,) = [line for line in headlines(FIGURES).splitlines() if claim.headline.partition("{")[0] in line]
             assert line.endswith(f"*{rows.loc[claim.item, 'verdict']}*")
             assert "nan" not in line
+
+
+@pytest.mark.parametrize(
+    "note", sorted((FIGURES.parent / "paper").glob("replication-*.md")), ids=lambda path: path.stem
+)
+def test_a_replication_note_holds_the_results_of_the_committed_claims(note):
+    text = note.read_text(encoding="utf-8")
+    figure = re.search(r"<!-- figure: (\S+) -->", text)[1]
+    results = note_results(FIGURES, note.stem.partition("-")[2], figure)
+    assert f"{MARKS[0]}{results}{MARKS[1]}" in text, "run `reident gallery figures`"
+    assert (FIGURES / f"{figure}.png").is_file()

@@ -18,8 +18,8 @@ from urllib.request import url2pathname, urlopen
 import pandas as pd
 import pytest
 
+import grid_trials
 import reident as rd
-import sweep_trials
 from reident.base import local_cluster, start_module
 
 
@@ -81,20 +81,16 @@ def test_a_pickle_in_an_output_folder_is_not_read(tmp_path):
         (tmp_path / name).write_bytes(pickle.dumps(Evil(tmp_path / "PWNED")))
     people = pd.DataFrame({"age": [20 + i % 9 for i in range(60)], "sex": list("mf") * 30})
     made = {"n_known": 10, "n_released": 30, "repetitions": 1, "progress": False, "quasi": ["age", "sex"]}
-    rd.risk_utility(people, ["rounding"], None, None, folder=tmp_path, **made)
+    rd.risk_utility(people, ["rounding"], None, None, cache=tmp_path, **made)
     assert untouched(tmp_path)
 
 
 CLIENT = """
 import sys
-from functools import partial
-import sweep_trials
-from reident._old_sweep import grid
+import grid_trials, reident as rd
 address, began, secret = sys.argv[1:]
-grid.run(
-    {"x": [1]}, sweep_trials.reads_what_is_held, repetitions=3, scheduler=address, progress=False,
-    folder=None, seed=0, stem="s", prepare=(partial(sweep_trials.hold, "x", secret), sweep_trials.drop),
-)
+rd.sweep(grid_trials.reads_its_context, {"began": [began], "seconds": [0.5]}, repetitions=3, scheduler=address,
+         progress=False, context=secret)
 """
 
 
@@ -106,11 +102,9 @@ def test_a_killed_client_leaves_no_data_in_scheduler_and_workers(tmp_path):
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        parameters = {"x": 1, "began": str(began), "sleep_s": 0.5}
-        code = CLIENT.replace('{"x": [1]}', repr([parameters]))
-        path = os.pathsep.join([*map(str, [Path(sweep_trials.__file__).parent]), os.environ.get("PYTHONPATH", "")])
+        path = os.pathsep.join([*map(str, [Path(grid_trials.__file__).parent]), os.environ.get("PYTHONPATH", "")])
         process = subprocess.Popen(
-            [sys.executable, "-c", code, cluster.scheduler_address, str(began), secret],
+            [sys.executable, "-c", CLIENT, cluster.scheduler_address, str(began), secret],
             env={**os.environ, "PYTHONPATH": path},
         )
         wait_for(began.exists)
@@ -118,7 +112,8 @@ def test_a_killed_client_leaves_no_data_in_scheduler_and_workers(tmp_path):
         process.kill()
         process.wait()
         wait_for(lambda: not cluster.scheduler.tasks)
-        wait_for(lambda: client.run(what_it_holds) == {cluster.workers[0].worker_address: (0, {})})
+        address = cluster.workers[0].worker_address
+        wait_for(lambda: client.run(lambda dask_worker: len(dask_worker.data)) == {address: 0})
         assert secret not in repr(cluster.scheduler.worker_plugins)
 
 
@@ -221,10 +216,6 @@ def test_a_command_ends_with_the_process_that_started_it(tmp_path):
         return True
 
     wait_for(gone)
-
-
-def what_it_holds(dask_worker):
-    return len(dask_worker.data), dict(sweep_trials.HELD)
 
 
 def wait_for(condition, seconds=30):

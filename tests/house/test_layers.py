@@ -19,7 +19,7 @@ LAYERS = [
     {"data"},
     {"places", "cliques", "tables", "networks", "queries"},
     {"location"},
-    {"_old_sweep", "methods", "pages"},
+    {"methods", "pages"},
     {"plotting", "rumap"},
     {"experiments"},
     {"workbench"},

@@ -1,6 +1,7 @@
 """Notebooks that are experiments run by plain papermill and by `reident reproduce`; wrong parameters are refused."""
 
 import json
+import re
 
 import nbformat
 import pandas as pd
@@ -167,3 +168,12 @@ def test_a_notebook_is_short_and_holds_no_output(name):
         if line.strip() and not line.strip().startswith("#")
     ]
     assert len(lines) <= 450
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_each_exercise_has_a_solution_which_the_runs_above_execute(name):
+    cells = notebook_cells(EXPERIMENTS[name])
+    (exercises,) = [cell["source"] for cell in cells if cell["source"].startswith("## Exercises")]
+    numbers = re.findall(r"^(\d+)\. ", exercises, re.MULTILINE)
+    solutions = [cell["source"] for cell in cells if "solution" in cell["metadata"].get("tags", [])]
+    assert [re.match(r"# (\d+)\.", source)[1] for source in solutions] == numbers

@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from benchmarks import _hidden_coordinates, _noise_size, _protection, _reference_level, _reference_sets, _towns
+from benchmarks import (
+    _hidden_coordinates,
+    _map_trials,
+    _noise_size,
+    _protection,
+    _reference_level,
+    _reference_sets,
+    _towns,
+)
 
 from reident.data.datasets import embedded_file
 from reident.experiments import isgp_sets, released_maps
@@ -58,11 +66,11 @@ def by_trial(trial):
             "km_against_n", {"dataset": 103, "n": 50, "knowledge": "file", "n_common": 5},
             by_trial(released_maps.locating_trial),
         ),
-        ("certificate_level", {"kind": "one county", "n": 100, "dataset": 501}, by_trial(released_maps.level_trial)),
+        ("certificate_level", {"kind": "one county", "n": 100, "dataset": 501}, by_trial(_map_trials.level_trial)),
         (
             "overlap",
             {"pattern": "towns with gaps", "release": "20 km of noise", "n_common": 20, "dataset": 203},
-            by_trial(released_maps.overlap_trial),
+            by_trial(_map_trials.overlap_trial),
         ),
         ("isgp_sets", {"n": 100, "dataset": 101}, by_trial(isgp_sets.trial)),
         ("protection", {"candidate": "blocks of 50"}, by_trial(_protection.protection_trial)),

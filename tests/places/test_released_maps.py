@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks._map_trials import FAILING, PATTERNS, RELEASES, overlap_trial
 from benchmarks._protection import CANDIDATES, Candidate, protect
 from benchmarks._released_maps import TABLES
 
@@ -15,17 +16,7 @@ import reference_runs as example
 from reident import great_circle_km, locate_by_reference_sets
 from reident.data.datasets import embedded_file
 from reident.experiments import isgp_sets
-from reident.experiments.released_maps import (
-    FAILING,
-    FITTING,
-    LEVELS,
-    PATTERNS,
-    RELEASES,
-    WRONG_KM,
-    load_country,
-    overlap_trial,
-    people,
-)
+from reident.experiments.released_maps import FITTING, LEVELS, WRONG_KM, load_country, people
 from research_note import NOTE, exact_now, measured, note
 
 

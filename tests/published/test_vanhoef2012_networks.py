@@ -423,7 +423,7 @@ def test_a_crawl_knows_the_links_of_the_pages_it_opened():
 
 def test_crawls_of_one_network_are_laid_upon_one_another_until_too_much_has_changed():
     """10.5.1: a threshold, on both sides of the printed .647; directed links and in-degrees find the seeds."""
-    params = {"size": 800, "own": 0.9, "n_matched": 400, "theta": 0.3}
+    params = {"size": 800, "opened_later": 0.9, "n_matched": 400, "theta": 0.3}
     (near, far) = (
         crawls.crawled_twice(np.random.default_rng(3), **params, opened=opened, changed=changed)
         for opened, changed in ((0.8, 0.02), (0.3, 0.3))

@@ -28,7 +28,7 @@ from reident.queries.pan_private import density_error_bound, pan_privacy_loss
 TRIALS = {
     "intersection": releases.intersection_trial, "argument": releases.argument_trial,
     "response": query_systems.response_trial, "loss": mechanisms.loss_trial, "kmeans": mechanisms.kmeans_trial,
-    "hyperplane": mechanisms.hyperplane_trial, "density": mechanisms.density_trial, "degrees": degrees.degree_trial,
+    "hyperplane": mechanisms.hyperplane_trial, "density": mechanisms.density_trial,
     "node": degrees.node_trial, "game": mechanisms.game_trial, "netflix": histories.netflix_trial,
     "search": histories.search_trial,
 }  # fmt: skip

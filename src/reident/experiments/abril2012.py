@@ -7,12 +7,10 @@ all originals. The paper's 400 records are not published: each repetition draws 
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ import pandas as pd
 from reident.base import FloatArray, ParameterError, SearchLimitWarning
 from reident.data.datasets import load_casc
 from reident.data.papers import published
+from reident.experiments.own_files import pinned, unpinned
 from reident.tables.choquet.choquet_linkage import LearnedLinkage, learn_linkage
 from reident.tables.choquet.fuzzy_measure import FuzzyMeasure
 from reident.tables.microaggregation import NAMED_PROTECTIONS, microaggregate
@@ -45,20 +44,12 @@ SETUPS = (
 )  # fmt: skip
 
 
-def pinned(path: str) -> str:
-    """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""
-    return f"{path}#{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}" if path else ""
-
-
 @lru_cache(maxsize=4)
 def read_table(table: str = "") -> pd.DataFrame:
     """Return the numeric columns of an own CSV file, or Census for ""; not to be modified."""
     if not table:
         return load_casc("census")
-    path, _, digest = table.partition("#")
-    if digest and pinned(path) != table:
-        raise ParameterError(f"`table` has changed since the run began: {path}. Run the notebook again.")
-    return pd.read_csv(path).select_dtypes("number").dropna(axis="columns").astype(np.float64)
+    return pd.read_csv(unpinned(table, "table")).select_dtypes("number").dropna(axis="columns").astype(np.float64)
 
 
 def draw_records(rng: np.random.Generator, n_records: int = 400, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -96,13 +87,13 @@ def protect(
     groups, smallest = groups_of(file, records.columns)
     columns = [column for group in groups for column in group]
     if method == "mdav":
-        made = microaggregate(records, groups, smallest, scale=scale)
-        return made.table, columns, made.information_loss
+        masked = microaggregate(records, groups, smallest, scale=scale)
+        return masked.table, columns, masked.information_loss
     release, losses = records, []
     for group, k in zip(groups, smallest, strict=True):
-        made = microaggregate(release, [group], k, scale=scale, method=method if len(group) > 1 else "mdav")
-        release = made.table
-        losses += [made.information_loss] * len(group)
+        masked = microaggregate(release, [group], k, scale=scale, method=method if len(group) > 1 else "mdav")
+        release = masked.table
+        losses += [masked.information_loss] * len(group)
     return release, columns, float(np.mean(losses))
 
 
@@ -114,7 +105,7 @@ def learn(release: pd.DataFrame, original: pd.DataFrame, **options: Any) -> Lear
 
 @lru_cache(maxsize=1)
 def compile_learning() -> None:
-    """Learn small problems once a process: compiling takes nothing of the time that a trial gives."""
+    """Learn small problems once a process, so that compiling takes no time of a trial's limit."""
     values = np.random.default_rng(0).random((2, 30, 3))
     original, release = (pd.DataFrame(part, columns=list("abc")) for part in (values[0], values.mean(axis=0)))
     for model in MODELS:
@@ -155,7 +146,7 @@ def trial(
     protects_first: bool = False,
     time_limit_s: float = 60.0,
 ) -> dict[str, Any]:
-    """Draw records, protect them, link them, and try on other records what was learned.
+    """Draw records, protect them, link them, and apply the learned distances to other records.
 
     Parameters
     ----------
@@ -199,15 +190,15 @@ def trial(
     result["outside_mean"] = np.nan if other is None else link_records(other, outside, columns=columns).ratio
     proven = []
     for model in MODELS:
-        found = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s, rng=rng)
-        proven.append(found.is_optimal)
+        learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s, rng=rng)
+        proven.append(learned.is_optimal)
         result |= {
-            model: found.ratio, f"bound_{model}": found.upper_bound, f"proven_{model}": found.is_optimal,
-            f"seconds_{model}": found.seconds, f"conflicts_{model}": len(found.certificate),
-            f"outside_{model}": np.nan if other is None else link_records(other, outside, distance=found).ratio,
+            model: learned.ratio, f"bound_{model}": learned.upper_bound, f"proven_{model}": learned.is_optimal,
+            f"seconds_{model}": learned.seconds, f"conflicts_{model}": len(learned.certificate),
+            f"outside_{model}": np.nan if other is None else link_records(other, outside, distance=learned).ratio,
         }  # fmt: skip
-        if found.measure is not None and len(columns) > 1:
-            result["moebius_to_bound"] = float(np.abs(found.measure.moebius()).max() / (len(columns) - 1))
+        if learned.measure is not None and len(columns) > 1:
+            result["moebius_to_bound"] = float(np.abs(learned.measure.moebius()).max() / (len(columns) - 1))
     gains = {"gain_weighted_mean": result["weighted_mean"] - result["mean"]}
     gains["gain_choquet"] = result["choquet"] - result["weighted_mean"]
     result["owa"] = owa_ratio(release, inside, columns, rng)
@@ -228,19 +219,19 @@ def printed_measure(table: str, columns: Sequence[str], *, reverse: bool = False
 
 
 def readings_of_published() -> dict[str, Any]:
-    """Return what the document says of its numbers, judged from these numbers: claim -> value."""
+    """Return the values, by claim, of statements that the document's own numbers decide."""
     four, six = printed_measure("measure_m4_28", list("abcd")), printed_measure("measure_m6_853", list("abcdef"))
     sets = [set(chosen) for size in range(7) for chosen in combinations("abcdef", size)]
-    shown = [chosen for chosen in sets if six[chosen] >= 0.1]
-    least = [chosen for chosen in shown if len(chosen) == min(map(len, shown))]
-    flips = [abs(six[chosen] - six[chosen | {one}]) for chosen in sets for one in "bf"]
+    printed = [chosen for chosen in sets if six[chosen] >= 0.1]
+    smallest = [chosen for chosen in printed if len(chosen) == min(map(len, printed))]
+    flips = [abs(six[chosen] - six[chosen | {other}]) for chosen in sets for other in "bf"]
     first = [four[{"a", *rest}] for size in range(4) for rest in combinations("bcd", size)]
     return {
         "rows of one kind, N = 400": sum(i != j for i, j in product(range(400), repeat=2)),
         "monotonicity rows of six columns": sum(len(chosen) for chosen in sets if len(chosen) > 1),
         "M4-28: sets with the first variable have .999 or more, published table": bool(min(first) >= 0.999),
         "Figure 2: every least set has a variable of each block": all(
-            chosen & block for chosen in least for block in ({"a", "b"}, {"c", "d"}, {"e", "f"})
+            chosen & block for chosen in smallest for block in ({"a", "b"}, {"c", "d"}, {"e", "f"})
         ),
         "Table 4: the second or the last variable changes little": bool(max(flips) <= 0.1),
     }
@@ -266,19 +257,19 @@ def setup_trial(
 def determined_trial(
     rng: np.random.Generator, *, file: str, model: str, n_records: int = 400, table: str = "", time_limit_s: float = 60
 ) -> dict[str, Any]:
-    """Return what holds in all optimal measures of one draw: range of the first column, leader, best pair."""
+    """Return properties of all optimal measures of one draw: range of the first column, leader, best pair."""
     inside, _ = draw_records(rng, n_records, table)
     release, columns, _ = protect(inside, file)
     compile_learning()
-    found = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
-    ranges = found.ranges(time_limit_s=time_limit_s)
+    learned = learn(release, inside, columns=columns, model=model, time_limit_s=time_limit_s)
+    ranges = learned.ranges(time_limit_s=time_limit_s)
     first = ranges.measure.loc[[(columns[0],)]].iloc[0]
     pairs = ranges.measure[[len(chosen) == 2 for chosen in ranges.measure.index]]
     best = pairs["low"].idxmax()
     is_best = pairs["low"].max() > pairs["high"].drop([best]).max() if len(pairs) > 1 else False
     place = {column: number for number, column in enumerate(columns, 1)}
     return {
-        "is_optimal": found.is_optimal, "n_sets": ranges.n_sets, "is_complete": ranges.is_complete,
+        "is_optimal": learned.is_optimal, "n_sets": ranges.n_sets, "is_complete": ranges.is_complete,
         "first_low": first["low"], "first_high": first["high"], "leader": ranges.leader or "",
         "leading_place": place.get(ranges.leader or "", 0),
         "best_pair": " and ".join(best) if is_best else "",
@@ -294,5 +285,10 @@ def race_trial(
     few = inside.iloc[:n_records]
     release, columns, _ = protect(few, file)
     compile_learning()
-    found = learn(release, few, columns=columns, model="choquet", method=method, time_limit_s=time_limit_s)
-    return {"seconds": found.seconds, "ratio": found.ratio, "bound": found.upper_bound, "is_optimal": found.is_optimal}
+    learned = learn(release, few, columns=columns, model="choquet", method=method, time_limit_s=time_limit_s)
+    return {
+        "seconds": learned.seconds,
+        "ratio": learned.ratio,
+        "bound": learned.upper_bound,
+        "is_optimal": learned.is_optimal,
+    }

@@ -51,14 +51,14 @@ def leakage_trial(
     for step in range(n_steps):
         file = " ".join(f"2/{LADDER[place]}" for place in places)
         release, columns, loss = protect(inside, file)
-        found = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)
-        shapley = found.ranges(time_limit_s=time_limit_s, max_sets=5).shapley
+        learned = learn(release, inside, columns=columns, model="choquet", time_limit_s=time_limit_s, rng=0)
+        shapley = learned.ranges(time_limit_s=time_limit_s, max_sets=5).shapley
         leaks = shapley.mean(axis=1).reindex(columns).to_numpy().reshape(n_groups, 2).sum(axis=1)
         other = protect(outside, file)[0]
         rows.append({
             "step": step, "k": " ".join(str(LADDER[place]) for place in places), "utility": 1 - loss,
-            "risk": found.ratio, "outside_risk": link_records(other, outside, distance=found).ratio,
-            "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": found.is_optimal,
+            "risk": learned.ratio, "outside_risk": link_records(other, outside, distance=learned).ratio,
+            "mean": link_records(release, inside, columns=columns).ratio, "is_optimal": learned.is_optimal,
             "leading_group": int(leaks.argmax()) + 1, "leak": float(leaks.max()),
         })  # fmt: skip
         chosen = {"all": range(n_groups), "leaking": [int(leaks.argmax())], "other": [int(leaks.argmin())]}[rule]
@@ -70,14 +70,14 @@ def leakage_trial(
 def masking_trial(
     rng: np.random.Generator, *, masking: str, amount: float, n_records: int = 400, table: str = ""
 ) -> dict[str, Any]:
-    """Mask four columns, link by the simple mean and by what a search without proof learns, inside and outside."""
+    """Mask four columns, link by the simple mean and by distances learned without proof, inside and outside."""
     inside, outside = (part.iloc[:, :4] for part in draw_records(rng, n_records, table))
     (release, loss), (other, _) = (mask(part, masking, amount, rng) for part in (inside, outside))
     result = {"utility": 1 - loss, "mean": link_records(release, inside).ratio}
     result["outside_mean"] = link_records(other, outside).ratio
     for model in MODELS:
-        found = learn_linkage(release, inside, model=model, method="climb", rng=rng)
-        result |= {model: found.ratio, f"outside_{model}": link_records(other, outside, distance=found).ratio}
+        learned = learn_linkage(release, inside, model=model, method="climb", rng=rng)
+        result |= {model: learned.ratio, f"outside_{model}": link_records(other, outside, distance=learned).ratio}
     return result
 
 

@@ -32,15 +32,15 @@ def joint_test(wide: pd.DataFrame, published: pd.Series) -> dict[str, float]:
     return together | {"mean_gap": float(gap.mean())} | dict(zip(wide.columns, alone.tolist(), strict=True))
 
 
-def ranges_by_code(found: LearnedLinkage, measure: pd.DataFrame, table: str) -> pd.DataFrame:
+def ranges_by_code(linkage: LearnedLinkage, measure: pd.DataFrame, table: str) -> pd.DataFrame:
     """Return range, learned and published value of each set, written as digits, the first column leftmost.
 
     `measure` holds the ranges over all optimal measures, `table` names the published one.
     """
-    codes = ["".join("01"[column in chosen] for column in found.columns) for chosen in measure.index]
-    assert found.measure is not None
-    learned = [found.measure[list(chosen)] for chosen in measure.index]
-    values = printed_measure(table, found.columns)
+    codes = ["".join("01"[column in chosen] for column in linkage.columns) for chosen in measure.index]
+    assert linkage.measure is not None
+    learned = [linkage.measure[list(chosen)] for chosen in measure.index]
+    values = printed_measure(table, linkage.columns)
     published = [values[list(chosen)] for chosen in measure.index]
     return measure.set_axis(codes).assign(learned=learned, published=published)
 

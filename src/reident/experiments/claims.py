@@ -1,4 +1,4 @@
-"""Claims of the documents: what a table or a sentence says, how it is judged, and since when."""
+"""Read the claims of the documents: tables and sentences, each with its rule and the day it was fixed."""
 
 from __future__ import annotations
 

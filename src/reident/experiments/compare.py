@@ -137,7 +137,9 @@ def _sentence(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
     worst = int((np.minimum(mean - low, high - mean) / np.maximum(error, 1e-9)).argmin())
     row |= {"reproduced": mean[worst], "low": mean[worst] - 2 * error[worst], "high": mean[worst] + 2 * error[worst]}
     row |= {"deviating": _named(result.columns[(mean < low) | (mean > high)])}
-    return row | ({"verdict": decision[0], "look": decision[1]} if decision else _too_few(claim))
+    if decision is None or decision[0] == "open":
+        return row | _open(claim, decision[1] if decision else 0)
+    return row | {"verdict": decision[0], "look": decision[1]}
 
 
 def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
@@ -175,12 +177,13 @@ def _table(frame: pd.DataFrame, claim: Claim, result: Any) -> dict[str, Any]:
         "cut": _cut(trials),
     }  # fmt: skip
     if decision is None:
-        return row | _too_few(claim)
+        return row | _open(claim, 0)
     verdict, look = decision
     error = published_error(components(used), table)
     row |= {"low": verdict.rms[1], "high": verdict.rms[2], "judged": int(verdict.is_supported.sum()), "look": look}
     row |= {"datasets_needed": int(np.median([datasets_needed(e, claim.margin, int(design[0])) for e in error]))}
     row |= {"verdict": _verdict(verdict), "deviating": _named(names[verdict.is_nonzero])}
+    row |= _open(claim, look) if row["verdict"] == "open" else {}
     if verdict.is_undecidable and used.shape[1] == 1 < design[1]:
         note = "one repetition a data set does not show the error of the published numbers"
         row |= {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
@@ -202,9 +205,11 @@ def _values(trials: pd.DataFrame, measure: str, cells_by: list[str], cells: pd.I
     return values, wide.columns
 
 
-def _too_few(claim: Claim) -> dict[str, Any]:
-    note = f"the first look is at {claim.schedule[0]} data sets"
-    return {"verdict": "open", "note": "; ".join(filter(None, [note, claim.note]))}
+def _open(claim: Claim, look: int) -> dict[str, Any]:
+    """Return the columns of an open claim after `look` data sets, with the trials that the next look takes."""
+    later = [n for n in claim.schedule if n > look]
+    note = f"the {'next' if look else 'first'} look is at {later[0]} data sets" if later else "open at the last look"
+    return {"verdict": "open", "look": look or np.nan, "note": "; ".join(filter(None, [note, claim.note]))}
 
 
 def _verdict(verdict: Verdict) -> str:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.people import adult_with_height, voter_list
+from reident.experiments.own_files import unpinned
 from reident.tables.class_noise import (
     confidence_suppression,
     expected_relative_error,
@@ -100,7 +101,7 @@ def draw(
     """
     n = n_records or None
     if case not in CASES:
-        table = pd.read_csv(case.partition("#")[0]).head(n or None)
+        table = pd.read_csv(unpinned(case, "table")).head(n or None)
         if missing := {*k_quasi, epsilon_quasi} - {*table}:
             raise ParameterError(f"`table` must have a column `{min(missing)}`, got {', '.join(table)}")
         return Case(table[[*k_quasi, epsilon_quasi]].dropna().reset_index(drop=True), k_quasi, epsilon_quasi)
@@ -172,8 +173,8 @@ def _data(
     case: str, dataset: int, n_records: int, spread: float, k_quasi: Sequence[str], epsilon_quasi: str
 ) -> dict[str, Any]:
     n_records = 0 if case == "adult" else n_records
-    own = {} if case in CASES else {"k_quasi": tuple(k_quasi), "epsilon_quasi": epsilon_quasi}
-    return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **own}
+    roles = {} if case in CASES else {"k_quasi": tuple(k_quasi), "epsilon_quasi": epsilon_quasi}
+    return {"case": case, "dataset": dataset, "n_records": n_records, "spread": spread, **roles}
 
 
 def trial(
@@ -215,8 +216,8 @@ def trial(
     rows = [row | {"confidence": 0.0, "suppressed": 0.0, "linking_risk": attack.risk}]
     for confidence in confidences:
         gone = confidence_suppression(values, noisy, classes, scales=scales, k=k, confidence=confidence)
-        kept = ~gone.suppressed
-        risk = float(attack.linked[kept].mean()) if kept.any() else 0.0
+        remaining = ~gone.suppressed
+        risk = float(attack.linked[remaining].mean()) if remaining.any() else 0.0
         formula = np.nan
         if confidence == 0.99:
             formula = confidence_suppression(
@@ -287,12 +288,12 @@ def time_trial(
     table, columns = rounded(chosen), [*chosen.k_quasi, chosen.epsilon_quasi]
     hierarchies = hierarchies_for(table, columns) if method == "ola" else None
     values = chosen.table[chosen.epsilon_quasi].to_numpy(dtype=np.float64)
-    asked = {"hierarchies": hierarchies, "method": method if algorithm == "ours" else "published", **CHOICE}
-    k_anonymise(table.head(300), list(chosen.k_quasi), k=2, **asked)  # compiles or loads the kernels
+    options = {"hierarchies": hierarchies, "method": method if algorithm == "ours" else "published", **CHOICE}
+    k_anonymise(table.head(300), list(chosen.k_quasi), k=2, **options)  # compiles or loads the kernels
     started = time.process_time()
-    everything = k_anonymise(table, columns, k=k, **asked)
+    everything = k_anonymise(table, columns, k=k, **options)
     with_all = time.process_time()
-    alone = k_anonymise(table, list(chosen.k_quasi), k=k, **asked)
+    alone = k_anonymise(table, list(chosen.k_quasi), k=k, **options)
     simulate_class_noise(values, alone.classes, class_noise_scales(values, alone.classes, epsilon=1.0), rng=rng)
     finished = time.process_time()
     return {
@@ -337,10 +338,10 @@ def differencing_trial(
     tallest = (np.cumsum(sizes) - 1)[sizes > 1]  # values come class by class, ascending
     bounds = (min(170.0, float(values[tallest].min())), high)
     attack = differencing_attack(values, noisy, classes, tallest, epsilon=epsilon, bounds=bounds, width=width)
-    found = attack.table
+    table = attack.table
     return {
-        "evidence": float(found["evidence"].replace(np.inf, np.nan).median()),
+        "evidence": float(table["evidence"].replace(np.inf, np.nan).median()),
         "broken_share": attack.broken,
-        "interval_cm": float((found["high"] - found["low"]).median()),
-        "covered_share": float(found["value"].between(found["low"], found["high"]).mean()),
+        "interval_cm": float((table["high"] - table["low"]).median()),
+        "covered_share": float(table["value"].between(table["low"], table["high"]).mean()),
     }

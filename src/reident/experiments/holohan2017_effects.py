@@ -74,11 +74,11 @@ def effects(
     `classes`, `frame` and `times` are sweeps of `classes_trial`, `trial` and `time_trial`, `copies` is
     `average_of_copies`.
     """
-    found = {**_losses(classes), **_errors(classes, frame), **_risks(frame), **_suppression(frame), **_speed(times)}
-    found["IV: the average of independently noised copies is nearer to the value than one copy"] = copies[
+    by_item = {**_losses(classes), **_errors(classes, frame), **_risks(frame), **_suppression(frame), **_speed(times)}
+    by_item["IV: the average of independently noised copies is nearer to the value than one copy"] = copies[
         ["own budgets"]
     ]
-    return {item: contrasts for item, contrasts in found.items() if contrasts.size}
+    return {item: contrasts for item, contrasts in by_item.items() if contrasts.size}
 
 
 def _losses(classes: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -126,8 +126,8 @@ def _risks(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     plain = frame[frame["confidence"] == 0]
     adult = plain[plain["case"] == "adult"]
     moderate = adult[adult["k"].isin([10, 20]) & adult["epsilon"].between(0.5, 2)]
-    least = moderate.groupby(["dataset", "method", "k", "epsilon"])["linking_risk"].mean()
-    least = 100 * least.groupby(["dataset", "method"]).min().unstack()  # noqa: PD010
+    lowest = moderate.groupby(["dataset", "method", "k", "epsilon"])["linking_risk"].mean()
+    lowest = 100 * lowest.groupby(["dataset", "method"]).min().unstack()  # noqa: PD010
     above = plain.assign(above=plain["linking_risk"] * plain["k"])
     above = above.groupby(["dataset", *_BOTH, "k", "epsilon"])["above"].mean().groupby(["dataset", *_BOTH]).max()
     attainable = "VII-B: Adult: linking risk below 5 % is attainable for k 10 or 20 and epsilon .5 to 2, in all methods"
@@ -136,7 +136,7 @@ def _risks(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     by_epsilon = _between(plain, "linking_risk", "epsilon", *epsilons, [*_BOTH, "k"])
     by_k = _between(plain, "linking_risk", "k", *ks[::-1], [*_BOTH, "epsilon"])
     return {
-        attainable: least,
+        attainable: lowest,
         "VII-B: Adult: linking risk at k = 100 and the largest epsilon is below or close to 5 %": _wide(
             largest, "linking_risk", ["method", "epsilon"], 100
         ),
@@ -166,14 +166,14 @@ def _suppression(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _speed(times: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    found = {}
+    contrasts = {}
     for algorithm, how in (("ours", ""), ("published", " by the textbook")):
         if times.empty:
             continue
         raced = times[times["algorithm"] == algorithm]
         ola, mondrian = (_wide(raced[raced["method"] == name], "factor", ["case", "k"]) for name in ("ola", "mondrian"))
         start = "at least" if how else "(k, epsilon)-anonymity is at least"
-        found[f"VII-D: OLA{how}: {start} 14 times faster"] = ola
-        found[f"VII-D: OLA{how}: at most 32 times faster"] = ola
-        found[f"VII-D: Mondrian{how}: (k, epsilon)-anonymity takes longer"] = mondrian
-    return found
+        contrasts[f"VII-D: OLA{how}: {start} 14 times faster"] = ola
+        contrasts[f"VII-D: OLA{how}: at most 32 times faster"] = ola
+        contrasts[f"VII-D: Mondrian{how}: (k, epsilon)-anonymity takes longer"] = mondrian
+    return contrasts

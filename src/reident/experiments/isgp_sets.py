@@ -1,4 +1,4 @@
-"""Trial of intersecting sets of grid points: what the sets alone give away, what a file adds, what a repair keeps.
+"""Attack intersecting sets of grid points by the sets alone, with a map of towns and with a file; measure a repair.
 
 After the abstract of Schnell, Klingwort and Farrow (2021); see `reident.mask_by_grid_sets` for what is not known.
 """
@@ -32,32 +32,33 @@ def trial(
     everybody = people(places, area, 2 * n - n_common, rng)
     homes, known = everybody.iloc[:n], everybody.iloc[n - n_common :].rename(index="k{}".format)
     sets = mask_by_grid_sets(homes, radius_km=radius_km, spacing_km=spacing_km, rng=rng)
-    made = sets.distances()
+    released = sets.distances()
     if longest_km:
-        made = repair_grid_sets(sets, noise=noise, longest_km=longest_km, rng=rng)
+        released = repair_grid_sets(sets, noise=noise, longest_km=longest_km, rng=rng)
     table = homes.drop(columns=["lat_deg", "lon_deg"])
     towns = errors_km(
-        locate_by_population(made.distances_km, places, area, made.sd_km, scatter_km=SCATTER_KM).positions, homes
+        locate_by_population(released.distances_km, places, area, released.sd_km, scatter_km=SCATTER_KM).positions,
+        homes,
     )
-    found = registration_attack(
-        (table, made.distances_km), known, quasi=list(table.columns), sd_km=made.sd_km, n_pairs=500, rng=rng
+    located = registration_attack(
+        (table, released.distances_km), known, quasi=list(table.columns), sd_km=released.sd_km, n_pairs=500, rng=rng
     )
-    with_file, shape = errors_km(found.positions, homes), _shape_error_km(made, homes)
+    with_file, shape = errors_km(located.positions, homes), _shape_error_km(released, homes)
     true = great_circle_km(homes["lat_deg"], homes["lon_deg"])
-    uses = spatial.distance_utilities(true, made.distances_km)
+    uses = spatial.distance_utilities(true, released.distances_km)
     return {
         "shape_median_km": float(np.median(shape)), "towns_median_km": float(np.median(towns)),
-        "file_median_km": float(np.median(with_file)), "file_p_value": found.p_value,
+        "file_median_km": float(np.median(with_file)), "file_p_value": located.p_value,
         "within_5_km": float(max((towns <= 5).mean(), (with_file <= 5).mean())),
-        "pairs_that_meet": float(np.isfinite(made.sd_km)[np.triu_indices(n, 1)].mean()),
+        "pairs_that_meet": float(np.isfinite(released.sd_km)[np.triu_indices(n, 1)].mean()),
         **{k: v for k, v in uses.items() if isinstance(v, float)},
     }  # fmt: skip
 
 
-def _shape_error_km(made: SetDistances, homes: pd.DataFrame) -> FloatArray:
+def _shape_error_km(distances: SetDistances, homes: pd.DataFrame) -> FloatArray:
     """Return how far the shape that the sets give lies from the homes after the best motion, km."""
     true = unit_vectors(homes["lat_deg"], homes["lon_deg"])
-    x = fit_shape(made.distances_km, made.sd_km).x
+    x = fit_shape(distances.distances_km, distances.sd_km).x
     weight = np.ones(len(x))
     for _ in range(10):
         gap = gaps_km(x @ procrustes(x, true, weight).T, true)

@@ -7,10 +7,8 @@ one release and one attack; notebooks run it over a grid by `sweep`.
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from reident.cliques.cliques import max_clique, max_cliques
 from reident.cliques.quasi import quasi_clique
 from reident.data.datasets import load_boundary, load_census_shares, load_places
 from reident.data.simulate import OverlappingFiles, overlapping_files, population
+from reident.experiments.own_files import pinned, unpinned
 from reident.places.compatibility import compatibility_graph
 from reident.places.distances import great_circle_km
 from reident.places.noise import perturb_coordinates, perturb_distances
@@ -52,23 +51,15 @@ def draw_files(
 ) -> OverlappingFiles:
     """Draw the data set with this number: persons of Germany, `n_common` of them in both files."""
     rng = np.random.default_rng(dataset)
-    drawn = persons(n_original + n_known - n_common, rng, jitter_km)
-    return overlapping_files(drawn, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
-
-
-def pinned(path: str) -> str:
-    """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""
-    return f"{path}#{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}" if path else ""
+    people = persons(n_original + n_known - n_common, rng, jitter_km)
+    return overlapping_files(people, n_original=n_original, n_known=n_known, n_common=n_common, rng=rng)
 
 
 def read_files(table: str, known: str) -> OverlappingFiles:
     """Read two own files: columns ``id``, ``lat_deg``, ``lon_deg`` and quasi-identifiers; equal ids are one person."""
     tables = []
     for name, pin in (("table", table), ("known", known)):
-        path, _, digest = pin.partition("#")
-        if digest and pinned(path) != pin:
-            raise ParameterError(f"`{name}` has changed since the run began: {path}. Run the notebook again.")
-        read = pd.read_csv(path).set_index("id")
+        read = pd.read_csv(unpinned(pin, name)).set_index("id")
         if missing := {"lat_deg", "lon_deg"} - {*read.columns}:
             raise ParameterError(f"`{name}` must have a column `{min(missing)}`, got {', '.join(read.columns)}")
         if not read.index.is_unique:

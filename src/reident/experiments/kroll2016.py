@@ -137,9 +137,9 @@ def _attack(
     is_true = pd.MultiIndex.from_arrays(names).isin(pd.MultiIndex.from_frame(files.truth[["release", "known"]]))
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # columns say so
         published = max_clique(graph, search="published", node_limit=steps, time_limit_s=None, progress=False)
-        begin = published if len(published) else None
+        start = published if len(published) else None
         strong = max_cliques(
-            graph, limit=_MAX_CLIQUES, begin=begin, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
+            graph, limit=_MAX_CLIQUES, begin=start, node_limit=_NODES, time_limit_s=None, progress=False, rng=rng
         )
     row: dict[str, Any] = {}
     cliques = {"published": (published.vertices, published.is_optimal)}
@@ -167,7 +167,7 @@ def utility_trial(
     area: str = "",
     quasi: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Embed the custodian's file and measure what figure 2 and the uses named by the paper need.
+    """Embed the custodian's file and measure the utilities of figure 2 and of the uses that the paper names.
 
     `spearman_centre`, `spearman_border`: rank correlation of distances to a central and to the northernmost record. The
     measures of `distance_utilities`. `pcnm_overlap`: share of the first ten spatial eigenvectors that is kept.

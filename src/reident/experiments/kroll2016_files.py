@@ -19,7 +19,8 @@ from shapely.affinity import scale
 from reident.base import FloatArray, ParameterError, check_area
 from reident.data.datasets import load_boundary, load_nhs_hospitals, load_places
 from reident.data.simulate import overlapping_files
-from reident.experiments.kroll2015 import persons, pinned
+from reident.experiments.kroll2015 import persons
+from reident.experiments.own_files import unpinned
 from reident.places.distances import great_circle_km
 
 __all__ = ["AREAS", "CITY_PAIRS", "SCENARIOS", "Files", "city_pairs", "draw_files", "hospitals", "reference_area"]
@@ -49,9 +50,9 @@ def hospitals(seed: int, prefix_length: int = 2) -> pd.DataFrame:
     """Draw 847 hospitals, as many as the paper had, with the first characters of their trust's code and their place."""
     listed = load_nhs_hospitals()
     chosen = np.sort(np.random.default_rng([seed, 847]).choice(len(listed), 847, replace=False))
-    drawn = listed.loc[chosen, ["trust", "lat_deg", "lon_deg"]].reset_index(drop=True)
-    drawn.insert(0, "trust_prefix", drawn.pop("trust").str[:prefix_length])
-    return drawn
+    sample = listed.loc[chosen, ["trust", "lat_deg", "lon_deg"]].reset_index(drop=True)
+    sample.insert(0, "trust_prefix", sample.pop("trust").str[:prefix_length])
+    return sample
 
 
 @lru_cache(maxsize=24)
@@ -72,25 +73,22 @@ def draw_files(
     """
     rng = np.random.default_rng([dataset, SCENARIOS.index(scenario) if scenario in SCENARIOS else 2])
     if scenario == "england":
-        people, size, named = hospitals(dataset, prefix_length), 400, ["trust_prefix"]
+        people, size, columns = hospitals(dataset, prefix_length), 400, ["trust_prefix"]
     elif scenario == "germany":
-        people, size, named = persons(1000, rng), 500, ["sex", "age_class"]
+        people, size, columns = persons(1000, rng), 500, ["sex", "age_class"]
     else:
-        people, named = _read_places(scenario, quasi), list(quasi)
+        people, columns = _read_places(scenario, quasi), list(quasi)
         size = int(len(people) / 1.9)
     size = n_records or size
-    drawn = overlapping_files(people, n_original=size, n_known=size, n_common=n_common or size // 10, rng=rng)
+    pair = overlapping_files(people, n_original=size, n_known=size, n_common=n_common or size // 10, rng=rng)
     within = reference_area(area or scenario, scenario)
-    km = [great_circle_km(file["lat_deg"], file["lon_deg"]) for file in (drawn.original, drawn.known)]
-    return Files(drawn.original, drawn.known, drawn.truth, named, within, *km)
+    km = [great_circle_km(file["lat_deg"], file["lon_deg"]) for file in (pair.original, pair.known)]
+    return Files(pair.original, pair.known, pair.truth, columns, within, *km)
 
 
 def _read_places(pin: str, quasi: tuple[str, ...]) -> pd.DataFrame:
     """Read own places: a CSV file with lat_deg, lon_deg and the quasi-identifiers."""
-    path = pin.partition("#")[0]
-    if pinned(path) != pin:
-        raise ParameterError(f"`places` has changed since the run began: {path}. Run the notebook again.")
-    read = pd.read_csv(path)
+    read = pd.read_csv(unpinned(pin, "places"))
     if missing := {"lat_deg", "lon_deg", *quasi} - {*read.columns}:
         raise ParameterError(f"`places` must have a column `{min(missing)}`, got {', '.join(read.columns)}")
     return read[[*quasi, "lat_deg", "lon_deg"]]
@@ -110,10 +108,7 @@ def _area(area: str, country: str) -> Any:
     if area in _BOXES:
         return box(*_BOXES[area])
     if "#" in area:
-        path = area.partition("#")[0]
-        if pinned(path) != area:
-            raise ParameterError(f"`area` has changed since the run began: {path}. Run the notebook again.")
-        return gpd.read_file(path)
+        return gpd.read_file(unpinned(area, "area"))
     if area not in AREAS:
         return load_boundary(area)
     outline = load_boundary(country)

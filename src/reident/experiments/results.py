@@ -1,4 +1,4 @@
-"""What a run declares as its result: a table that a batch collects over all its runs."""
+"""Declare the result of a run: a table that a batch collects over all its runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESULT = "result.parquet"
 
 
 def declare(result: pd.DataFrame | Mapping[str, Any], out: str | Path | None) -> pd.DataFrame:
-    """Declare a table, or the values of one row, as what a run has found.
+    """Declare a table, or the values of one row, as the result of a run.
 
     Parameters
     ----------

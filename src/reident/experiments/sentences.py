@@ -47,7 +47,7 @@ def decide_sentence(
 
 
 def draws_of(frame: pd.DataFrame) -> str:
-    """Return the column whose values are independent draws."""
+    """Return the column of independent draws: data sets, or repetitions without data sets."""
     return "dataset" if "dataset" in frame else "repetition"
 
 

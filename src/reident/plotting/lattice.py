@@ -55,22 +55,22 @@ def plot_lattice(
         segments = [((x[low], total[low]), (x[high], total[high])) for low, high in edges]
         ax.add_collection(LineCollection(segments, colors="0.85", linewidths=0.5, zorder=1, rasterized=True))
     satisfies, minimal = lattice["satisfies"].to_numpy(bool), lattice["k_minimal"].to_numpy(bool)
-    named = len(lattice) <= _MOST_LABELS
+    has_names = len(lattice) <= _MOST_LABELS
     # A node holds its name: edges run behind it.
-    size = (4.6 * len(quasi) + 5) ** 2 if named else 12
-    for own, marker, colour, label in (
+    size = (4.6 * len(quasi) + 5) ** 2 if has_names else 12
+    for part, marker, colour, label in (
         (~satisfies, "o", "white", "does not satisfy"),
         (satisfies & ~minimal, "o", COLOURS[4], "satisfies"),
         (minimal, "s", COLOURS[3], "minimal"),
     ):
-        ax.scatter(x[own], total[own], s=size, marker=marker, c=colour, edgecolors="0.4", linewidths=0.6, label=label,
-                   zorder=2, rasterized=not named)  # fmt: skip
+        ax.scatter(x[part], total[part], s=size, marker=marker, c=colour, edgecolors="0.4", linewidths=0.6, label=label,
+                   zorder=2, rasterized=not has_names)  # fmt: skip
     if node is not None:
         chosen = place[tuple(int(level) for level in node)]
         ax.scatter(
             x[chosen], total[chosen], s=size * 1.6, facecolors="none", edgecolors="black", label="chosen", zorder=3
         )
-    if named:
+    if has_names:
         for row, position in place.items():
             ax.text(x[position], total[position], "".join(map(str, row)), ha="center", va="center", fontsize=7)
     ax.set_ylabel("sum of levels")
@@ -78,6 +78,6 @@ def plot_lattice(
     ax.spines["bottom"].set_visible(False)
     ax.set_yticks(np.arange(total.max() + 1))
     ax.margins(0.06)
-    ax.legend(loc="upper right", fontsize=7, markerscale=6 / np.sqrt(size) if named else 1)
+    ax.legend(loc="upper right", fontsize=7, markerscale=6 / np.sqrt(size) if has_names else 1)
     ax.set_title(f"levels of {', '.join(quasi)}")
     return ax

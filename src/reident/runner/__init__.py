@@ -1,8 +1,8 @@
-"""Batch execution of parameterised notebooks: strict, several at once, resumable, with pages to read.
+"""Execute parameterised notebooks in batches: several at once, resumable, with pages of their results.
 
-Every run has a folder of its own in the output folder: the executed notebook, its page without code, the log, a
-``record.json`` with parameters, versions and how it ended, and what the notebook wrote (results, figures). A run works
-in a hidden folder and is published by renaming it, so that a published folder is always whole.
+Each run has a folder in the output folder: the executed notebook, its page without code, the log, ``record.json`` with
+parameters, versions and outcome, and the notebook's own results and figures. A run works in a hidden folder and is
+published by renaming it, so that a published folder is always complete.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from reident._old_sweep import _code, _workers
+import reident
 from reident.base import (
     DataError,
     ParameterError,
@@ -28,14 +32,27 @@ from reident.base import (
     check_seed,
     record_files,
 )
-from reident.data._paths import notebooks_folder
-from reident.runner._attempts import RECORD, told, working
+from reident.data._paths import data_folder, notebooks_folder
+from reident.experiments.decide import SCHEDULE
+from reident.experiments.sweep import connected
 from reident.runner._board import Board
-from reident.runner._execute import run_notebook
+from reident.runner._execute import RECORD, reason, run_notebook, working
 from reident.runner._index import read_records, write_index
-from reident.runner._inputs import digest_beside
-from reident.runner._parameters import check_parameters, notebook_cells, notebook_defaults, notebook_title
-from reident.runner.experiments import PROFILES, check_by_notebook, experiments, profile_parameters, trials_folder
+from reident.runner._parameters import (
+    check_parameters,
+    digest_beside,
+    notebook_cells,
+    notebook_defaults,
+    notebook_title,
+)
+from reident.runner.experiments import (
+    PROFILES,
+    check_by_notebook,
+    experiments,
+    profile_parameters,
+    read_minutes,
+    trials_folder,
+)
 
 __all__ = [
     "NotebookRun",
@@ -43,6 +60,7 @@ __all__ = [
     "keys_of",
     "notebook_defaults",
     "page_at_the_end",
+    "read_minutes",
     "read_records",
     "reproduce",
     "run_notebooks",
@@ -50,26 +68,24 @@ __all__ = [
     "write_index",
 ]
 
-#: Parameters that say where and how, not what: they do not make another run.
+#: Parameters that change no result.
 _NOT_IDENTIFYING = ("out", "jobs", "cache", "scheduler")
 
 
 @dataclass(frozen=True)
 class NotebookRun:
-    """A notebook with parameters, to be run under a name.
+    """Describe one execution of a notebook.
 
     Attributes
     ----------
     name : str
-        The name of the run's folder: letters, digits, ``_``, ``-``, ``.``.
+        Name of the run's folder: letters, digits, ``_``, ``-``, ``.``.
     notebook : path
         The notebook, with exactly one cell tagged `parameters`.
     parameters : dict
         Plain JSON values that replace defaults. A notebook with a parameter `out` gets its folder there.
     page : bool
         Whether to render a page without code.
-    minutes : float
-        How long it takes beside others that run with it, for the time left.
     timeout : float, optional
         Seconds after which the run is stopped and counts as failed.
     """
@@ -78,7 +94,6 @@ class NotebookRun:
     notebook: Path
     parameters: dict[str, Any] = field(default_factory=dict)
     page: bool = True
-    minutes: float = 1.0
     timeout: float | None = None
 
 
@@ -97,27 +112,28 @@ def run_notebooks(
     """Execute notebooks, several at once, and publish each in a folder of its own.
 
     A run is skipped if its record says that the same cells, parameters, files beside the notebook, package and library
-    versions ended well. A
-    notebook that fails is kept with its error, and the others go on.
+    versions ended well. A notebook that fails is stored with its error, and the others go on.
 
     Parameters
     ----------
     runs : sequence of NotebookRun
-        What to run; the names must differ.
+        The runs; their names must differ.
     out : path
         The output folder.
     at_once : int, default 1
         How many notebooks run at the same time.
     scheduler : str, optional
-        The address of a dask scheduler whose workers execute the notebooks; they must see `out`.
+        The address of a dask scheduler whose workers execute the notebooks; they must have access to `out`.
     force : bool, default False
         Run also what has ended well before.
     retry_failed : bool, default True
         Run again what has failed before with the same key.
     progress : bool, default True
-        Show progress with the time left.
+        Show progress.
+    label : str
+        Name of the progress bar.
     each : callable, optional
-        Called after every run that has ended, as to write the page over those that there are.
+        Called after every run, for example to write an index page.
 
     Returns
     -------
@@ -127,7 +143,7 @@ def run_notebooks(
     Raises
     ------
     ParameterError
-        If a parameter is unknown to its notebook or of another type; nothing has run then.
+        If a parameter is unknown to its notebook or of another type; before anything runs.
     DataError
         If a file is no notebook, `out` cannot be written, or another process works there.
     """
@@ -140,32 +156,46 @@ def run_notebooks(
         missing = [{**spec, "token": token} for spec in specs if records[spec["name"]] is None]
         for spec in missing:
             check_replaceable(out / spec["name"])
-        tasks = [_workers.Task(index, spec, 0, (0, index)) for index, spec in enumerate(missing)]
-        if tasks:
-            with Board(label, {spec["name"]: spec["minutes"] for spec in missing}, out, enabled=progress) as board:
-                for outcome in _execute(tasks, min(at_once, len(tasks)), scheduler):
-                    name = outcome.task.params["name"]
-                    record = outcome.measures if outcome.error is None else _lost(outcome, name)
-                    records[name] = record
-                    board.finish(record)
-                    if each is not None:
-                        with suppress(OSError):  # whoever asked for it says at the end that it cannot be written
-                            each()
+        with Board(label, len(missing), out, enabled=progress and bool(missing)) as board:
+            for record in _executed(missing, min(at_once, len(missing)), scheduler):
+                records[record["name"]] = record
+                board.finish(record)
+                if each is not None:
+                    with suppress(OSError):  # `page_at_the_end` reports it
+                        each()
     return [record for record in records.values() if record is not None]
 
 
-def _execute(tasks: list[_workers.Task], at_once: int, scheduler: str | None) -> Any:
-    if at_once == 1 and scheduler is None:
-        yield from _workers.in_process(run_notebook, tasks)
+def _executed(specs: list[dict[str, Any]], at_once: int, scheduler: str | None) -> Iterator[dict[str, Any]]:
+    """Execute the notebooks in this process or on dask's workers; yield the record of each as it ends."""
+    if not specs:
         return
-    with _workers.connected(at_once, scheduler, "notebooks") as client:
-        yield from _workers.on_workers(run_notebook, tasks, client, _code.IMPORTED_DIGEST, at_once=at_once)
+    if at_once == 1 and scheduler is None:
+        for spec in specs:
+            try:
+                yield run_notebook(spec)
+            except Exception as error:  # the other notebooks go on
+                yield _failed(spec, error)
+        return
+    from dask.distributed import as_completed
+
+    with connected(at_once, scheduler) as client:
+        waiting = iter(specs)
+        running = {client.submit(run_notebook, spec, pure=False): spec for spec in islice(waiting, at_once)}
+        done = as_completed(list(running))
+        for future in done:
+            spec, failure = running.pop(future), future.exception()
+            yield _failed(spec, failure) if failure else future.result()
+            for following in islice(waiting, 1):
+                running[client.submit(run_notebook, following, pure=False)] = following
+                done.add(next(reversed(running)))
 
 
-def _lost(outcome: Any, name: str) -> dict[str, Any]:
-    """Make a record of a run that our own machinery could not bring to its end, for example for a full disk."""
-    error = {"type": type(outcome.error).__name__, "message": str(outcome.error), "traceback": outcome.traceback}
-    return {"name": name, "status": "failed", "error": error, "seconds": 0.0, "parameters": {}}
+def _failed(spec: dict[str, Any], error: BaseException) -> dict[str, Any]:
+    """Return the record of a run that could not be stored, for example on a full disk."""
+    text = "".join(traceback.format_exception(error))
+    described = {"type": type(error).__name__, "message": str(error), "traceback": text}
+    return {"name": spec["name"], "status": "failed", "error": described, "seconds": 0.0, "parameters": {}}
 
 
 def _check_names(names: list[str]) -> None:
@@ -178,37 +208,35 @@ def _check_names(names: list[str]) -> None:
 
 
 def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None) -> list[dict[str, Any]]:
-    """Check the runs and write down all that a worker needs for each, as plain JSON."""
-    versions, package = _versions(), _code.package_digest()
-    read: dict[Path, tuple[dict[str, Any], list[str], str, str]] = {}
+    """Check the runs and return for each the plain JSON that a worker needs."""
+    versions, package = _versions(), package_digest()
+    inputs = {folder: digest_beside(folder / "any") for folder in {Path(run.notebook).resolve().parent for run in runs}}
     specs = []
     for run in runs:
-        if run.notebook not in read:
-            sources = [cell["source"] for cell in notebook_cells(run.notebook)]
-            beside = digest_beside(run.notebook)
-            read[run.notebook] = notebook_defaults(run.notebook), sources, notebook_title(run.notebook), beside
-        defaults, sources, title, beside = read[run.notebook]
+        cells, defaults = notebook_cells(run.notebook), notebook_defaults(run.notebook)
+        sources = [cell["source"] for cell in cells]
         try:
-            parameters = check_parameters(run.notebook, run.parameters, defaults=defaults)
+            parameters = check_parameters(run.notebook, run.parameters)
             check_by_notebook(run.notebook, parameters)
         except ParameterError as error:
-            told = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
-            raise ParameterError(f"{error}{told}") from None
-        telling = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
-        identity = json.dumps([sources, telling, package, versions, beside], sort_keys=True)
+            place = f" (in the run with {dict(run.parameters)})" if len(runs) > 1 else ""
+            raise ParameterError(f"{error}{place}") from None
+        identifying = {name: value for name, value in parameters.items() if name not in _NOT_IDENTIFYING}
+        notebook = Path(run.notebook).resolve()
+        identity = json.dumps([sources, identifying, package, versions, inputs[notebook.parent]], sort_keys=True)
         specs.append(
             {
                 "name": run.name,
-                "notebook": str(Path(run.notebook).resolve()),
+                "notebook": str(notebook),
                 "parameters": parameters,
                 "own_out": "out" in defaults and "out" not in parameters,
                 "out": str(out.resolve()),
                 "key": hashlib.sha256(identity.encode()).hexdigest(),
+                "package": package,
                 "versions": versions,
-                "title": title,
+                "title": notebook_title(run.notebook),
                 "cells": len(sources) + bool(parameters or "out" in defaults),  # papermill adds one with the parameters
                 "page": run.page,
-                "minutes": run.minutes,
                 "timeout": run.timeout,
                 "scheduler": scheduler,
             }
@@ -216,31 +244,45 @@ def _specs(runs: Sequence[NotebookRun], out: Path, scheduler: str | None = None)
     return specs
 
 
+@cache
+def package_digest() -> str:
+    """Return a digest of the package's sources and of the registry of its data."""
+    folder = Path(reident.__file__).parent
+    digest = hashlib.sha256()
+    for file in [*sorted(folder.rglob("*.py")), data_folder() / "registry.toml"]:
+        digest.update(f"{file.name}\0".encode() + (file.read_bytes() if file.is_file() else b""))
+    return digest.hexdigest()
+
+
+@cache
 def _versions() -> dict[str, str]:
-    """Return the versions of all the libraries that the package declares."""
-    try:
-        declared = metadata.requires("reident") or []
-    except metadata.PackageNotFoundError:
-        return _code.versions()
-    wanted = [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared if "extra ==" not in line]
-    return _code.versions(tuple(sorted(wanted)))
+    """Return the versions of Python and of all libraries that the package declares, "" for one that is absent."""
+    with suppress(metadata.PackageNotFoundError):
+        declared = [line for line in metadata.requires("reident") or [] if "extra ==" not in line]
+        names = sorted(re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in declared)
+        versions = {"python": ".".join(map(str, sys.version_info[:3]))}
+        for name in names:
+            with suppress(metadata.PackageNotFoundError):
+                versions[name] = metadata.version(name)
+        return versions
+    return {}
 
 
 def _known(out: Path, spec: dict[str, Any], *, force: bool, retry_failed: bool) -> dict[str, Any] | None:
-    """Return the record of an earlier run that stands for this one."""
+    """Return the record of an earlier run with the same key, if it need not be repeated."""
     file = out / spec["name"] / RECORD
     if force or not file.is_file():
         return None
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
-        stands = record["key"] == spec["key"] and (record["status"] == "ok" or not retry_failed)
+        is_valid = record["key"] == spec["key"] and (record["status"] == "ok" or not retry_failed)
     except (ValueError, KeyError, TypeError, OSError):
-        return None  # a record that is damaged or cannot be read stands for nothing
-    return record if stands else None
+        return None  # damaged or not readable
+    return record if is_valid else None
 
 
 def keys_of(runs: Sequence[NotebookRun], out: str | Path) -> dict[str, str]:
-    """Return the key of each run as things stand: its record has the same where it is of these cells and this code."""
+    """Return the key of each run: a record with the same key is of the present cells, parameters and code."""
     return {spec["name"]: spec["key"] for spec in _specs(runs, Path(out))}
 
 
@@ -250,8 +292,8 @@ def study_runs(
     """Return the runs that reproduce documents, and the number of them to execute at once.
 
     `names` are experiments, stems of documents, or notebooks; none means every experiment. Notebooks overlap up to
-    `jobs`, since most of a short run is starting up; the sweeps inside share what is left, and those of the long `full`
-    profile get all of it.
+    `jobs`, since most of a short run is starting up; the sweeps inside share the other processors. Those of the long
+    `full` profile use all.
 
     Raises
     ------
@@ -260,26 +302,38 @@ def study_runs(
     """
     check_choice(profile, "profile", PROFILES)
     jobs = check_integer(jobs, "jobs", low=1)
-    wanted: dict[str, Any] = {"jobs": jobs} | ({} if seed is None else {"seed": check_seed(seed)})
     known = experiments()
     notebooks = {path.stem: path for path in sorted(notebooks_folder().glob("[0-9]*.ipynb"))}
     experiment_of = {path.stem: name for name, path in known.items()}
-    stems = {name.partition("_")[0] for name in known}
+    stems = {name: name.partition("_")[0] for name in known}
     chosen: dict[str, Path] = {} if names else dict(known)
     for name in names:
-        check_choice(name, "stem", sorted({*known, *stems, *notebooks}))
+        check_choice(name, "stem", sorted({*known, *stems.values(), *notebooks}))
         if name in notebooks:
             chosen[experiment_of.get(name, name)] = notebooks[name]
         else:
-            chosen |= {one: path for one, path in known.items() if name in (one, one.partition("_")[0])}
+            chosen |= {part: path for part, path in known.items() if name in (part, stems[part])}
     at_once = max(1, min(jobs, len(chosen)))
-    wanted["jobs"] = jobs if profile == "full" else max(1, jobs // at_once)
+    common: dict[str, Any] = {"jobs": jobs if profile == "full" else max(1, jobs // at_once)}
+    common |= {} if seed is None else {"seed": check_seed(seed)}
     runs = []
     for name, notebook in chosen.items():
         defaults = notebook_defaults(notebook)
-        own = profile_parameters(notebook, profile) if name in known else {}
-        runs.append(NotebookRun(name, notebook, own | {key: value for key, value in wanted.items() if key in defaults}))
+        parameters = profile_parameters(notebook, profile) if name in known else {}
+        parameters |= {key: value for key, value in common.items() if key in defaults}
+        runs.append(NotebookRun(name, notebook, parameters))
     return runs, at_once
+
+
+def _deciding(runs: list[NotebookRun], budget_min: float | None) -> None:
+    """Let experiments draw data sets until their tables are decided or the budget is spent."""
+    for run in runs:
+        if "budget_min" not in notebook_defaults(run.notebook):
+            able = [name for name, path in experiments().items() if "budget_min" in notebook_defaults(path)]
+            raise ParameterError(f"`decide` needs an experiment with looks, {', '.join(able)}; got {run.name!r}")
+        run.parameters.update(n_datasets=SCHEDULE[-1], repetitions=10)
+        if budget_min is not None:
+            run.parameters["budget_min"] = float(budget_min)
 
 
 def reproduce(
@@ -289,6 +343,8 @@ def reproduce(
     jobs: int = 1,
     out: str | Path = "results",
     seed: int | None = None,
+    decide: bool = False,
+    budget_min: float | None = None,
     force: bool = False,
     retry_failed: bool = True,
     scheduler: str | None = None,
@@ -305,9 +361,13 @@ def reproduce(
     jobs : int
         How many processors to use.
     out : path
-        The output folder; earlier runs in it are kept and shown.
+        The output folder; earlier runs in it are kept and listed.
     seed : int, optional
         Replaces the default seed of each notebook.
+    decide : bool, default False
+        Draw data sets, ten repetitions each, until the published tables are decided: looks after 5, 8, 12 and 18.
+    budget_min : float, optional
+        With `decide`: start no look that would end after so many minutes.
     force, retry_failed, scheduler, progress
         As for `run_notebooks`.
 
@@ -315,10 +375,17 @@ def reproduce(
     -------
     list of dict
         The record of each run.
+
+    Raises
+    ------
+    ParameterError
+        If a name or profile is unknown, or `decide` is asked of an experiment without looks.
     """
     runs, at_once = study_runs(names, profile=profile, jobs=jobs, seed=seed)
     if not runs:
         raise DataError("no experiment is installed: no notebook came with this installation")
+    if decide:
+        _deciding(runs, budget_min)
     for run in runs:
         if run.name in experiments():
             run.parameters["cache"] = trials_folder(out, run.name)
@@ -340,7 +407,7 @@ def reproduce(
 def page_at_the_end(
     out: str | Path, write: Callable[[], Any], names: Sequence[str] = ("index.html",)
 ) -> Iterator[Callable[[], Any]]:
-    """Write the page over all runs, also after an error, which has the last word.
+    """Write the page over all runs at the end, also after an error, which is raised again.
 
     Parameters
     ----------
@@ -359,28 +426,29 @@ def page_at_the_end(
     Raises
     ------
     DataError
-        If one of these files is there and was not written by the program, or cannot be written.
+        If one of these files exists and was not written by the program, or cannot be written.
     """
-    check_replaceable(Path(out), names)
+    out = Path(out)
+    check_replaceable(out, names)
 
-    def written() -> None:
+    def write_and_record() -> None:
         try:
             write()
         finally:
-            if Path(out).is_dir():
-                record_files(Path(out), names)
+            if out.is_dir():
+                record_files(out, names)
 
     try:
-        yield written
+        yield write_and_record
     except BaseException:
         with suppress(Exception):
-            if Path(out).is_dir():
-                written()
+            if out.is_dir():
+                write_and_record()
         raise
     try:
-        written()
+        write_and_record()
     except OSError as error:
         raise DataError(
-            f"`out` could not be written any more, got {str(out)!r}: {told(error, Path(out))}; the runs that ended are "
-            "whole, and the same call writes the page over them"
+            f"`out` cannot be written any more, got {str(out)!r}: {reason(error, out)}; the runs that ended are "
+            "complete, and the same call writes the page"
         ) from error

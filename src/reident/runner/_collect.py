@@ -1,4 +1,4 @@
-"""What the runs of a batch declared as their results: one frame, one plot."""
+"""Collect the results that the runs of a batch declared: one frame, one plot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from reident.base import ParameterError, check_choice
@@ -28,23 +27,23 @@ _PANELS = 4
 
 @dataclass(frozen=True)
 class Plot:
-    """What the plot shows: means of the columns `y` against `x`, a line for each value of `by`."""
+    """Describe a plot: means of the columns `y` against `x`, a line for each value of `by`."""
 
     x: str | None = None
     y: tuple[str, ...] = ()
     by: str | None = None
 
     @classmethod
-    def read(cls, asked: Any) -> Plot:
-        """Return what a sweep's file asks for under `plot`."""
-        if not isinstance(asked, Mapping) or not set(asked) <= {"x", "y", "by"}:
-            raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {asked!r}")
-        y = asked.get("y") or []
+    def read(cls, entry: Any) -> Plot:
+        """Return the plot of a batch's file, its entry ``plot``."""
+        if not isinstance(entry, Mapping) or not set(entry) <= {"x", "y", "by"}:
+            raise ParameterError(f"`plot` must give x, y and by, each a column or y a list of columns, got {entry!r}")
+        y = entry.get("y") or []
         y = y if isinstance(y, list) else [y]
-        x, by = asked.get("x"), asked.get("by")
-        for name, one in (("x", x), ("by", by), *(("y", one) for one in y)):
-            if not (isinstance(one, str) or (one is None and name != "y")):
-                raise ParameterError(f"`plot: {name}` must name a column, got {one!r}")
+        x, by = entry.get("x"), entry.get("by")
+        for name, column in (("x", x), ("by", by), *(("y", column) for column in y)):
+            if not (isinstance(column, str) or (column is None and name != "y")):
+                raise ParameterError(f"`plot: {name}` must name a column, got {column!r}")
         if x is not None and x in (by, *y):
             raise ParameterError(f"`plot` must give x a column of its own, got {x!r} twice")
         return cls(x, tuple(y), by)
@@ -53,54 +52,46 @@ class Plot:
 def collect(out: Path, records: Sequence[Mapping[str, Any]]) -> tuple[pd.DataFrame, list[str]]:
     """Return the declared results of all runs in one frame, and the parameters in which the runs differ.
 
-    These stand before the results' own columns; where every list has one value, it stands for the list, and where
-    values are of several kinds, all are texts. A column of a result that has the name of such a parameter is called
-    ``result_<name>``.
+    These come before the results' own columns. A list of one value is written as the value. A column of a result
+    with the name of such a parameter is called ``result_<name>``. Values of several kinds become texts.
     """
-    given = [name for record in records for name in record["parameters"]]
-    values = {name: {json.dumps(record["parameters"].get(name)) for record in records} for name in dict.fromkeys(given)}
-    varied = [name for name, told in values.items() if len(told) > 1]
-    columns = {name: _column([record["parameters"].get(name) for record in records]) for name in varied}
+    settings = pd.DataFrame([record["parameters"] for record in records], dtype=object)
+    varied = [name for name in settings if len({*settings[name].map(json.dumps)}) > 1]
     parts = []
-    for position, record in enumerate(records):
+    for record in records:
         file = out / record["name"] / RESULT
         if record["status"] == "ok" and file.is_file():
-            found = pd.read_parquet(file)
-            found = found.rename(columns={name: f"result_{name}" for name in ("run", *varied) if name in found})
-            own = {name: column[position] for name, column in columns.items()}
-            parts.append(pd.DataFrame({"run": record["name"], **own}, index=found.index).join(found))
+            result = pd.read_parquet(file).rename(columns={name: f"result_{name}" for name in ("run", *varied)})
+            setting = {name: [record["parameters"].get(name)] * len(result) for name in varied}
+            setting = pd.DataFrame({"run": record["name"]} | setting, result.index, dtype=object)
+            result = setting.join(result)
+            parts.append(result)
     if not parts:
         return pd.DataFrame(), varied
     results = pd.concat(parts, ignore_index=True)
+    for name in varied:
+        results[name] = _scalars(results[name])
     for name in results:
-        if results[name].dtype == object:
-            results[name] = pd.Series(_one_form(results[name].tolist()))
+        if pd.api.types.is_object_dtype(results[name]):
+            results[name] = _of_one_kind(results[name])
     return results, varied
 
 
-def _column(values: list[Any]) -> list[Any]:
-    """Return the values of a parameter over all runs: lists stand for their values where each has one, else as text."""
-    while any(isinstance(value, list) for value in values) and all(
-        not isinstance(value, list) or len(value) == 1 for value in values
-    ):
-        values = [value[0] if isinstance(value, list) else value for value in values]
-    return _one_form([json.dumps(value) if isinstance(value, list | dict) else value for value in values])
+def _scalars(column: pd.Series) -> pd.Series:
+    """Return a column without lists: single values where each list has one, else JSON."""
+    is_list = column.map(lambda value: isinstance(value, list))
+    while is_list.any() and (column[is_list].map(len) == 1).all():
+        column = column.map(lambda value: value[0] if isinstance(value, list) else value)
+        is_list = column.map(lambda value: isinstance(value, list))
+    return column.map(lambda value: json.dumps(value) if isinstance(value, list | dict) else value)
 
 
-def _one_form(values: list[Any]) -> list[Any]:
-    """Return values as they are where all are of one kind, None beside it, else as texts: a file holds one kind."""
-    kinds = {_kind(value) for value in values} - {None}
-    if len(kinds) < 2:
-        return values
-    return [value if _kind(value) in (str, None) else str(value) for value in values]
-
-
-def _kind(value: Any) -> type | None:
-    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value):
-        return None
-    if isinstance(value, bool | np.bool_):
-        return bool
-    return float if isinstance(value, int | float | np.number) else type(value)
+def _of_one_kind(column: pd.Series) -> pd.Series:
+    """Return a column of objects as numbers, truth values or texts; a file stores one kind a column."""
+    kinds = {*column.dropna().map(type)}
+    if kinds <= {int, float} or len(kinds) == 1:
+        return column.infer_objects()
+    return column.map(str, na_action="ignore")
 
 
 def means(results: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -124,15 +115,15 @@ def draw(results: pd.DataFrame, varied: Sequence[str], plot: Plot, folder: Path)
         return None
     others = [name for name in varied if name not in (x, "seed")]
     by = check_choice(plot.by, "plot: by", columns) if plot.by else (others[0] if others else None)
-    shown = means(results, [x, by] if by else [x]).sort_values(x)
+    values = means(results, [x, by] if by else [x]).sort_values(x)
     bounds = ("_low", "_high", "_published", "_se")
-    own = [name for name in shown.columns if name not in (x, by) and not name.endswith(bounds)]
-    y = [check_choice(name, "plot: y", own) for name in plot.y] or own[:_PANELS]
+    measures = [name for name in values.columns if name not in (x, by) and not name.endswith(bounds)]
+    y = [check_choice(name, "plot: y", measures) for name in plot.y] or measures[:_PANELS]
     if not y:
         return None
     figure, axes = new_figure(1, len(y), size=(3.6 * len(y), 3.4), squeeze=False)
     for ax, measure in zip(axes[0], y, strict=True):
-        lines = shown.pivot_table(measure, x, by, sort=False) if by else shown.set_index(x)[[measure]]
+        lines = values.pivot_table(measure, x, by, sort=False) if by else values.set_index(x)[[measure]]
         draw_lines(ax, lines.index, {str(name): lines[name] for name in lines})
         ax.set(xlabel=x, title=measure.replace("_", " "))
     if by:

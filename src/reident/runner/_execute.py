@@ -1,4 +1,4 @@
-"""One notebook run, on whatever process it falls to: execute, keep what came of it, publish in one step."""
+"""Execute one notebook in a working folder, and publish the folder in its place by renaming it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import logging
 import math
 import os
 import re
+import shutil
 import time
+import uuid
 import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,52 +18,99 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import reident
-from reident._old_sweep._progress import RELAY
-from reident._old_sweep._workers import SCHEDULER
-from reident.base import DataError, scratch
+from reident.base import WORK, DataError, check_replaceable, holder, outputs, record_files, scratch
+from reident.experiments.sweep import SCHEDULER
 from reident.kernels._cache import cache_folder
 from reident.pages import write_page
-from reident.runner._attempts import RECORD, publish, told, workplace
 
-#: What a run leaves in its folder beside what the notebook itself writes.
-NOTEBOOK, PAGE, LOG, CELLS, PROGRESS = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "progress.json"
+#: Files of a run's folder. The record is written last: a folder that has it is complete.
+NOTEBOOK, PAGE, LOG, CELLS, RECORD = "notebook.ipynb", "notebook.html", "log.txt", "cells.json", "record.json"
+
+#: Between the name of a run and the number of an attempt; no name contains it.
+_SIGN = "~"
 
 
-def run_notebook(spec: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:  # noqa: ARG001 (a trial)
-    """Execute one notebook as the spec says and publish its folder; a notebook's own error is part of the record.
+def run_notebook(spec: dict[str, Any]) -> dict[str, Any]:
+    """Execute one notebook as the spec says and publish its folder; return the record, errors of cells included.
 
-    The spec is plain JSON: name, notebook, parameters, out (the output folder), token (of who asks), key, versions,
-    title, page.
+    The spec is plain JSON: name, notebook, parameters, out (the output folder), token (of the calling process), key,
+    package (digest of the sources), versions, title, page.
 
     Raises
     ------
     DataError
-        If the run cannot be kept, as on a full disk.
+        If the run cannot be stored, as on a full disk.
     """
+    from reident.runner import package_digest
+
     if spec["scheduler"]:
-        _make_way()
+        if spec["package"] != package_digest():
+            raise DataError("`scheduler` must lead to workers with the same version of reident: their sources differ")
+        _release_slot()
     out = Path(spec["out"])
+    work = out / WORK / f"{spec['name']}{_SIGN}{uuid.uuid4().hex[:12]}"
     try:
-        work = workplace(out, spec["name"])
+        work.mkdir(parents=True)
         record = _run(spec, work)
         publish(out, work, token=spec["token"])
     except (OSError, ValueError) as error:  # a notebook cut short by a full disk is no JSON
         if isinstance(error, DataError):
             raise
-        raise DataError(f"`out` could not be written any more, got {str(out)!r}: {told(error, out)}") from error
+        raise DataError(f"`out` cannot be written any more, got {str(out)!r}: {reason(error, out)}") from error
     return record
 
 
+@contextlib.contextmanager
+def working(out: Path) -> Iterator[str]:
+    """Reserve an output folder for this process, publish complete runs of an interrupted one, and yield a token.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be written, or another process works there.
+    """
+    with outputs.working(out) as (work, token):
+        for entry in sorted(path for path in work.iterdir() if path.is_dir()):
+            if (entry / RECORD).is_file() and _SIGN in entry.name:
+                publish(out, entry)
+            else:
+                shutil.rmtree(entry, ignore_errors=True)
+        yield token
+
+
+def publish(out: Path, work: Path, *, token: str | None = None) -> None:
+    """Put the working folder of a run in place of the published one.
+
+    Raises
+    ------
+    DataError
+        If the process that started the run has ended, by its `token`: another may do the same run.
+    """
+    if token is not None and holder(out / WORK).get("token") != token:
+        raise DataError(f"the run {work.name!r} was given up: the reident process that started it has ended")
+    target = out / work.name.partition(_SIGN)[0]
+    check_replaceable(target)
+    record_files(work)
+    earlier = out / WORK / f"old-{uuid.uuid4().hex}"
+    if target.exists():  # a process killed between the two renames leaves a complete folder, which `working` publishes
+        target.replace(earlier)
+    work.replace(target)
+    shutil.rmtree(earlier, ignore_errors=True)
+
+
+def reason(error: BaseException, out: Path) -> str:
+    """Return why a folder cannot be written; a full disk is reported even where another error followed from it."""
+    with contextlib.suppress(OSError):
+        if getattr(error, "errno", None) == 28 or shutil.disk_usage(out).free < 1 << 16:
+            return "no space is left on its disk"
+    return getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+
+
 def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
-    """Execute a notebook in its working folder and leave there all that is to be published."""
-    parameters = dict(spec["parameters"])
-    if spec["own_out"]:
-        parameters["out"] = str(work.resolve())
-    started = datetime.now(UTC)
-    clock = time.monotonic()
+    """Execute a notebook in its working folder and write there all that is to be published."""
+    parameters = spec["parameters"] | ({"out": str(work.resolve())} if spec["own_out"] else {})
+    started, clock = datetime.now(UTC), time.monotonic()
     error = _execute({**spec, "parameters": parameters}, work)
     record = {
         "name": spec["name"],
@@ -71,7 +120,6 @@ def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
         "error": error,
         "parameters": {name: value for name, value in parameters.items() if name != "out"},
         "key": spec["key"],
-        "attempt": work.name,
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - clock, 2),
         "reident": reident.__version__,
@@ -79,14 +127,13 @@ def _run(spec: dict[str, Any], work: Path) -> dict[str, Any]:
     }
     if spec["page"]:
         _write_page(work, record)
-    for passing in (CELLS, PROGRESS):
-        (work / passing).unlink(missing_ok=True)
+    (work / CELLS).unlink(missing_ok=True)
     (work / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
 
 
-def _make_way() -> None:
-    """Give our place on the worker free: the sweeps of the notebook run on the same cluster and need it."""
+def _release_slot() -> None:
+    """Release this worker slot: the sweeps of the notebook run on the same cluster and need it."""
     import distributed
 
     with contextlib.suppress(ValueError, AttributeError):  # not on a worker
@@ -94,7 +141,7 @@ def _make_way() -> None:
 
 
 def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
-    """Execute with papermill; return what went wrong, None if nothing did."""
+    """Execute with papermill; return the error, None if all went well."""
     import nbclient.exceptions
     import nbformat.warnings
     import papermill
@@ -102,15 +149,14 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     from traitlets.config import Config
 
     logging.getLogger("asyncio").addFilter(_is_news)
-    logging.getLogger("papermill").setLevel(logging.CRITICAL)  # parameters and errors have sentences of ours
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)  # parameters and errors have messages of ours
     warnings.filterwarnings("ignore", category=nbformat.warnings.MissingIDFieldWarning)
     source = Path(spec["notebook"])
-    begun = False
-    end = math.inf
+    has_started, end = False, math.inf
 
     def note_cell(cell_index: int, **_: Any) -> None:
-        nonlocal begun
-        begun = True
+        nonlocal has_started
+        has_started = True
         with contextlib.suppress(OSError):
             (work / CELLS).write_text(json.dumps({"cell": cell_index, "cells": spec["cells"]}))
 
@@ -122,21 +168,20 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
     for attempt in (1, 2):
         try:
             with (
-                _kernel_environment(work, spec["scheduler"]),
+                _kernel_environment(spec["scheduler"]),
                 scratch(longest=80) as sockets,
                 (work / LOG).open("w", encoding="utf-8") as log,
             ):
-                # sockets and keys in a folder of ours: no other user of the machine can listen to a kernel; one kernel
-                # in fifteen locks itself up when told to end (its last flush waits for a thread that has ended), and
-                # half the wait time later it is terminated
-                own = {"ip": str(sockets / "kernel"), "connection_file": str(sockets / "kernel.json")}
-                kernel = {"transport": "ipc", "shutdown_wait_time": 2.0, **own}
+                # Sockets and keys in a private folder: no other user of the machine can listen to a kernel. One kernel
+                # in fifteen locks itself up at its end (its last flush waits for a thread that has ended), and half
+                # the wait time later it is terminated.
+                files = {"ip": str(sockets / "kernel"), "connection_file": str(sockets / "kernel.json")}
+                kernel = {"transport": "ipc", "shutdown_wait_time": 2.0, **files}
                 papermill.execute_notebook(
                     _literally(source),
                     _literally(work / NOTEBOOK),
                     parameters=spec["parameters"],
-                    # said here, since a notebook written by a program may not say it
-                    kernel_name="python3",
+                    kernel_name="python3",  # a notebook written by a program may lack both
                     language="python",
                     progress_bar=False,
                     stdout_file=log,
@@ -146,33 +191,28 @@ def _execute(spec: dict[str, Any], work: Path) -> dict[str, str] | None:
                     on_cell_start=note_cell,
                     timeout_func=None if spec["timeout"] is None else seconds_left,
                     config=Config({"KernelManager": kernel}),
-                    # a kernel that is told to end reports the interrupt as an error, on our terminal
-                    extra_arguments=["--log-level=CRITICAL"],
+                    extra_arguments=["--log-level=CRITICAL"],  # a kernel reports an interrupt on our terminal
                 )
             return None
         except PapermillExecutionError as error:
             if _raised_as_expected(work / NOTEBOOK):
                 return None
-            return {"type": error.ename, "message": error.evalue, "traceback": _plain(error.traceback)}
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+            return {"type": error.ename, "message": error.evalue, "traceback": plain}
         except nbclient.exceptions.CellTimeoutError:
             return {"type": "TimeoutError", "message": f"not done after {spec['timeout']:g} s", "traceback": ""}
         except (nbclient.exceptions.DeadKernelError, RuntimeError, TimeoutError, OSError) as error:
-            if attempt == 1 and not begun:
+            if attempt == 1 and not has_started:
                 continue  # a kernel now and then fails to start on a busy machine
             return {"type": type(error).__name__, "message": str(error), "traceback": ""}
     raise AssertionError("unreachable")
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Hold back what asyncio says of a kernel that died after an interrupt: nobody waits for its task any more."""
+    """Filter out asyncio's report of a kernel that died after an interrupt: its task is not awaited any more."""
     from nbclient.exceptions import DeadKernelError
 
     return record.exc_info is None or not isinstance(record.exc_info[1], DeadKernelError)
-
-
-def _plain(traceback: list[str]) -> str:
-    """Take the colours for a terminal out of a traceback."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(traceback))
 
 
 def _literally(path: Path) -> str:
@@ -181,7 +221,7 @@ def _literally(path: Path) -> str:
 
 
 def _raised_as_expected(file: Path) -> bool:
-    """Tell whether only cells tagged `raises-exception` raised; papermill's marks of a failure are removed then."""
+    """Return whether only cells tagged `raises-exception` raised; remove papermill's marks of a failure then."""
     import nbformat
 
     notebook = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
@@ -189,47 +229,44 @@ def _raised_as_expected(file: Path) -> bool:
         raised = any(output.output_type == "error" for output in cell.get("outputs", ()))
         if raised and "raises-exception" not in cell.metadata.get("tags", []):
             return False
-    marks = ("papermill-error-cell-tag", "papermill-error-cell")
-    notebook.cells = [cell for cell in notebook.cells if not {*marks} & {*cell.metadata.get("tags", [])}]
+    marks = {"papermill-error-cell-tag", "papermill-error-cell"}
+    notebook.cells = [cell for cell in notebook.cells if not marks & {*cell.metadata.get("tags", [])}]
     nbformat.write(notebook, file)  # type: ignore[no-untyped-call]
     return True
 
 
 @contextlib.contextmanager
-def _kernel_environment(work: Path, scheduler: str | None = None) -> Iterator[None]:
-    """Let kernels import the same package as this process and report their progress to us."""
+def _kernel_environment(scheduler: str | None = None) -> Iterator[None]:
+    """Let kernels import the same package as this process, and sweeps in them use the scheduler."""
     home = str(Path(reident.__file__).resolve().parent.parent)
     ours = {
         "PYTHONPATH": os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH")])]),
-        RELAY: str(work / PROGRESS),
-        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter, on a worker, too
+        "PYTHONSAFEPATH": "",  # a notebook imports modules from its folder, as in Jupyter
         "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder()),
-    }
-    if scheduler:
-        ours[SCHEDULER] = scheduler
+    } | ({SCHEDULER: scheduler} if scheduler else {})
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)
     try:
         yield
     finally:
         for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
+            os.environ.pop(name, None)
+            if value is not None:
                 os.environ[name] = value
 
 
 def _write_page(work: Path, record: dict[str, Any]) -> None:
-    """Render the executed notebook without its code, in a page that loads nothing from elsewhere."""
+    """Render the executed notebook without its code, as a page that loads no other file."""
     import nbformat
     from markupsafe import Markup
 
     cells = None
     if (work / NOTEBOOK).is_file():
         notebook = nbformat.read(work / NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
-        shown = _exporter().from_notebook_node(notebook)[0]
-        # Other notebooks are not beside the page, and may not have been run.
-        cells = Markup(re.sub(r'<a href="(?![a-z]+:|#)[^"]+\.ipynb[^"]*"[^>]*>(.*?)</a>', r"\1", shown))
+        body = _exporter().from_notebook_node(notebook)[0]
+        # links to other notebooks lead to no page here
+        cells = Markup(re.sub(r'<a href="(?![a-z]+:|#)[^"]+\.ipynb[^"]*"[^>]*>(.*?)</a>', r"\1", body))
+    error = record["error"] or {}
     write_page(
         work / PAGE,
         "notebook",
@@ -238,21 +275,16 @@ def _write_page(work: Path, record: dict[str, Any]) -> None:
         settings=", ".join(f"{name} = {value!r}" for name, value in record["parameters"].items()),
         seconds=record["seconds"],
         day=record["started"][:10],
-        failed="" if record["status"] == "ok" else _brief(record),
+        failed=f"{error.get('type', '')}: {error.get('message', '')}".strip(": "),
         cells=cells,
     )
 
 
 @cache
 def _exporter() -> Any:
-    """Give this process its exporter: its templates are compiled once, not for every page."""
+    """Return this process's exporter: its templates are compiled once, not for every page."""
     from nbconvert import HTMLExporter
 
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
     exporter.exclude_anchor_links = True
     return exporter
-
-
-def _brief(record: dict[str, Any]) -> str:
-    error = record["error"] or {}
-    return f"{error.get('type', '')}: {error.get('message', '')}".strip(": ")

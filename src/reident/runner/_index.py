@@ -1,32 +1,39 @@
-"""The index page of an output folder: every run, its figures, and published against reproduced numbers."""
+"""Write the index page of an output folder: every run with its figures, published against reproduced numbers."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reident.pages import write_page
-from reident.runner._attempts import RECORD, read_record
-from reident.runner._execute import NOTEBOOK, PAGE
+from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner.experiments import citation_of, experiments
 
-__all__ = ["count_verdicts", "read_claims", "read_findings", "read_records", "write_index"]
+__all__ = ["failure", "read_claims", "read_findings", "read_records", "write_index"]
 
 
 def read_records(out: str | Path) -> list[dict[str, Any]]:
     """Return the records of the runs published in a folder: experiments in their order, then the others by name."""
-    read = (read_record(file) for file in Path(out).glob(f"*/{RECORD}"))
-    records = [record for record in read if record is not None]  # a damaged one stands for nothing
+    records = []
+    for file in Path(out).glob(f"*/{RECORD}"):
+        try:
+            record = json.loads(file.read_bytes())
+        except (OSError, ValueError):
+            continue  # damaged
+        records += [record] if isinstance(record, dict) else []
     order = {name: position for position, name in enumerate(experiments())}
     return sorted(records, key=lambda record: (order.get(record["name"], len(order)), record["name"]))
 
 
 def write_index(out: str | Path, *, title: str = "Reproduction", site: bool = False) -> Path:
-    """Write ``index.html`` over all runs published in `out`; it works from the file system, offline.
+    """Write ``index.html`` over all runs published in `out`, for the file system, offline; return its path.
 
-    As a page of a `site` it leads to the others. Returns the page's path.
+    As a page of a `site` it links to the others.
     """
     out = Path(out)
     records = read_records(out)
@@ -35,7 +42,7 @@ def write_index(out: str | Path, *, title: str = "Reproduction", site: bool = Fa
         "index",
         title=title,
         site=site,
-        runs=[_shown(out, record) for record in records],
+        runs=[_section(out, record) for record in records],
         made=max((record["started"] for record in records), default=""),
         version=records[-1]["reident"] if records else "",
     )
@@ -47,19 +54,23 @@ def read_claims(folder: Path) -> pd.DataFrame | None:
     return pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else None
 
 
-def count_verdicts(claims: pd.DataFrame | None) -> dict[str, int]:
-    """Count the verdicts of a table of claims."""
-    return {} if claims is None else claims["verdict"].value_counts(sort=False).to_dict()
+def read_findings(folder: Path) -> list[tuple[str, str]]:
+    """Return the names of the figures in a folder and their titles, in the order of the notebook."""
+    file = folder / "captions.csv"
+    if not file.is_file():
+        return []
+    captions = pd.read_csv(file, dtype=str, keep_default_na=False)
+    return list(zip(captions["figure"], captions["title"], strict=True))
 
 
 def failure(record: dict[str, Any]) -> str | None:
-    """Say why a run failed; None if it did not."""
+    """Return why a run failed; None if it did not."""
     error = record["error"]
     return None if error is None else f"{error['type']}: {error['message']}"
 
 
-def _shown(out: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of the page about one run."""
+def _section(out: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the page's section about one run."""
     name = record["name"]
     claims = read_claims(out / name)
     files = ((PAGE, "the notebook as a page"), (NOTEBOOK, "its notebook"), (RECORD, "record of the run"))
@@ -72,28 +83,17 @@ def _shown(out: Path, record: dict[str, Any]) -> dict[str, Any]:
         "error": failure(record),
         "files": [(f"{name}/{file}", label) for file, label in files if (out / name / file).is_file()],
         "figures": list(_figures(out, name)),
-        "verdicts": count_verdicts(claims),
+        "verdicts": {} if claims is None else claims["verdict"].value_counts(sort=False).to_dict(),
         "claims": [] if claims is None else claims.to_dict("records"),
     }
 
 
-def read_findings(folder: Path) -> list[tuple[str, str]]:
-    """Return the names of the figures in a folder and their titles, in the order of the notebook."""
-    file = folder / "captions.csv"
-    captions = pd.read_csv(file, dtype=str, keep_default_na=False) if file.is_file() else pd.DataFrame()
-    return list(zip(captions["figure"], captions["title"], strict=True)) if len(captions) else []
-
-
-def _figures(out: Path, name: str) -> Any:
+def _figures(out: Path, name: str) -> Iterator[dict[str, str]]:
+    """Yield name, title, picture and link of each figure, figure 2 before figure 10."""
     folder = out / name / "figures"
-    images = {file.stem: file for kind in ("svg", "png") for file in folder.glob(f"*.{kind}")}
     titles = dict(read_findings(folder))
-    for stem, file in sorted(images.items(), key=lambda item: _natural(item[0])):
-        drawn = folder / f"{stem}.svg"
-        source, link = (path.relative_to(out).as_posix() for path in (file, drawn if drawn.is_file() else file))
-        shown = stem.replace("-", " ")
-        yield {"name": shown, "title": titles.get(stem, shown), "source": source, "link": link}
-
-
-def _natural(text: str) -> list[Any]:
-    return [(0, int(word), "") if word.isdigit() else (1, 0, word) for word in text.replace("_", "-").split("-")]
+    stems = {file.stem for kind in ("svg", "png") for file in folder.glob(f"*.{kind}")}
+    for stem in sorted(stems, key=lambda stem: re.sub(r"\d+", lambda digits: digits[0].zfill(4), stem)):
+        files = [f"{name}/figures/{stem}.{kind}" for kind in ("png", "svg") if (folder / f"{stem}.{kind}").is_file()]
+        label = stem.replace("-", " ")
+        yield {"name": label, "title": titles.get(stem, label), "source": files[0], "link": files[-1]}

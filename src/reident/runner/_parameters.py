@@ -1,23 +1,31 @@
-"""The parameters of a notebook: read from its cell tagged `parameters`, checked before anything runs.
+"""Read a notebook: its cells, title and parameters, and a digest of the files that it may read.
 
-papermill only logs a parameter that a notebook does not have, and takes a text where a number belongs; a batch of an
-hour would then have computed the wrong thing.
+papermill only logs a parameter that a notebook does not have, and takes a text where a number belongs: here both are
+refused before anything runs.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reident.base import DataError, ParameterError, check_plain
+from reident.base import WORK, DataError, ParameterError, check_plain, foreign_files
+from reident.base.outputs import RECORD
+from reident.data._paths import notebooks_folder
 from reident.data._yaml import text_hint
 
-__all__ = ["check_parameters", "notebook_cells", "notebook_defaults", "notebook_title"]
+__all__ = ["check_parameters", "digest_beside", "notebook_cells", "notebook_defaults", "notebook_title"]
 
-_UNKNOWN = object()
+#: Default of a parameter that is no literal: any value is accepted.
+_COMPUTED = object()
+
+#: Files above this size, bytes, enter a digest by size and time of change.
+_LARGE = 1 << 26
 
 
 def notebook_cells(notebook: str | Path) -> list[dict[str, Any]]:
@@ -27,18 +35,16 @@ def notebook_cells(notebook: str | Path) -> list[dict[str, Any]]:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         return [{**cell, "source": "".join(cell["source"])} for cell in cells]
     except FileNotFoundError:
-        raise DataError(f"`notebook` must be a file that is there, got {str(path)!r}") from None
+        raise DataError(f"`notebook` must be an existing file, got {str(path)!r}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`notebook` must be a Jupyter notebook, got {str(path)!r}: {error}") from error
 
 
 def notebook_title(notebook: str | Path) -> str:
     """Return the first heading of a notebook, or its name."""
-    for cell in notebook_cells(notebook):
-        for line in cell["source"].splitlines() if cell["cell_type"] == "markdown" else []:
-            if line.startswith("# "):
-                return str(line[2:].strip())
-    return Path(notebook).stem
+    texts = [cell["source"] for cell in notebook_cells(notebook) if cell["cell_type"] == "markdown"]
+    heading = re.search(r"^# (.+)$", "\n".join(texts), re.MULTILINE)
+    return heading[1].strip() if heading else Path(notebook).stem
 
 
 def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
@@ -49,77 +55,40 @@ def notebook_defaults(notebook: str | Path) -> dict[str, Any]:
     DataError
         If the file is no notebook, or no cell or several have the tag.
     """
+    return {name: _literal(statement.value) for name, statement in _assignments(notebook).items()}
+
+
+def _assignments(notebook: str | Path) -> dict[str, ast.Assign | ast.AnnAssign]:
+    """Return the assignment of each parameter."""
     tagged = [cell for cell in notebook_cells(notebook) if "parameters" in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:
         raise DataError(
             f"`notebook` must have exactly one cell tagged 'parameters', got {len(tagged)} in {Path(notebook).name!r}"
         )
-    defaults: dict[str, Any] = {}
     try:
         statements = ast.parse(tagged[0]["source"]).body
     except SyntaxError as error:
-        raise DataError(f"the parameters cell of {Path(notebook).name!r} is no Python: {error}") from error
+        raise DataError(f"the parameters cell of {Path(notebook).name!r} is not valid Python: {error}") from error
+    assignments: dict[str, ast.Assign | ast.AnnAssign] = {}
     for statement in statements:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        for target in targets:
-            defaults |= _assigned(target, getattr(statement, "value", None))
-    return defaults
-
-
-def _assigned(target: ast.expr | None, value: ast.expr | None) -> dict[str, Any]:
-    """Return the names that an assignment gives values to, as ``a, b = 1, 2`` does."""
-    if isinstance(target, ast.Name):
-        return {target.id: _literal(value)}
-    if not isinstance(target, ast.Tuple | ast.List):
-        return {}
-    values: list[ast.expr | None] = [None] * len(target.elts)
-    if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(values):
-        values = list(value.elts)
-    return {
-        name: told for one, part in zip(target.elts, values, strict=True) for name, told in _assigned(one, part).items()
-    }
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            assignments |= {target.id: statement for target in targets if isinstance(target, ast.Name)}
+    return assignments
 
 
 def _literal(node: ast.expr | None) -> Any:
     try:
-        return _UNKNOWN if node is None else ast.literal_eval(node)
+        return _COMPUTED if node is None else ast.literal_eval(node)
     except ValueError:
-        return _UNKNOWN
+        return _COMPUTED
 
 
-def notebook_types(notebook: str | Path) -> dict[str, str]:
-    """Return the types that the parameters cell of a notebook names, as text."""
-    (tagged,) = [cell for cell in notebook_cells(notebook) if "parameters" in cell.get("metadata", {}).get("tags", [])]
-    named = [one for one in ast.parse(tagged["source"]).body if isinstance(one, ast.AnnAssign)]
-    return {one.target.id: ast.unparse(one.annotation) for one in named if isinstance(one.target, ast.Name)}
-
-
-_TYPES: dict[str, tuple[type, ...]] = {
-    "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,), "list": (list, tuple), "tuple": (list, tuple),
-    "dict": (dict,), "None": (type(None),),
-}  # fmt: skip
-
-
-def _fits(value: Any, told: ast.expr) -> bool:
-    """Tell whether a value is of a type that an annotation names; what is none of the plain types holds anything."""
-    if isinstance(told, ast.BinOp):
-        return _fits(value, told.left) or _fits(value, told.right)
-    if isinstance(told, ast.Subscript) and _fits(value, told.value):
-        return not isinstance(value, list | tuple) or all(_fits(one, told.slice) for one in value)
-    plain = ast.unparse(told.value if isinstance(told, ast.Subscript) else told)
-    return plain not in _TYPES or (
-        isinstance(value, _TYPES[plain]) and (plain == "bool" or not isinstance(value, bool))
-    )
-
-
-def check_parameters(
-    notebook: str | Path, parameters: Mapping[str, Any], *, defaults: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def check_parameters(notebook: str | Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return `parameters` as a dict if the notebook has each of them, of the type of its default.
 
-    `defaults` are those of the notebook where they have been read before. A whole number is taken where the default
-    is a float, a list where it is a tuple; a default of None takes what the parameter's annotation names, any plain
-    JSON value without one.
+    Integers are accepted for floats, lists for tuples. Elements of a list must be of a type in the default list. Where
+    the default is None, the annotation gives the type.
 
     Raises
     ------
@@ -128,44 +97,90 @@ def check_parameters(
     DataError
         If the file is no notebook with one parameters cell.
     """
-    if defaults is None:
-        defaults = notebook_defaults(notebook)
-    name_of_notebook = Path(notebook).name
+    assignments, file = _assignments(notebook), Path(notebook).name
     for name, value in parameters.items():
-        if name not in defaults:
+        if name not in assignments:
             raise ParameterError(
-                f"`{name}` must be a parameter of {name_of_notebook}, which has {', '.join(defaults) or 'none'}"
+                f"`{name}` must be a parameter of {file}, which has {', '.join(assignments) or 'none'}"
             )
         check_plain(value, name)
-        default = defaults[name]
-        if default is None and value is not None:
-            told = notebook_types(notebook).get(name, "Any")
-            if not _fits(value, ast.parse(told, mode="eval").body):
-                raise ParameterError(
-                    f"`{name}` must be of type {told} as {name_of_notebook} says, got {value!r}{_hint(value)}"
-                )
-        if default is None or default is _UNKNOWN:
-            continue
-        kinds = {type(default)}
-        if type(value) in (list, tuple) and type(default) in (list, tuple):
-            kinds |= {list, tuple}
-        _check_type(value, kinds, name, f"its default {default!r} in {name_of_notebook}")
-        # Types inside a list, too: NO among countries would be a truth value, 01067 among postcodes a number.
-        kinds = {type(one) for one in default} if isinstance(default, list | tuple) else set()
-        kinds |= {int, float} if kinds & {int, float} else set()
-        for one in value if kinds and type(None) not in kinds else ():
-            _check_type(one, kinds, name, f"what its default {default!r} in {name_of_notebook} holds")
+        assignment = assignments[name]
+        default = _literal(assignment.value)
+        if default is None and isinstance(assignment, ast.AnnAssign):
+            fits, kind = _fits(value, assignment.annotation), ast.unparse(assignment.annotation)
+        else:
+            fits, kind = _is_like(value, default), f"{type(default).__name__} as its default {default!r}"
+            if isinstance(value, list) and isinstance(default, list | tuple) and default:
+                kind = f"list of {type(default[0]).__name__} as its default {default!r}"
+        if not fits:
+            hint = next(filter(None, map(text_hint, value if isinstance(value, list) else [value])), "")
+            raise ParameterError(f"`{name}` must be of type {kind} in {file}, got {value!r}{hint}")
     return dict(parameters)
 
 
-def _check_type(value: Any, kinds: set[type], name: str, of: str) -> None:
-    if type(value) in kinds or (float in kinds and type(value) is int):
-        return
-    named = " or ".join(sorted(kind.__name__ for kind in kinds))
-    raise ParameterError(
-        f"`{name}` must be of type {named} as {of}, got {value!r} of type {type(value).__name__}{_hint(value)}"
+def _is_like(value: Any, default: Any) -> bool:
+    """Return whether a value has the type of a default, and its elements those of the default's elements."""
+    if default is None or default is _COMPUTED:
+        return True
+    if isinstance(default, list | tuple):
+        return isinstance(value, list) and all(
+            not default or any(_is_like(part, example) for example in default) for part in value
+        )
+    return type(value) is type(default) or (type(value) is int and type(default) is float)
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,), "list": (list,), "tuple": (list,),
+    "dict": (dict,), "None": (type(None),),
+}  # fmt: skip
+
+
+def _fits(value: Any, annotation: ast.expr) -> bool:
+    """Return whether a value has the type of an annotation; annotations of other types accept any value."""
+    if isinstance(annotation, ast.BinOp):
+        return _fits(value, annotation.left) or _fits(value, annotation.right)
+    if isinstance(annotation, ast.Subscript):
+        parts = value if isinstance(value, list) else []
+        return _fits(value, annotation.value) and all(_fits(part, annotation.slice) for part in parts)
+    kinds = _TYPES.get(ast.unparse(annotation))
+    return kinds is None or (isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)))
+
+
+def digest_beside(notebook: str | Path) -> str:
+    """Return a digest of the files in a notebook's folder and below it, which it may read or import.
+
+    Notebooks, files of batches, hidden files and outputs of this program do not count. The notebooks of the package
+    read no file there.
+    """
+    folder = Path(notebook).resolve().parent
+    digest = hashlib.sha256()
+    if folder != notebooks_folder().resolve():
+        for file in sorted(_inputs(folder)):
+            digest.update(f"{file.relative_to(folder).as_posix()}\0{_state(file)}\n".encode())
+    return digest.hexdigest()
+
+
+def _inputs(folder: Path, depth: int = 3) -> Iterator[Path]:
+    """Yield the files of a folder, and of its subfolders to a depth that keeps a home folder from being read whole."""
+    visible = [path for path in folder.iterdir() if not path.name.startswith((".", "__pycache__"))]
+    names = [path.name for path in visible if path.is_file() and not _is_batch(path)]
+    if (folder / RECORD).is_file():
+        names = foreign_files(folder, names)
+    yield from (folder / name for name in names)
+    for path in visible:
+        has_outputs = (path / RECORD).exists() or (path / WORK).exists()
+        if depth and path.is_dir() and not path.is_symlink() and not has_outputs:
+            yield from _inputs(path, depth - 1)
+
+
+def _is_batch(file: Path) -> bool:
+    return file.suffix == ".ipynb" or (
+        file.suffix in (".yaml", ".yml") and bool(re.search(rb"^notebook:", file.read_bytes(), re.MULTILINE))
     )
 
 
-def _hint(value: Any) -> str:
-    return next(filter(None, map(text_hint, value if isinstance(value, list | tuple) else [value])), "")
+def _state(file: Path) -> str:
+    status = file.stat()
+    if status.st_size > _LARGE:
+        return f"{status.st_size} {status.st_mtime_ns}"
+    return hashlib.sha256(file.read_bytes()).hexdigest()

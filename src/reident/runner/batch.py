@@ -1,8 +1,8 @@
-"""A sweep over a notebook's parameters, described in a YAML file.
+"""Run a notebook over a grid of its parameters, described in a YAML file.
 
 The file names a notebook and the values of its parameters::
 
-    notebook: 01-kroll2015   # a notebook of the house, or a path from this file
+    notebook: 01-kroll2015   # a notebook of the package, or a path from this file
     parameters: {gamma: 0.8}               # the same for all runs
     grid:                                  # the product of these values, or a list of settings
       seed: [1, 2, 3]
@@ -17,6 +17,7 @@ It is read by safe loading: it holds values, never code.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -25,8 +26,7 @@ from typing import Any
 
 import yaml
 
-from reident._old_sweep.grid import expand
-from reident.base import DataError, ParameterError, check_integer, check_real, check_seed, trial_seed
+from reident.base import DataError, ParameterError, check_integer, check_plain, check_real, check_seed, trial_seed
 from reident.data._paths import notebooks_folder
 from reident.data._yaml import read_yaml
 from reident.pages import write_page
@@ -41,31 +41,31 @@ _KEYS = ("notebook", "parameters", "grid", "repetitions", "seed", "pages", "plot
 
 
 def read_sweep(file: str | Path) -> list[NotebookRun]:
-    """Read a sweep's file and return its runs, each named by its settings.
+    """Read a batch's file and return its runs, each named by its settings.
 
     Raises
     ------
     DataError
-        If the file is not there or no YAML.
+        If the file does not exist or is no YAML.
     ParameterError
         If it has unknown entries, no notebook, a bad grid, or repetitions of a notebook without `seed`.
     """
     file = Path(file)
-    asked = _load(file)
-    unknown = sorted(set(asked) - set(_KEYS))
+    entries = _load(file)
+    unknown = sorted(set(entries) - set(_KEYS))
     if unknown:
         raise ParameterError(f"`{unknown[0]}` must be one of the entries {', '.join(_KEYS)} of {file.name}")
-    notebook = _find(asked.get("notebook"), file)
-    fixed = asked.get("parameters") or {}
+    notebook = _find(entries.get("notebook"), file)
+    fixed = entries.get("parameters") or {}
     if not isinstance(fixed, Mapping):
         raise ParameterError(f"`parameters` must give a value for each name, got {fixed!r}")
-    settings = expand(asked["grid"]) if asked.get("grid") else [{}]
-    repetitions = check_integer(asked.get("repetitions", 1), "repetitions", low=1)
-    seed = check_seed(asked.get("seed", 0))
-    timeout = asked.get("timeout")
+    settings = _settings(entries.get("grid"))
+    repetitions = check_integer(entries.get("repetitions", 1), "repetitions", low=1)
+    seed = check_seed(entries.get("seed", 0))
+    timeout = entries.get("timeout")
     if timeout is not None:
         timeout = check_real(timeout, "timeout", low=0, open_low=True)
-    pages = asked.get("pages", True)
+    pages = entries.get("pages", True)
     if not isinstance(pages, bool):
         raise ParameterError(f"`pages` must be true or false, got {pages!r}")
     if repetitions > 1 and "seed" not in notebook_defaults(notebook):
@@ -89,26 +89,49 @@ def read_sweep(file: str | Path) -> list[NotebookRun]:
     return runs
 
 
+def _settings(grid: Any) -> list[dict[str, Any]]:
+    """Return the settings of a grid: the product of the lists of a mapping, or the mappings of a list."""
+    if not grid:
+        return [{}]
+    if isinstance(grid, Mapping):
+        for name, values in grid.items():
+            if not isinstance(values, list) or not values:
+                raise ParameterError(f"`grid` must give a list of values for {name!r}, got {values!r}")
+        settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    elif isinstance(grid, list) and all(isinstance(setting, Mapping) for setting in grid):
+        settings = [dict(setting) for setting in grid]
+    else:
+        raise ParameterError(f"`grid` must be a mapping of lists or a list of mappings, got {grid!r}")
+    for number, setting in enumerate(settings):
+        for name, value in setting.items():
+            check_plain(value, name)
+        if setting in settings[:number]:
+            raise ParameterError(f"`grid` must give each setting once, got {setting} twice")
+    return settings
+
+
 def _load(file: Path) -> dict[str, Any]:
     try:
-        asked = read_yaml(file.read_text(encoding="utf-8"))
+        entries = read_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"`sweep` must be a file that can be read, got {str(file)!r}: {error}") from error
     except yaml.YAMLError as error:
         raise DataError(f"`sweep` must be a YAML file of plain values, got {str(file)!r}: {error}") from error
-    if not isinstance(asked, dict):
-        raise DataError(f"`sweep` must hold entries such as 'notebook: ...', got {type(asked).__name__} in {file.name}")
-    return asked
+    if not isinstance(entries, dict):
+        raise DataError(
+            f"`sweep` must hold entries such as 'notebook: ...', got {type(entries).__name__} in {file.name}"
+        )
+    return entries
 
 
-def _find(named: Any, file: Path) -> Path:
-    if not isinstance(named, str):
-        raise ParameterError(f"`notebook` must name a notebook in {file.name}, got {named!r}")
-    for path in (file.parent / named, notebooks_folder() / f"{named}.ipynb"):
+def _find(name: Any, file: Path) -> Path:
+    if not isinstance(name, str):
+        raise ParameterError(f"`notebook` must name a notebook in {file.name}, got {name!r}")
+    for path in (file.parent / name, notebooks_folder() / f"{name}.ipynb"):
         if path.is_file():
             return path
-    house = ", ".join(path.stem for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")))
-    raise ParameterError(f"`notebook` must be a path from {file.name} or one of {house}, got {named!r}")
+    ours = ", ".join(path.stem for path in sorted(notebooks_folder().glob("[0-9]*.ipynb")))
+    raise ParameterError(f"`notebook` must be a path from {file.name} or one of {ours}, got {name!r}")
 
 
 def _name(setting: Mapping[str, Any], repetition: int, parameters: Mapping[str, Any]) -> str:
@@ -129,18 +152,18 @@ def batch(
     retry_failed: bool = True,
     progress: bool = True,
 ) -> list[dict[str, Any]]:
-    """Run a sweep over a notebook, resume one that was interrupted, and write its index page.
+    """Run a notebook over a grid, resume an interrupted batch, and write its index page.
 
-    `jobs` notebooks run at once. What they declared as their results (`reident.experiments.results.declare`; a study
-    declares a frame of its own) lies over all runs of the sweep in ``results.parquet``, and on the page as a table and
-    a plot; other runs in `out` are listed apart. See `reident.runner.run_notebooks` for the other parameters.
+    `jobs` notebooks run at once. The results that they declared (`reident.experiments.results.declare`) are collected
+    over all runs in ``results.parquet``, and stand on the page as a table and a plot; other runs in `out` are listed
+    apart. See `reident.runner.run_notebooks` for the other parameters.
     """
     runs = read_sweep(file)
-    asked = _load(Path(file))
-    plot = Plot.read(asked.get("plot") or {})
+    entries = _load(Path(file))
+    plot = Plot.read(entries.get("plot") or {})
     keys = keys_of(runs, out)
-    told: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": asked.get("repetitions", 1) > 1}
-    with page_at_the_end(out, lambda: write_table(out, keys, **told), ("index.html", RESULTS, *PICTURES)):
+    options: dict[str, Any] = {"title": Path(file).stem, "plot": plot, "repeated": entries.get("repetitions", 1) > 1}
+    with page_at_the_end(out, lambda: write_table(out, keys, **options), ("index.html", RESULTS, *PICTURES)):
         return run_notebooks(
             runs,
             out,
@@ -158,17 +181,17 @@ def write_table(
 ) -> Path:
     """Write ``index.html``: a line a run with its parameters, state, time and pages; the results over all runs.
 
-    `keys` are those of the sweep's runs, by name; runs that have others, as of another sweep, are listed apart. Where
+    `keys` are those of the batch's runs, by name; runs with other keys, as of another batch, are listed apart. Where
     runs are `repeated`, their seeds are no setting: means are over the repetitions, too.
 
     Raises
     ------
     ParameterError
-        If the plot asks for a column that the results do not have; the page is written then, and says so.
+        If the plot names a column that the results do not have; the page is written then, with the error.
     """
     out = Path(out)
-    found = {record["name"]: record for record in read_records(out)}
-    records = [found.pop(name) for name, key in keys.items() if name in found and found[name].get("key") == key]
+    others = {record["name"]: record for record in read_records(out)}
+    records = [others.pop(name) for name, key in keys.items() if name in others and others[name].get("key") == key]
     names = list(dict.fromkeys(name for record in records for name in record["parameters"]))
     results, varied = collect(out, records)
     settings = [name for name in varied if not (repeated and name == "seed")]
@@ -186,9 +209,9 @@ def write_table(
         "sweep",
         title=title,
         names=names,
-        runs=[_shown(out, record, names) for record in records],
+        runs=[_line(out, record, names) for record in records],
         failed=sum(record["status"] != "ok" for record in records),
-        others=[_shown(out, record) for record in found.values()],
+        others=[_line(out, record) for record in others.values()],
         results=None if results.empty else means(results, settings).round(4),
         n_results=len(results),
         file=RESULTS,
@@ -196,20 +219,18 @@ def write_table(
         refused="" if refused is None else str(refused),
     )
     if refused is not None:
-        raise ParameterError(
-            f"{refused}; all else is on {page}, and the same sweep with another plot runs nothing again"
-        )
+        raise ParameterError(f"{refused}; all else is on {page}, and the same batch with another plot repeats no run")
     return page
 
 
-def _shown(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
+def _line(out: Path, record: dict[str, Any], names: Sequence[str] | None = None) -> dict[str, Any]:
     """Return the line of a run: the values of the parameters with these names, or all parameters in one cell."""
-    name, given = record["name"], record["parameters"]
-    told = ", ".join(f"{parameter} = {value!r}" for parameter, value in given.items())
+    name, values = record["name"], record["parameters"]
+    listed = ", ".join(f"{parameter} = {value!r}" for parameter, value in values.items())
     return {
         "name": name,
         "page": f"{name}/{PAGE if (out / name / PAGE).is_file() else NOTEBOOK}",
-        "values": [told] if names is None else [str(given.get(parameter, "")) for parameter in names],
+        "values": [listed] if names is None else [str(values.get(parameter, "")) for parameter in names],
         "error": failure(record),
         "seconds": record["seconds"],
     }

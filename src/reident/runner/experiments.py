@@ -1,4 +1,4 @@
-"""The notebooks that are experiments: their names, their profiles, and their figures from stored trials."""
+"""List the experiments with their profiles, and draw their figures again from stored trials."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ __all__ = [
     "experiments",
     "figure_names",
     "profile_parameters",
+    "read_minutes",
     "trials_folder",
 ]
 
@@ -53,6 +54,20 @@ def check_print(formats: Sequence[str], width: str) -> float:
     if not millimetres or not 60 <= float(millimetres[1]) <= 400:
         raise ParameterError(f"`width` must be millimetres from 60mm to 400mm, such as 85mm, got {width!r}")
     return float(millimetres[1])
+
+
+def read_minutes(text: str) -> float:
+    """Return a time such as ``30min`` or ``2h`` in minutes.
+
+    Raises
+    ------
+    ParameterError
+        If it is none.
+    """
+    time = re.fullmatch(r"(\d+(?:\.\d+)?) ?(min|h)", text)
+    if not time:
+        raise ParameterError(f"`budget` must be a time such as 30min or 2h, got {text!r}")
+    return float(time[1]) * (60 if time[2] == "h" else 1)
 
 
 def experiments() -> dict[str, Path]:
@@ -98,7 +113,7 @@ def citation_of(name: str) -> str:
 
 
 def check_by_notebook(notebook: str | Path, parameters: dict[str, Any]) -> None:
-    """Run the cells of an experiment up to its check of the parameters, so that no run begins with a wrong value.
+    """Run the cells of an experiment up to its check of the parameters, so that no run starts with a wrong value.
 
     Raises
     ------
@@ -157,11 +172,11 @@ def draw_again(name: str, out: str | Path, target: str | Path, *, width_mm: floa
     parameters = json.loads(record.read_text(encoding="utf-8"))["parameters"]
     Path(target).mkdir(parents=True, exist_ok=True)
     for file_format in formats:
-        drawn = {"out": str(Path(target).resolve()), "width_mm": width_mm, "figure_format": file_format}
+        style = {"out": str(Path(target).resolve()), "width_mm": width_mm, "figure_format": file_format}
         notebook = Path(target) / "notebook.ipynb"
         try:
             papermill.execute_notebook(
-                str(experiments()[name]), str(notebook), parameters={**parameters, **drawn}, kernel_name="python3",
+                str(experiments()[name]), str(notebook), parameters=parameters | style, kernel_name="python3",
                 language="python", progress_bar=False, cwd=str(notebooks_folder()),
             )  # fmt: skip
         except PapermillExecutionError as error:

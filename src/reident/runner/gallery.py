@@ -1,10 +1,12 @@
-"""The page of all committed figures, and the headline results in README."""
+"""Write the page of all committed figures, the headline results in README, and the results of replication notes."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,7 +16,7 @@ from reident.runner._index import read_claims, read_findings
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import citation_of, experiments
 
-__all__ = ["PAGE", "claims_table", "collect", "gallery", "headlines", "write_gallery"]
+__all__ = ["PAGE", "claims_table", "collect", "gallery", "headlines", "note_results", "write_gallery"]
 
 #: The page's name in the folder of figures; a forge shows it with the folder.
 PAGE = "README.md"
@@ -39,11 +41,12 @@ def gallery(folder: str | Path) -> str:
         "# Every figure",
         "Each figure with its finding. `reident figures NAME` draws those of an experiment.",
         f"## Claims by verdict\n\n{claims_table(folder)}",
+        "How a claim is decided, and which rules were changed after a run: [verdicts](../docs/verdicts.md).",
     ]
-    shown: set[Path] = set()
+    listed: set[Path] = set()
     for name, notebook in experiments().items():
         findings = read_findings(folder / name)
-        shown.update(folder / name / f"{figure}.png" for figure, _ in findings)
+        listed.update(folder / name / f"{figure}.png" for figure, _ in findings)
         if findings:
             parts += [
                 f"## {notebook_title(notebook)}",
@@ -51,7 +54,7 @@ def gallery(folder: str | Path) -> str:
                 f"[claims.csv]({name}/claims.csv).",
                 *(f"### {figure}\n\n{text}\n\n![{text}]({name}/{figure}.png)" for figure, text in findings),
             ]
-    unknown = sorted(set(folder.glob("*/*.png")) - shown)
+    unknown = sorted(set(folder.glob("*/*.png")) - listed)
     if unknown:
         raise DataError(f"`folder` must hold figures of experiments only, got {unknown[0]}: no notebook draws it")
     return "\n\n".join(parts) + "\n"
@@ -123,13 +126,63 @@ def _number(value: object) -> object:
         return value
 
 
-def write_gallery(folder: str | Path) -> Path:
-    """Write the page into the folder of figures, and the headline results into a README beside it with the marks."""
-    page = Path(folder) / PAGE
-    page.write_text(gallery(folder), encoding="utf-8")
-    readme = Path(folder).resolve().parent / PAGE
-    if readme.is_file() and MARKS[0] in (text := readme.read_text(encoding="utf-8")):
+def note_results(folder: str | Path, document: str, figure: str = "") -> str:
+    """Return the results of a replication note: a figure, a table with one row a claim, and the claims not agreed upon.
+
+    `document` is the stem of its experiments; `figure` the figure's folder and name, as ``kroll2015/agreement``.
+    """
+    parts = []
+    if figure:
+        name, _, stem = figure.partition("/")
+        title = dict(read_findings(Path(folder) / name))[stem]
+        parts.append(f"![{title}](../figures/{figure}.png)\n\n*{title}.*\n")
+    tables = [read_claims(Path(folder) / name) for name in experiments() if name.partition("_")[0] == document]
+    rows = pd.concat([table for table in tables if table is not None])
+    counts = rows["verdict"].value_counts()
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+    lines = ["| claim | place | published | reproduced | verdict |", "|---|---|---|---|---|"]
+    is_exact = (rows["kind"] == "exact") & (rows["verdict"] == "agrees")
+    for row in rows[~is_exact].itertuples():
+        values = f"{_short(row.published)} | {_short(row.reproduced)}"
+        lines.append(f"| {row.item} | {row.place} | {values} | {row.verdict} |")
+    parts.append(f"**Results.** Of {len(rows)} claims: {listed}.\n\n" + "\n".join(lines) + "\n")
+    if is_exact.any():
+        parts.append(f"Numbers and worked examples that agree: {'; '.join(rows['item'][is_exact])}.\n")
+    others = rows[~rows["verdict"].isin(["agrees", "not comparable"])]
+    reasons = [f"- {row.item} (*{row.verdict}*): {_reason(row)}" for row in others.itertuples()]
+    parts.append("**What does not agree, and why.**\n\n" + "\n".join(reasons) + "\n")
+    return "\n".join(parts)
+
+
+def _reason(row: Any) -> str:
+    """Return why a claim does not agree: numbers of its row, and its note."""
+    parts = [f"margin {_short(row.margin)}, root mean square deviation {_short(row.rms)}"] if row.rms else []
+    if row.rms == "" and row.low:
+        parts.append(f"between {_short(row.low)} and {_short(row.high)}")
+    if row.verdict == "undecidable":
+        parts.append(f"the document would have needed {_short(row.datasets_needed)} data sets")
+    return "; ".join([*parts, *filter(None, [row.note])]) or "see the notebook"
+
+
+def _short(text: str) -> str:
+    number = _number(text)
+    return f"{number:.3g}" if isinstance(number, float) else text
+
+
+def _fill(file: Path, content: str) -> None:
+    """Replace the text between the marks of a file, if it has them."""
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if MARKS[0] in text:
         before, _, rest = text.partition(MARKS[0])
-        after = rest.partition(MARKS[1])[2]
-        readme.write_text(f"{before}{MARKS[0]}{headlines(folder)}{MARKS[1]}{after}", encoding="utf-8")
+        file.write_text(f"{before}{MARKS[0]}{content}{MARKS[1]}{rest.partition(MARKS[1])[2]}", encoding="utf-8")
+
+
+def write_gallery(folder: str | Path) -> Path:
+    """Write the page into the folder of figures; fill README and the notes in ``paper`` beside it; return the page."""
+    page, root = Path(folder) / PAGE, Path(folder).resolve().parent
+    page.write_text(gallery(folder), encoding="utf-8")
+    _fill(root / PAGE, headlines(folder))
+    for note in sorted((root / "paper").glob("replication-*.md")):
+        figure = re.search(r"<!-- figure: (\S+) -->", note.read_text(encoding="utf-8"))
+        _fill(note, note_results(folder, note.stem.partition("-")[2], figure[1] if figure else ""))
     return page

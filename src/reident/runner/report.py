@@ -12,8 +12,7 @@ from pathlib import Path
 from reident.base import DataError, publish_folder
 from reident.data.papers import PAPERS, errata
 from reident.pages import write_page
-from reident.runner._attempts import RECORD
-from reident.runner._execute import NOTEBOOK, PAGE
+from reident.runner._execute import NOTEBOOK, PAGE, RECORD
 from reident.runner._index import read_records, write_index
 from reident.runner.experiments import PRINT, draw_again, experiments
 

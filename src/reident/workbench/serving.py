@@ -23,7 +23,7 @@ from reident.base import (
     scratch,
 )
 from reident.data._paths import notebooks_folder
-from reident.workbench.assessing import REPETITIONS
+from reident.workbench.search import DRAWS
 
 __all__ = ["NOTEBOOK", "page", "serve"]
 
@@ -63,7 +63,7 @@ def serve(
     DataError
         If there is no such file.
     """
-    check_choice(profile, "profile", list(REPETITIONS))
+    check_choice(profile, "profile", list(DRAWS))
     check_integer(jobs, "jobs", low=0)
     if file is not None and not file.is_file():
         raise DataError(f"`file` must name a file that exists, got {str(file)!r}")

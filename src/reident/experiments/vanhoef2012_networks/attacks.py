@@ -26,7 +26,7 @@ __all__ = ["active", "cut", "passive", "plant_in_random_graph", "planted_is_uniq
 def passive(
     rng: np.random.Generator, *, graph: str, known_edges: float, known_nodes: float = 1.0, n_seeds: int = 50
 ) -> dict[str, Any]:
-    """Attack a renamed network whose own edges, and the attacker's, were sampled independently (chapter 10).
+    """Attack a renamed sample of a network's edges by another, independent sample (chapter 10).
 
     `known_edges` is the share of edges in either copy, `known_nodes` that of people in the attacker's.
     """
@@ -35,10 +35,10 @@ def passive(
     released = naive_anonymise(sample_network(original, edges=known_edges, rng=rng), rng=rng)
     truth: dict[Any, Any] = {released.mapping[node]: node for node in known.nodes}
     nodes = list(truth)
-    given = {nodes[i]: truth[nodes[i]] for i in rng.choice(len(nodes), n_seeds, replace=False)}
+    seeds = {nodes[i]: truth[nodes[i]] for i in rng.choice(len(nodes), n_seeds, replace=False)}
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-        mapping = propagate(released.network, known, given).mapping
-    quality = mapping_quality(mapping, truth, ignore=given)
+        mapping = propagate(released.network, known, seeds).mapping
+    quality = mapping_quality(mapping, truth, ignore=seeds)
     return {"recall": quality.recall, "precision": quality.precision, "unmatched": quality.unmatched}
 
 
@@ -88,7 +88,7 @@ def active(
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         result = recover(renamed.network, plan, degree_slack=slack, edge_slack=slack, node_limit=2_000_000)
     right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
-    seen = None if kind == "coalition" else detectability(plan.network, plan.nodes)
+    visible = None if kind == "coalition" else detectability(plan.network, plan.nodes)
     return {
         "success": bool(result.is_unique and right == len(plan.links)),
         "is_unique": result.is_unique,
@@ -98,8 +98,8 @@ def active(
         "n_edges_learned": len(result.edges),
         "n_tree": result.n_tree,
         "n_first": int((released.degrees == plan.degrees[0]).sum()),
-        "auc_degree": seen.degree.value if seen else float("nan"),
-        "auc_clustering": seen.clustering.value if seen else float("nan"),
+        "auc_degree": visible.degree.value if visible else float("nan"),
+        "auc_clustering": visible.clustering.value if visible else float("nan"),
     }
 
 
@@ -113,7 +113,7 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
     renamed = naive_anonymise(plan.network, rng=rng)
     result = (recover_by_cut if by_cut else recover)(renamed.network, plan)
     right = sum(renamed.mapping[target] == place for target, place in result.mapping.items())
-    seen = detectability(plan.network, plan.nodes)
+    visible = detectability(plan.network, plan.nodes)
     # The owner does not know the number of targets: groups that hang on the rest by up to five edges.
     small = {frozenset(group) for q in range(2, 7) for group in edge_connected_groups(plan.network, q)}
     small = {group for group in small if 5 < len(group) < original.n_nodes // 2}
@@ -123,8 +123,8 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
         "success": bool(result.is_unique and right == b),
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
-        "auc_degree": seen.degree.either_way,
-        "auc_clustering": seen.clustering.either_way,
+        "auc_degree": visible.degree.either_way,
+        "auc_clustering": visible.clustering.either_way,
     }
 
 

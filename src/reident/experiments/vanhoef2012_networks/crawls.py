@@ -62,23 +62,23 @@ def crawled_twice(
     size: int,
     opened: float,
     changed: float,
-    own: float = 0.9,
+    opened_later: float = 0.9,
     n_matched: int = 400,
     theta: float = 0.3,
 ) -> dict[str, Any]:
     """Crawl a network twice, months apart; match the most followed people, and spread (10.5.1).
 
-    `opened` and `own` are the shares of pages that the released and the attacker's crawl open, `changed` the share of
-    links that has changed in between; the `n_matched` most followed people are matched with threshold `theta`.
+    `opened` and `opened_later` are the shares of pages that the released and the attacker's crawl open, `changed` the
+    share of links that has changed in between; the `n_matched` most followed people are matched with threshold `theta`.
     """
     n = size
     popular, groups = popularity(n, rng), draw_groups(n, rng)
     links = follows(popular, groups, rng)
     later = _later(links, popular, groups, changed, rng)
     # The intruder's own crawl is the larger one.
-    seen = [crawl(state, n, int(share * n), rng) for state, share in ((links, opened), (later, own))]
-    release, known, truth = _released(seen[0], seen[1], n, rng)
-    tops = [set(np.argsort(-np.bincount(ends, minlength=n), kind="stable")[:30].tolist()) for _, ends in seen]
+    crawls = [crawl(state, n, int(share * n), rng) for state, share in ((links, opened), (later, opened_later))]
+    release, known, truth = _released(crawls[0], crawls[1], n, rng)
+    tops = [set(np.argsort(-np.bincount(ends, minlength=n), kind="stable")[:30].tolist()) for _, ends in crawls]
     seeds = find_seeds(release, known, n=n_matched, theta=theta, rng=rng).mapping
     right = sum(seeds.get(node) == partner for node, partner in truth.items())
     measured = {"top_30": len(tops[0] & tops[1]), "n_seeds": len(seeds), "seeds_right": right}
@@ -95,15 +95,15 @@ def two_networks(
     for _ in range(2):
         # Two independent memberships of probability q have q / (2 - q) of all members in common.
         member = rng.random(n) < 2 * overlap / (1 + overlap)
-        kept = member[sources] & member[ends] & (rng.random(len(sources)) < known_edges)
-        sides.append((sources[kept], ends[kept]))
+        is_member = member[sources] & member[ends] & (rng.random(len(sources)) < known_edges)
+        sides.append((sources[is_member], ends[is_member]))
     release, known, truth = _released(sides[0], sides[1], n, rng)
     nodes = np.array(list(truth))
     degrees = np.diff(release.in_indptr)[nodes]
     n_seeds = min(n_seeds, len(nodes) // 3)
     chosen = nodes[np.argsort(-degrees, kind="stable")][: 5 * n_seeds]
-    given = {int(node): truth[int(node)] for node in rng.choice(chosen, n_seeds, replace=False)}
-    return {"n_common": len(truth)} | _spread(release, known, given, truth, given)
+    seeds = {int(node): truth[int(node)] for node in rng.choice(chosen, n_seeds, replace=False)}
+    return {"n_common": len(truth)} | _spread(release, known, seeds, truth, seeds)
 
 
 def _released(
@@ -145,14 +145,14 @@ def _spread(
             mapping = propagate(release, known, seeds).mapping
     left_out, links = set(ignore), known.undirected()
     wrong = [(mapping[a], b) for a, b in truth.items() if a in mapping and mapping[a] != b and a not in left_out]
-    beside = sum(a in links.indices[links.indptr[b] : links.indptr[b + 1]] for a, b in wrong)
+    near = sum(a in links.indices[links.indptr[b] : links.indptr[b + 1]] for a, b in wrong)
     quality = mapping_quality(mapping, truth, ignore=left_out)
     return {
         "right": quality.recall,
         "wrong": len(wrong) / quality.n_true,
         "left": quality.unmatched,
         "accuracy": quality.precision,
-        "beside": beside / len(wrong) if wrong else float("nan"),
+        "beside": near / len(wrong) if wrong else float("nan"),
     }
 
 
@@ -187,8 +187,8 @@ def _later(links: Follows, popular: np.ndarray, groups: IntArray, changed: float
     n = len(popular)
     parts = [(links, 1 - changed), (follows(popular, groups, rng), changed)]
     keys = [(sources * n + ends)[rng.random(len(sources)) < share] for (sources, ends), share in parts]
-    left = distinct(np.concatenate(keys))
-    return left // n, left % n
+    remaining = distinct(np.concatenate(keys))
+    return remaining // n, remaining % n
 
 
 def crawl(links: Follows, n: int, n_opened: int, rng: np.random.Generator) -> Follows:
@@ -196,7 +196,7 @@ def crawl(links: Follows, n: int, n_opened: int, rng: np.random.Generator) -> Fo
     order = np.argsort(links[0], kind="stable")
     ends = links[1][order]
     starts = np.searchsorted(links[0][order], np.arange(n + 1))
-    opened, named = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    opened, linked = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     waiting: list[int] = []
     for _ in range(n_opened):
         if not waiting:
@@ -204,9 +204,9 @@ def crawl(links: Follows, n: int, n_opened: int, rng: np.random.Generator) -> Fo
         at = int(rng.integers(len(waiting)))
         waiting[at], waiting[-1] = waiting[-1], waiting[at]
         page = waiting.pop()
-        opened[page] = named[page] = True
+        opened[page] = linked[page] = True
         on_it = ends[starts[page] : starts[page + 1]]
-        waiting += on_it[~named[on_it]].tolist()
-        named[on_it] = True
-    seen = opened[links[0]]
-    return links[0][seen], links[1][seen]
+        waiting += on_it[~linked[on_it]].tolist()
+        linked[on_it] = True
+    is_seen = opened[links[0]]
+    return links[0][is_seen], links[1][is_seen]

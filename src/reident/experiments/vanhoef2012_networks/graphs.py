@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from reident.base import DataError, ParameterError
+from reident.base import DataError
 from reident.data._paths import data_folder
 from reident.data.datasets import load_graph
 from reident.data.simulate import preferential_attachment, random_degrees
+from reident.experiments.own_files import pinned, unpinned
 from reident.networks.files import read_graph
 from reident.networks.graph import Network, as_network, network_from_edges
 
@@ -23,11 +22,6 @@ PUBLISHED_GRAPHS = ("enron", "powergrid", "caltech36", "bowdoin47", "american75"
 
 #: Graphs that need no download; `preferential_attachment_<n>` comes on top.
 SIMULATED = ("les_miserables", "power_law_cluster", "communities", "chung_lu", "small_world")
-
-
-def pinned(path: str) -> str:
-    """Return a file's name with a digest of its content, so that stored trials of an older content are not used."""
-    return f"{path}#{hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]}" if path else ""
 
 
 @lru_cache(maxsize=16)
@@ -70,10 +64,7 @@ def network(name: str, edition: int = 0) -> Network:
 
 def _own(pin: str) -> Network:
     """Read the reader's edge list; nodes are numbered, since their names do not matter."""
-    path, _, _ = pin.rpartition("#")
-    if pinned(path) != pin:
-        raise ParameterError(f"`graph` has changed since the run began: {path}. Run the notebook again.")
-    read = read_graph(path)
+    read = read_graph(unpinned(pin, "graph"))
     return network_from_edges(*read.edges(), read.n_nodes)
 
 
@@ -91,7 +82,7 @@ def _communities(rng: np.random.Generator) -> Network:
 
 
 def available(names: list[str]) -> list[str]:
-    """Return the names whose graph is at hand."""
+    """Return the names of graphs that can be read here."""
     at_hand = []
     for name in names:
         try:

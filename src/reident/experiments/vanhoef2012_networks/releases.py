@@ -74,7 +74,7 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
     """
     original = network(graph)
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):  # a column says so
-        made = degree_anonymise(
+        result = degree_anonymise(
             original,
             k,
             method="supergraph",
@@ -84,23 +84,23 @@ def probing(rng: np.random.Generator, *, graph: str, k: int, scheme: str, max_pr
         )
     best = int(np.abs(anonymise_degrees(original.degrees, k) - original.degrees).sum())
     return {
-        "l1": made.l1,
-        "l1_above_optimum": float(made.l1 - best) if made.is_within_limit else float("nan"),
-        "n_probes": made.n_probes,
-        "finished": made.is_within_limit,
+        "l1": result.l1,
+        "l1_above_optimum": float(result.l1 - best) if result.is_within_limit else float("nan"),
+        "n_probes": result.n_probes,
+        "finished": result.is_within_limit,
     }
 
 
 def release(rng: np.random.Generator, *, graph: str, method: str, k: int, swaps: int = 0) -> dict[str, Any]:
     """Anonymise a graph, or take the ``"original"``, and measure the properties of 7.3."""
     original = network(graph)
-    made = None if method == "original" else anonymise(rng, graph, method, k, swaps)
-    after = network_properties(made.network if made else original)
+    result = None if method == "original" else anonymise(rng, graph, method, k, swaps)
+    after = network_properties(result.network if result else original)
     return {
-        "edges_kept": made.edges_kept if made else original.n_edges,
-        "edits": made.edits if made else 0,
-        "lower_bound": made.lower_bound if made else 0,
-        "finished": made.is_within_limit if made else True,
+        "edges_kept": result.edges_kept if result else original.n_edges,
+        "edits": result.edits if result else 0,
+        "lower_bound": result.lower_bound if result else 0,
+        "finished": result.is_within_limit if result else True,
         "density": after.density,
         "clustering": after.clustering,
         "average_path_length": after.average_path_length,
@@ -129,7 +129,7 @@ def attacked(
     -------
     dict
         Utility: `edge_overlap` (Jaccard) and `clustering_kept` (1 - relative error). Risk: `recall` and `precision` of
-        the passive attack, `*_seedless` with nobody known, `degree_risk` (share of people found by their degree alone,
+        the passive attack, `*_seedless` without known people, `degree_risk` (share of people found by degree alone,
         one divided by the size of their class, on average) and the links believed at .9 by degrees alone.
     """
     original = network(graph)
@@ -150,15 +150,15 @@ def attacked(
 def _passively(
     rng: np.random.Generator, original: Network, released: Network, known_edges: float, n_seeds: int
 ) -> dict[str, float]:
-    """Attack a release by a copy of the network, with some people known and with nobody known."""
+    """Attack a release by a copy of the network, with and without known people."""
     renamed = naive_anonymise(released, rng=rng)
     truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
     known = sample_network(original, edges=known_edges, rng=rng)
     nodes = list(truth)
     chosen = rng.choice(len(nodes), min(n_seeds, len(nodes) // 10), replace=False)
-    given = {nodes[i]: truth[nodes[i]] for i in chosen}
+    known_people = {nodes[i]: truth[nodes[i]] for i in chosen}
     measured: dict[str, float] = {}
-    for suffix, seeds in (("", given), ("_seedless", None)):
+    for suffix, seeds in (("", known_people), ("_seedless", None)):
         with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
             mapping = passive_attack(renamed.network, known, seeds).mapping
         quality = mapping_quality(mapping, truth, ignore=seeds or ())
@@ -167,7 +167,7 @@ def _passively(
 
 
 def spectral(rng: np.random.Generator, *, graph: str, method: str, k: int, known_edges: float = 0.9) -> dict[str, Any]:
-    """Attack a release with nobody known: from the hubs, from matches of the spectra, and by the spectra alone."""
+    """Attack a release without known people: from the hubs, from matches of the spectra, by the spectra alone."""
     original = network(graph)
     renamed = naive_anonymise(_released(rng, graph, method, k), rng=rng)
     truth: dict[Any, Any] = {new: old for old, new in renamed.mapping.items()}
@@ -209,8 +209,8 @@ def links(
     original = network(graph)
     released = anonymise(rng, graph, method, k).network
     before, after = _edges(original), _edges(released)
-    kept, added, deleted = sorted(before & after), sorted(after - before), sorted(before - after)
-    kept_scores = link_scores(released, kept, score=score)
+    unchanged, added, deleted = sorted(before & after), sorted(after - before), sorted(before - after)
+    kept_scores = link_scores(released, unchanged, score=score)
     measured: dict[str, Any] = {"n_added": len(added), "n_deleted": len(deleted)}
     measured |= _auc("added", kept_scores, link_scores(released, added, score=score) if added else None)
     n_apart = released.n_nodes * (released.n_nodes - 1) // 2 - released.n_edges
@@ -218,18 +218,18 @@ def links(
     gone = link_scores(released, deleted, score=score) if deleted else None
     measured |= _auc("deleted", gone, link_scores(released, apart, score=score))
     pruned = drop_unlikely_edges(released, n=len(added), score=score)
-    left = _edges(pruned)
+    remaining = _edges(pruned)
     measured |= {
-        "added_removed": 1 - len(left & set(added)) / max(len(added), 1),
-        "original_removed": 1 - len(left & set(kept)) / max(len(kept), 1),
+        "added_removed": 1 - len(remaining & set(added)) / max(len(added), 1),
+        "original_removed": 1 - len(remaining & set(unchanged)) / max(len(unchanged), 1),
     }
     known = sample_network(original, edges=known_edges, rng=rng)
     truth = {node: node for node in original.nodes}
     n_seeds = min(n_seeds, original.n_nodes // 10)
-    given = {node: node for node in rng.choice(original.n_nodes, n_seeds, replace=False).tolist()}
+    seeds = {node: node for node in rng.choice(original.n_nodes, n_seeds, replace=False).tolist()}
     with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
         for label, part in (("recall", released), ("recall_pruned", pruned)):
-            measured[label] = mapping_quality(propagate(part, known, given).mapping, truth, ignore=given).recall
+            measured[label] = mapping_quality(propagate(part, known, seeds).mapping, truth, ignore=seeds).recall
     return measured
 
 

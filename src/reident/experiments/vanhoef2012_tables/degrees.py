@@ -25,38 +25,23 @@ def graph_degrees(name: str) -> IntArray:
     DataError
         For the power grid, if its file is not in the folder named by REIDENT_DATA.
     """
-    made = {
+    graph = {
         "karate club": nx.karate_club_graph,
         "les miserables": nx.les_miserables_graph,
         "preferential attachment": lambda: nx.barabasi_albert_graph(3000, 3, seed=1),
         "small world": lambda: nx.watts_strogatz_graph(3000, 6, 0.2, seed=1),
         "power grid": lambda: load_graph("powergrid"),
     }[name]()
-    return np.sort(np.array([degree for _, degree in made.degree()], dtype=np.int64))[::-1].copy()
+    return np.sort(np.array([degree for _, degree in graph.degree()], dtype=np.int64))[::-1].copy()
 
 
 def available_graphs() -> list[str]:
-    """Return the graphs whose files are at hand: the power grid is one of REIDENT_DATA."""
+    """Return the graphs that can be read here: the power grid needs REIDENT_DATA."""
     try:
         graph_degrees("power grid")
     except DataError:
         return list(GRAPHS[:-1])
     return list(GRAPHS)
-
-
-def degree_trial(rng: np.random.Generator, *, graph: str, epsilon: float, k: int = 1) -> dict[str, Any]:
-    """Publish a degree sequence and its histogram, `k` edges hidden."""
-    true = graph_degrees(graph)
-    with seeded_noise():
-        sequence = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
-        histogram = private_degree_sequence(true, epsilon=epsilon, k=k, kind="histogram", rng=rng)
-    counts = np.bincount(true, minlength=true.size)
-    return {
-        "n_nodes": int(true.size),
-        "error_noisy": float(np.abs(sequence.noisy - true).mean()),
-        "error_isotonic": float(np.abs(sequence.released - true).mean()),
-        "histogram_error": float(0.5 * np.abs(histogram.released - counts).sum() / true.size),
-    }
 
 
 def node_trial(rng: np.random.Generator, *, graph: str, epsilon: float, hidden: str) -> dict[str, Any]:
@@ -67,13 +52,13 @@ def node_trial(rng: np.random.Generator, *, graph: str, epsilon: float, hidden: 
     true = graph_degrees(graph)
     k = {"an edge": 1, "five edges": 5, "a node": true.size - 1}[hidden]
     with seeded_noise():
-        made = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
+        released = private_degree_sequence(true, epsilon=epsilon, k=k, rng=rng)
         edges = true.sum() / 2 + float(discrete_laplace(k / epsilon, 1.0, 1, rng=rng)[0])
     return {
         "n_nodes": int(true.size),
-        "sensitivity": made.sensitivity,
-        "noisy_error": float(np.abs(made.noisy - true).mean() / true.mean()),
-        "degrees_error": float(np.abs(made.released - true).mean() / true.mean()),
+        "sensitivity": released.sensitivity,
+        "noisy_error": float(np.abs(released.noisy - true).mean() / true.mean()),
+        "degrees_error": float(np.abs(released.released - true).mean() / true.mean()),
         "blind_error": float(np.abs(np.median(true) - true).mean() / true.mean()),
         "edges_error": float(abs(edges / (true.sum() / 2) - 1)),
     }

@@ -53,7 +53,7 @@ def _simulated(n_users: int, n_items: int, n_ratings: int) -> _Histories:
 def netflix_trial(
     rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
 ) -> dict[str, Any]:
-    """Release ratings under a defence of `DEFENCES` and attack users of whom `n_known` ratings are roughly known.
+    """Release ratings under a defence of `DEFENCES` and attack users with `n_known` roughly known ratings.
 
     Stars are known up to one, days up to 14, and one rating in eight is false. `attacks` users are attacked.
 
@@ -82,7 +82,7 @@ def netflix_trial(
 def search_trial(
     rng: np.random.Generator, *, defence: str, n_known: int, attacks: int, n_users: int, n_items: int, n_ratings: int
 ) -> dict[str, Any]:
-    """Release search histories under a defence of `SEARCH_DEFENCES` and attack persons of whom some terms are known.
+    """Release search histories under a defence of `SEARCH_DEFENCES` and attack persons with some known terms.
 
     Days are unknown, and one term in eight is false. Parameters and result as of `netflix_trial`.
     """
@@ -112,17 +112,17 @@ def _attacked(
 ) -> dict[str, float]:
     """Return the shares of persons that are named, and rightly; `owners` has the person behind each number."""
     ratings, by_user, pointers = histories
-    enough = np.flatnonzero(np.diff(pointers) >= 20)
-    named, right = 0, 0
-    for user in rng.choice(enough, attacks):
+    active = np.flatnonzero(np.diff(pointers) >= 20)
+    n_named, right = 0, 0
+    for user in rng.choice(active, attacks):
         chosen = rng.choice(by_user[pointers[user] : pointers[user + 1]], n_known, replace=False)
         wrong = np.flatnonzero(rng.random(n_known) < 1 / 8)
         chosen[wrong] = rng.integers(0, len(ratings.users), len(wrong))
         items = np.searchsorted(ratings.indptr, chosen, side="right") - 1
         match = scoreboard_attack(released, known(items, chosen))
-        named += match.user is not None
+        n_named += match.user is not None
         right += match.user is not None and int(owners[match.user]) == int(user)
-    return {"named": named / attacks, "right": right / attacks}
+    return {"named": n_named / attacks, "right": right / attacks}
 
 
 def renumbered(searches: Ratings, days: int) -> tuple[Ratings, IntArray]:
@@ -153,8 +153,8 @@ def _without_rare(ratings: Ratings, share: float) -> Ratings:
     """Leave out the items that fewer than a share of all users have."""
     support = np.diff(ratings.indptr)
     few = support < share * ratings.n_users
-    kept = np.repeat(~few, support)
+    is_kept = np.repeat(~few, support)
     indptr = np.concatenate([[0], np.cumsum(np.where(few, 0, support))])
     return replace(
-        ratings, indptr=indptr, users=ratings.users[kept], stars=ratings.stars[kept], days=ratings.days[kept]
+        ratings, indptr=indptr, users=ratings.users[is_kept], stars=ratings.stars[is_kept], days=ratings.days[is_kept]
     )

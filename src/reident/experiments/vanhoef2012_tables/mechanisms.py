@@ -40,8 +40,8 @@ CANDIDATES = 8
 def loss_trial(rng: np.random.Generator, *, mechanism: str, epsilon: float, n: int) -> dict[str, Any]:
     """Sample a mechanism `n` times on each of two neighbouring inputs and bound its privacy loss from below."""
     with seeded_noise():
-        left, right, promised = _neighbouring_answers(mechanism, epsilon, n, rng)
-    return {"promised": promised, "shown": privacy_loss_bound(left, right, level=0.99)}
+        first, right, promised = _neighbouring_answers(mechanism, epsilon, n, rng)
+    return {"promised": promised, "shown": privacy_loss_bound(first, right, level=0.99)}
 
 
 def _neighbouring_answers(
@@ -52,8 +52,10 @@ def _neighbouring_answers(
     if mechanism == "count, half the noise":
         return *_counts(0.5 / epsilon, n, rng), epsilon
     if mechanism == "randomised response":
-        made = [randomised_response(np.full(n, true), epsilon=epsilon, rng=rng).responses for true in (False, True)]
-        return made[0].to_numpy(np.float64), made[1].to_numpy(np.float64), epsilon
+        responses = [
+            randomised_response(np.full(n, true), epsilon=epsilon, rng=rng).responses for true in (False, True)
+        ]
+        return responses[0].to_numpy(np.float64), responses[1].to_numpy(np.float64), epsilon
     if mechanism == "exponential mechanism":
         # One candidate's score falls by 1, all others rise by 1; the event is the choice of the first.
         scores = np.arange(CANDIDATES) == 0
@@ -64,14 +66,14 @@ def _neighbouring_answers(
         ]  # fmt: skip
         return chosen[0], chosen[1], epsilon
     variant = "printed" if mechanism == "density as printed" else "corrected"
-    seen = [_intrusion(epsilon, variant, events, n, rng) for events in ([], [0])]
-    return seen[0], seen[1], 2 * epsilon
+    answers = [_intrusion(epsilon, variant, events, n, rng) for events in ([], [0])]
+    return answers[0], answers[1], 2 * epsilon
 
 
 def _counts(scale: float, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Return whether noisy counts of 100 and 101 exceed 100, the event with the largest loss."""
-    one, other = ((true + discrete_laplace(scale, 1.0, n, rng=rng) > 100).astype(float) for true in (100, 101))
-    return one, other
+    above, other = ((true + discrete_laplace(scale, 1.0, n, rng=rng) > 100).astype(float) for true in (100, 101))
+    return above, other
 
 
 def _intrusion(epsilon: float, variant: str, events: list[int], n: int, rng: np.random.Generator) -> FloatArray:
@@ -79,14 +81,14 @@ def _intrusion(epsilon: float, variant: str, events: list[int], n: int, rng: np.
 
     Counts on the same side of that line have the same ratio of probabilities: nothing is lost.
     """
-    seen = np.empty(n)
+    views = np.empty(n)
     for place in range(n):
         density = PanPrivateDensity(1, epsilon=epsilon, variant=variant, rng=rng)
         density.update(events)
         bit = int(density.state().bits[0])
         density.update(events)
-        seen[place] = 2 * bit + (round(density.result().value * epsilon / 4 + 0.5) > 0)
-    return seen
+        views[place] = 2 * bit + (round(density.result().value * epsilon / 4 + 0.5) > 0)
+    return views
 
 
 # -- risk and utility of the mechanisms (5.5) ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ __all__ = ["seeded_noise"]
 
 @contextmanager
 def seeded_noise() -> Iterator[None]:
-    """Silence the warning about repeatable noise: a simulation releases nothing."""
+    """Silence the warning about repeatable noise, which matters for releases, not for simulations."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*noise that can be repeated", category=PrivacyWarning)
         yield

@@ -20,9 +20,9 @@ from reident.queries.kmeans import STEPS, cluster_queries
 def laplace_ratio(scale: float) -> float:
     """Return the largest log ratio of Lap(scale) at two places, in units of their distance over the scale."""
     y = np.linspace(-8, 8, 65)
-    here, there = (axis[~np.eye(len(y), dtype=bool)] for axis in np.meshgrid(y, y))
-    ratio = stats.laplace.logpdf(here, scale=scale) - stats.laplace.logpdf(there, scale=scale)
-    return float((ratio / (np.abs(here - there) / scale)).max())
+    here, other = (axis[~np.eye(len(y), dtype=bool)] for axis in np.meshgrid(y, y))
+    ratio = stats.laplace.logpdf(here, scale=scale) - stats.laplace.logpdf(other, scale=scale)
+    return float((ratio / (np.abs(here - other) / scale)).max())
 
 
 def largest_event_difference(first: Any, second: Any) -> float:
@@ -88,8 +88,8 @@ def vector_loss(epsilon: float = 0.7) -> float:
     for counts in itertools.product(range(4), repeat=3):
         for kind in range(3):
             table, neighbour = np.array(counts), np.array(counts) + np.eye(3, dtype=int)[kind]
-            one, other = (np.abs(answers - [*t, t.sum()]).sum(axis=1) for t in (table, neighbour))
-            worst = max(worst, float(np.abs(other - one).max()) * epsilon / 2)
+            sums, other = (np.abs(answers - [*t, t.sum()]).sum(axis=1) for t in (table, neighbour))
+            worst = max(worst, float(np.abs(other - sums).max()) * epsilon / 2)
     return worst / epsilon
 
 
@@ -117,9 +117,9 @@ def kmeans_sensitivity(rng: np.random.Generator, d: int = 2) -> float:
         points = rng.integers(0, STEPS + 1, (5, d))
         corner = rng.integers(0, 2, d) * STEPS
         centres = rng.random((3, d))
-        one, other = (cluster_queries(cube, centres) for cube in (points, np.vstack([points, corner])))
-        sums = np.abs(one[1] - other[1]).sum() / STEPS
-        worst = max(worst, float(np.abs(one[0] - other[0]).sum() + sums))
+        first, other = (cluster_queries(cube, centres) for cube in (points, np.vstack([points, corner])))
+        sums = np.abs(first[1] - other[1]).sum() / STEPS
+        worst = max(worst, float(np.abs(first[0] - other[0]).sum() + sums))
     return worst
 
 
@@ -147,10 +147,10 @@ def choice_loss(epsilon: float = 0.7, n_candidates: int = 4) -> float:
     """
     worst = 0.0
     for scores in itertools.product(range(3), repeat=n_candidates):
-        one = choice_probabilities(np.array(scores, float), epsilon=epsilon)
+        probabilities = choice_probabilities(np.array(scores, float), epsilon=epsilon)
         for move in itertools.product((-1, 1), repeat=n_candidates):
             other = choice_probabilities(np.array(scores, float) + move, epsilon=epsilon)
-            worst = max(worst, float(np.abs(np.log(one / other)).max()))
+            worst = max(worst, float(np.abs(np.log(probabilities / other)).max()))
     return worst / epsilon
 
 
@@ -179,9 +179,9 @@ def degree_sensitivities() -> dict[str, int]:
     for chosen in itertools.product([0, 1], repeat=len(pairs)):
         for place in range(len(pairs)):
             flipped = [flag ^ (place == position) for position, flag in enumerate(chosen)]
-            one, other = (_degrees_of(flags, pairs) for flags in (chosen, flipped))
-            worst["sequence"] = max(worst["sequence"], int(np.abs(np.sort(one) - np.sort(other)).sum()))
-            counts = [np.bincount(degrees, minlength=4) for degrees in (one, other)]
+            before, other = (_degrees_of(flags, pairs) for flags in (chosen, flipped))
+            worst["sequence"] = max(worst["sequence"], int(np.abs(np.sort(before) - np.sort(other)).sum()))
+            counts = [np.bincount(degrees, minlength=4) for degrees in (before, other)]
             worst["histogram"] = max(worst["histogram"], int(np.abs(counts[0] - counts[1]).sum()))
     return worst
 

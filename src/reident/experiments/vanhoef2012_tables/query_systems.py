@@ -49,7 +49,7 @@ def auditing_trial(rng: np.random.Generator, *, group_size: int, n_records: int 
 
 
 def sampling_trial(rng: np.random.Generator, *, rate: float) -> dict[str, Any]:
-    """Publish a random sample of Adult and count the sampled persons who are unique in the whole table."""
+    """Publish a random sample of Adult and count the sampled persons that are unique in the whole table."""
     exposure = sampling_exposure(_people(), quasi=list(KNOWN), rate=rate, rng=rng)
     return {"unique_share": exposure.unique_in_table, "exposed_share": exposure.exposed_share}
 
@@ -57,17 +57,17 @@ def sampling_trial(rng: np.random.Generator, *, rate: float) -> dict[str, Any]:
 def averaging_trial(
     rng: np.random.Generator, *, truth: int = 100, epsilon: float = 0.1, n_answers: int = 1000
 ) -> list[dict[str, Any]]:
-    """Repeat a query whose answers have independent noise, and average; a row for each of 30 numbers of answers."""
+    """Average repeated answers with independent noise; a row for each of 30 numbers of answers."""
     with seeded_noise():
         averaged = averaging_attack(lambda: laplace_count(truth, epsilon=epsilon, rng=rng), n_answers)
-    shown = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
+    counts = np.unique(np.geomspace(1, n_answers, 30).round().astype(int))
     return [
         {
             "n": int(n),
             "estimate": float(averaged.estimates[n - 1]),
             "off": float(abs(averaged.estimates[n - 1] - truth)),
         }
-        for n in shown
+        for n in counts
     ]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import pandas as pd
 from reident import discrete_laplace, intersection_course, k_anonymise
 from reident.base import FloatArray, IntArray, ParameterError
 from reident.data.datasets import load_adult
-from reident.experiments.kroll2015 import pinned
+from reident.experiments.own_files import unpinned
 from reident.experiments.vanhoef2012_tables.noise import seeded_noise
 from reident.tables.labels import LabelReader
 
@@ -47,10 +46,7 @@ def load_people(table: str = "", columns: tuple[str, ...] = (*QUASI, *ATTRIBUTES
     """Return these columns of Adult, or of an own CSV file named as `pinned` does, without incomplete records."""
     if not table:
         return load_adult()[list(columns)]
-    path, _, digest = table.partition("#")
-    if digest and pinned(path) != table:
-        raise ParameterError(f"`table` has changed since the run began: {path}. Run the notebook again.")
-    people = pd.read_csv(Path(path))
+    people = pd.read_csv(unpinned(table, "table"))
     if missing := [name for name in columns if name not in people]:
         raise ParameterError(f"`table` must have a column {missing[0]!r}, got {', '.join(people)}")
     return people[list(columns)].dropna().reset_index(drop=True)
@@ -63,7 +59,7 @@ def entropy_bits(column: pd.Series) -> float:
 
 
 def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the persons with the attribute `name` of `DOMAINS` added; another name adds nothing."""
+    """Add the attribute `name` of `DOMAINS` to the persons; leave them unchanged for another name."""
     if name not in DOMAINS:
         return people
     size = int(name.rsplit(" ", 1)[1])
@@ -80,7 +76,7 @@ def with_domain(people: pd.DataFrame, name: str, rng: np.random.Generator) -> pd
 def overlapping_samples(
     people: pd.DataFrame, rng: np.random.Generator, *, releases: int, n_common: int, n_own: int
 ) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-    """Draw the persons who are in all releases, and for each release them and `n_own` others."""
+    """Draw the persons of all releases, and for each release these and `n_own` others."""
     if n_common + n_own > len(people):
         raise ParameterError(
             f"`n_common` and `n_own` must sum to at most {len(people)}, the records, got {n_common} and {n_own}"
@@ -88,7 +84,7 @@ def overlapping_samples(
     order = rng.permutation(len(people))
     common, rest = people.iloc[order[:n_common]], order[n_common:]
     others = [rng.choice(rest, n_own, replace=False) for _ in range(releases)]
-    return common, [pd.concat([common, people.iloc[own]]) for own in others]
+    return common, [pd.concat([common, people.iloc[others_of]]) for others_of in others]
 
 
 def intersection_trial(
@@ -105,7 +101,7 @@ def intersection_trial(
     table: str = "",
     quasi: Sequence[str] = QUASI,
 ) -> list[dict[str, Any]]:
-    """Anonymise overlapping samples independently and attack the persons who are in all of them.
+    """Anonymise overlapping samples independently and attack the persons in all of them.
 
     Parameters
     ----------
@@ -138,12 +134,12 @@ def intersection_trial(
     common, samples = overlapping_samples(people, rng, releases=releases, n_common=n_common, n_own=n_own)
     rule = {"l": "ell", "t": "t"}.get(criterion)
     extra: dict[str, Any] = {} if rule is None else {rule: strength, "sensitive": sensitive}
-    made: list[Any] = samples
+    tables: list[Any] = samples
     utility = 1.0
     if criterion != "none":
-        made = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
-        utility = 1 - float(np.mean([release.losses["ncp"] for release in made]))
-    course = intersection_course(made, common[known], quasi=known, sensitive=sensitive)
+        tables = [k_anonymise(sample, known, k=k, method="mondrian", **extra) for sample in samples]
+        utility = 1 - float(np.mean([release.losses["ncp"] for release in tables]))
+    course = intersection_course(tables, common[known], quasi=known, sensitive=sensitive)
     rows = []
     for n_releases, attack in enumerate(course, 1):
         quality = attack.assess(common[sensitive])
@@ -194,10 +190,10 @@ def argument_trial(
         errors, courses = histogram_course(samples, truth, prior, strength, rng)
     else:
         criteria = METHODS[method] | ({"sensitive": sensitive} if METHODS[method] else {})
-        made = [k_anonymise(one, known, k=int(strength), method="mondrian", **criteria) for one in samples]
-        errors = [table_error(release.table, sample) for release, sample in zip(made, samples, strict=True)]
+        released = [k_anonymise(part, known, k=int(strength), method="mondrian", **criteria) for part in samples]
+        errors = [table_error(release.table, sample) for release, sample in zip(released, samples, strict=True)]
         courses = []
-        for attack in intersection_course(made, common[known], quasi=known, sensitive=sensitive):
+        for attack in intersection_course(released, common[known], quasi=known, sensitive=sensitive):
             posterior = np.zeros((len(common), len(values)))
             posterior[:, pd.Index(values).get_indexer(pd.Index(attack.values))] = attack.probabilities
             courses.append(posterior)
@@ -210,12 +206,12 @@ def argument_trial(
 
 def intruder(posterior: FloatArray, truth: IntArray, prior: FloatArray) -> dict[str, float]:
     """Return how often the likeliest value is true, how often surely, and the gain in log odds of the true value."""
-    held = posterior[np.arange(len(truth)), truth]
+    true_share = posterior[np.arange(len(truth)), truth]
     with np.errstate(divide="ignore"):
-        gain = np.log(held) - np.log1p(-np.minimum(held, 1)) - np.log(prior[truth] / (1 - prior[truth]))
+        gain = np.log(true_share) - np.log1p(-np.minimum(true_share, 1)) - np.log(prior[truth] / (1 - prior[truth]))
     return {
         "right": float((posterior.argmax(axis=1) == truth).mean()),
-        "named": float((held >= SURE).mean()),
+        "named": float((true_share >= SURE).mean()),
         "gain": float(np.quantile(np.minimum(gain, CERTAIN_NATS), 0.95, method="lower")),
         "most": float(np.minimum(gain, CERTAIN_NATS).max()),
     }
@@ -244,9 +240,9 @@ def histogram_course(
         for sample in samples:
             errors.append(float(np.mean([_noisy_error(sample[column], scale, rng) for column in sample])))
             # All other records are known: each count less these is noise, and 1 more where the target is.
-            left = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
-            left[np.arange(len(truth)), truth] += 1
-            weight = weight + (np.abs(left) - np.abs(left - 1)) / scale
+            noise = discrete_laplace(scale, 1.0, weight.size, rng=rng).reshape(weight.shape)
+            noise[np.arange(len(truth)), truth] += 1
+            weight = weight + (np.abs(noise) - np.abs(noise - 1)) / scale
             posterior = np.exp(weight - weight.max(axis=1, keepdims=True))
             courses.append(posterior / posterior.sum(axis=1, keepdims=True))
     return errors, courses
