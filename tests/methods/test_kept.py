@@ -231,9 +231,6 @@ def test_answers_by_hand():
     true, told = np.array([8.0, 2.0, 0.0, 10.0]), np.array([6.0, 3.0, np.nan, 10.0])
     assert queries.answers_kept(true, told) == pytest.approx(1 - 3 / 20)
     assert queries.relative_answers_kept(true, told) == pytest.approx(1 - np.mean([2 / 8, 1 / 5, 1, 0]))
-    assert queries.largest_answer_kept(true, told) == pytest.approx(1 - 2 / 10)
-    assert queries.order_of_answers_kept(true, told) == pytest.approx(1)
-    assert queries.order_of_answers_kept(true, np.full(4, np.nan)) == 0
     assert queries.answers_kept(true, np.full(4, np.nan)) == 0
     with pytest.raises(DataError, match="answers to the same queries"):
         queries.answers_kept(true, told[:2])
@@ -267,18 +264,14 @@ def test_networks_against_networkx(seed):
     counts = [Counter(dict(graph.degree).values()) for graph in (one, two)]
     gap = sum(abs(counts[0][d] - counts[1][d]) for d in range(25)) / 25
     assert networks.degrees_kept(one, two) == pytest.approx(1 - gap / 2)
-    degrees = [[graph.degree[node] for node in range(25)] for graph in (one, two)]
-    assert networks.node_degrees_kept(one, two) == pytest.approx(max(0, np.corrcoef(*degrees)[0, 1]))
     assert networks.density_kept(one, two) == pytest.approx(30 / 40)
-    paths, widest, largest = [], [], []
+    paths, widest = [], []
     for graph in (one, two):
         lengths = [d for _, row in nx.all_pairs_shortest_path_length(graph) for d in row.values() if d]
         paths.append(np.mean(lengths))
         widest.append(max(lengths))
-        largest.append(max(map(len, nx.connected_components(graph))))
     assert networks.path_length_kept(one, two) == pytest.approx(ratio(*paths))
     assert networks.diameter_kept(one, two) == pytest.approx(ratio(*widest))
-    assert networks.component_kept(one, two) == pytest.approx(ratio(*largest))
     clustering = [nx.transitivity(graph) for graph in (one, two)]
     comp = ratio(*clustering) if max(clustering) else 1
     assert networks.clustering_kept(one, two, variant="global") == pytest.approx(comp)
@@ -286,10 +279,7 @@ def test_networks_against_networkx(seed):
 
 def test_network_measures_at_their_ends():
     star, empty = nx.star_graph(20), nx.empty_graph(21)
-    assert networks.hubs_kept(star, star, share=0.05) == 1
-    assert networks.hubs_kept(star, empty, share=0.05) == pytest.approx(1 / 21)
     assert networks.edges_kept(empty, star) == 1
-    assert networks.node_degrees_kept(star, empty) == 0
     assert networks.density_kept(empty, empty) == 1
     assert networks.exponent_kept(star, empty) == 0
     with pytest.raises(DataError, match="the same nodes"):

@@ -199,32 +199,32 @@ def test_every_anonymiser_runs(entry):
 _NO_METHOD = {
     "answer one query or one statistic, with a budget": (
         "laplace_count laplace_mean laplace_sum laplace_histogram simulation_laplace discrete_laplace private_kmeans "
-        "private_degree_sequence multiplicative_weights exponential_mechanism choice_probabilities"
+        "private_degree_sequence exponential_mechanism choice_probabilities"
     ),
     "interactive: an answer depends on those before, and nothing is released": "auditing_attack sampling_exposure",
     "about persons in nobody's file, or records of another kind": (
         "scoreboard_attack simulate_ratings differencing_attack"
     ),
     "numbers and bounds, not about a release": (
-        "min_entropy self_information shannon_entropy statistical_distance extractable_bits impossibility_game "
+        "min_entropy self_information shannon_entropy statistical_distance impossibility_game "
         "privacy_loss_bound recursive_c relative_error expected_relative_error noise_entropy_loss "
         "confidence_suppression epsilon_for_error"
     ),
     "analyses of a study, on its own distances or places: a release answers them by the metrics that call them": (
         "impute_from_neighbours local_slopes scan_cluster spatial_eigenvectors"
     ),
-    "judge what an attack on a network found": "auc detectability mapping_quality",
+    "judge what an attack on a network found": "detectability mapping_quality",
     "steps of methods that are registered, or what they are called by": (
         "great_circle_cross_km read_graph write_graph max_clique "
         "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
         "distance_deviation_quantiles distance_noise_window_km "
         "link_scores random_non_edges implant_by_cut recover_by_cut "
-        "edge_connected_groups mapped_edges repair_grid_sets is_degree_anonymous anonymise_degrees "
+        "edge_connected_groups repair_grid_sets is_degree_anonymous anonymise_degrees "
         "intersection_course equivalence_classes recover_coordinates"
     ),
     "measures of a table or network itself: what a map shows of them are their changes": (
         "k_anonymity l_diversity t_closeness reidentification_risk individual_risk special_uniques population_uniques "
-        "average_path_length degree_sequence diameter network_properties"
+        "average_path_length diameter network_properties"
     ),
 }
 

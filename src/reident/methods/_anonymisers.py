@@ -141,10 +141,6 @@ ANONYMISERS: tuple[Entry, ...] = (
         grid=_GRID, exact=True, guarantee=_PRIVATE.format(change="more or less"),
     ),
     _answers(
-        "multiplicative_weights", "multiplicative weights", "Hardt et al. (2012)", "counting:weighted_queries",
-        grid=_GRID, exact=True, guarantee=_PRIVATE.format(change="replaced by another"),
-    ),
-    _answers(
         "randomised_response", "randomised response", "Warner (1965)", "counting:randomised_cells",
         grid=_GRID, exact=True,
         guarantee="{epsilon:g}-differential privacy of each person, also against who collects the answers",

@@ -109,7 +109,6 @@ ATTACKS: tuple[Entry, ...] = (
         "coalition", "passive attack of a coalition", "Backstrom et al. (2007); Vanhoef (2012), section 8.9",
         usual="network",
     ),
-    _network("semi_passive", "active attack without new accounts", "Backstrom et al. (2007), section 4"),
     _network("passive", "passive attack from every start at hand", "Vanhoef (2012), sections 10.3 and 10.4"),
     _network("propagation", "passive attack from seeds", _PASSIVE),
     _network("seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network"),

@@ -25,7 +25,6 @@ __all__ = [
     "planted_subgraph",
     "propagation",
     "seedless_propagation",
-    "semi_passive",
 ]
 
 
@@ -158,33 +157,6 @@ def planted_subgraph(
         return implant(labelled, knowledge.known.index[targets], k=k, d0=d0, d1=min(d1, background.n_nodes), rng=rng)
 
     description = f"the intruder makes {k} persons join the network before its release and befriend the targets"
-    return _planted(release, knowledge, background, targets, planned, description, rng)
-
-
-def semi_passive(
-    release: Release, knowledge: Knowledge, *, size: Annotated[int, Whole(2, unit="persons")] = 5,
-    n_targets: Annotated[int, Whole(1)] = 10, rng: np.random.Generator,
-) -> Outcome:  # fmt: skip
-    """Let friends befriend their targets shortly before the release, so that the links identify each target.
-
-    Notes
-    -----
-    Backstrom et al. (2007), section 4; see `reident.semi_passive`. The release is made anew with the added friendships.
-    """
-    from reident.networks.semi_passive import semi_passive as befriend
-
-    _, background = both_networks(release, knowledge)
-    members = _friends(background, size, rng)
-    others = np.setdiff1d(np.arange(background.n_nodes), members)
-    if len(members) < size or not others.size:
-        raise NotApplicable(f"there are no {size} friends who hang together")
-    targets = np.sort(rng.choice(others, min(n_targets, 2**size - 2, others.size), replace=False))
-
-    def planned(labelled: Network) -> Plan:
-        labels = knowledge.known.index
-        return befriend(labelled, labels[members], labels[targets], rng=rng)
-
-    description = f"{size} friends befriend the targets before the release, and know their own relations"
     return _planted(release, knowledge, background, targets, planned, description, rng)
 
 

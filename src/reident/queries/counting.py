@@ -1,4 +1,4 @@
-"""Mechanism. Many counts of one table of cells at once: with noise, by weights, by each person's own coin, or refused.
+"""Mechanism. Many counts of one table of cells at once: with noise, by each person's own coin, or refused.
 
 A query is a row of 0 and 1 that says which cells it counts; every record lies in one cell.
 """
@@ -14,10 +14,9 @@ from reident.base import DataError, FloatArray, IntArray, Real, RNGLike, Whole, 
 from reident.queries.domain import check_counts
 from reident.queries.entropy import entropy_source
 from reident.queries.laplace import grid_noise
-from reident.queries.multiplicative_weights import multiplicative_weights
 from reident.queries.randomised_response import randomised_response
 
-__all__ = ["laplace_cells", "laplace_queries", "randomised_cells", "restricted_queries", "weighted_queries"]
+__all__ = ["laplace_cells", "laplace_queries", "randomised_cells", "restricted_queries"]
 
 Epsilon = Annotated[float, Real(0, open_low=True)]
 
@@ -72,24 +71,6 @@ def laplace_cells(counts: ArrayLike, queries: ArrayLike, *, epsilon: Epsilon = 1
     true, asked = _read(counts, queries)
     noise = grid_noise(check_epsilon(epsilon), true.size, entropy_source(rng))
     return np.asarray(asked @ (true + noise), np.float64)
-
-
-def weighted_queries(
-    counts: ArrayLike,
-    queries: ArrayLike,
-    *,
-    epsilon: Epsilon = 1.0,
-    rounds: Annotated[int, Whole(1, unit="queries measured")] = 10,
-    rng: RNGLike = None,
-) -> FloatArray:
-    """Answer all queries from a table learned by `multiplicative_weights`.
-
-    Guarantees epsilon-differential privacy for one record replaced by another; the number of records is public.
-    Arguments and return value as for `laplace_queries`; at most one round a query is made.
-    """
-    true, asked = _read(counts, queries)
-    found = multiplicative_weights(true, asked, epsilon=epsilon, rounds=min(rounds, len(asked)), rng=rng)
-    return np.asarray(asked @ found.cells, np.float64)
 
 
 def randomised_cells(

@@ -98,8 +98,8 @@ def active(
         "n_edges_learned": len(result.edges),
         "n_tree": result.n_tree,
         "n_first": int((released.degrees == plan.degrees[0]).sum()),
-        "auc_degree": seen.degree.value if seen else float("nan"),
-        "auc_clustering": seen.clustering.value if seen else float("nan"),
+        "auc_degree": seen.degree if seen else float("nan"),
+        "auc_clustering": seen.clustering if seen else float("nan"),
     }
 
 
@@ -123,8 +123,8 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
         "success": bool(result.is_unique and right == b),
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
-        "auc_degree": seen.degree.either_way,
-        "auc_clustering": seen.clustering.either_way,
+        "auc_degree": max(seen.degree, 1 - seen.degree),
+        "auc_clustering": max(seen.clustering, 1 - seen.clustering),
     }
 
 
