@@ -27,7 +27,7 @@ def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
 
 
 _table, _value = _of("table", "tables"), _of("table", "values", "sensitive")
-_place, _network, _query = _of("places", "places"), _of("network", "networks"), _of("queries", "answers", "sensitive")
+_place, _network = _of("places", "places"), _of("network", "networks")
 _distance, _link = _of("places", "distances"), _of("network", "links")
 
 
@@ -116,7 +116,4 @@ ATTACKS: tuple[Entry, ...] = (
     _network("spectral_propagation", "passive attack by spectra", "Fan et al. (2019); Vanhoef (2012), section 10.4"),
     _link("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
     _link("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
-    _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2", usual="queries"),
-    _query("repeated_queries", "average of repeated answers", "Vanhoef (2012), section 3.2", usual="queries"),
-    _query("table_from_answers", "a table that explains the answers", "Dinur and Nissim (2003)", usual="queries"),
 )  # fmt: skip

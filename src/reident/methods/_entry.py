@@ -14,7 +14,7 @@ from reident.base import Choice, Option, ParameterError, Public, check_mapping, 
 __all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
 
 ROLES = ("anonymiser", "attack", "metric")
-DATA = ("places", "table", "network", "queries")
+DATA = ("places", "table", "network")
 
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
@@ -25,7 +25,6 @@ CALLS = {
     "label utility": "f(original, release, columns=, **options) -> float, of tables as they are",
     "share utility": "f(original, release, **options) -> float, of how likely each record is in each bin of a column",
     "network utility": "f(original, release, **options) -> float, of networks on the same nodes",
-    "answer utility": "f(original, release, **options) -> float, of answers to the same queries",
 }
 
 
@@ -99,8 +98,8 @@ class Entry:
     name : str
         What it is called on the command line, in the explorer and on maps.
     role : {"anonymiser", "attack", "metric"}
-    data : {"places", "table", "network", "queries"}
-        What it is applied to; queries are about a table, too.
+    data : {"places", "table", "network"}
+        The kind of data that it is applied to.
     target : str or callable
         The function, or ``"module:function"`` inside this package, imported when it is first needed.
     form : str
@@ -202,8 +201,8 @@ class Entry:
         return frozenset(name for name in self.public if self.signature[name].default is inspect.Parameter.empty)
 
     def fits(self, kind: str) -> bool:
-        """Tell whether the method applies to data of a kind: methods for tables apply to queries about them, too."""
-        return kind == self.data or {kind, self.data} == {"table", "queries"}
+        """Tell whether the method applies to data of a kind."""
+        return kind == self.data
 
     def suits(self, data: Any) -> bool:
         """Tell whether data have all that the method needs to be offered."""

@@ -35,9 +35,7 @@ def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
 
 def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
     """Return the missing inputs of an attack on a release, "" if it can be tried."""
-    sensitive = knowledge.sensitive is not None and (
-        bool(release.answers) or knowledge.sensitive in release.table.columns
-    )
+    sensitive = knowledge.sensitive is not None and knowledge.sensitive in release.table.columns
     met = {
         "records": (release.has_records or len(release.table.columns) > 0, "no records are released"),
         "places": (knowledge.has_places, "the intruder is not said to know places"),
@@ -45,7 +43,6 @@ def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
         "points": (release.has_places, "no places are released"),
         "network": (release.network is not None, "no network is released"),
         "relations": (knowledge.network is not None, "the intruder is not said to know relations"),
-        "answers": (bool(release.answers), "no answers to counting queries are released"),
         "labels": (bool(knowledge.quasi), "no quasi-identifier is known"),
         "sensitive": (sensitive, "no sensitive column is released"),
         "register": (knowledge.register is not None, "no register of the population is given"),
@@ -61,7 +58,6 @@ def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
         "table": ("records",) if alone else ("records", "labels"),
         "places": ("distances", "places"),
         "network": ("network", "relations"),
-        "queries": ("answers",),
     }
     for need in (*of_data[entry.data], *entry.needs.split()):
         holds, why = met.get(need, (True, ""))
@@ -93,7 +89,7 @@ def run_attack(
     """
     entry = find(name, "attack")
     arguments = entry.arguments(options or {})
-    if not len(knowledge.known) or not (len(release.table) or release.answers):
+    if not len(knowledge.known) or not len(release.table):
         raise NotApplicable("nothing is released, or nobody is known")
     for public, public_input in entry.public.items():
         if public not in knowledge.public:
