@@ -18,7 +18,7 @@ import pandas as pd
 import reident
 from reident.data.papers import errata
 from reident.methods._entry import Entry
-from reident.methods.catalogue import entries, told
+from reident.methods.catalogue import describe, entries
 from reident.runner._index import read_claims
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import experiments
@@ -66,7 +66,7 @@ def write_methods(folder: Path) -> None:
 
 def method_page(entry: Entry) -> str:
     """Return the page of a method: what it is, what may be set, its function's documentation and code."""
-    about = told(entry)
+    about = describe(entry)
     rows = [
         f"| `{one['name']}` | {one['type']} | {one['range']} | {one['unit']} | {one['default']} |".replace("None", "")
         for one in about["parameters"]

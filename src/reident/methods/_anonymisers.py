@@ -14,6 +14,7 @@ def _of(data: str, form: str, folder: str) -> Callable[..., Entry]:
     """Return a maker of entries for a kind of data and a form of release, from the modules of a folder."""
 
     def entry(name: str, label: str, source: str, function: str, **fields: Any) -> Entry:
+        fields.setdefault("scaled", data == "places")
         return Entry(name, "anonymiser", data, f"{folder}.{function}", form, source=source, label=label, **fields)
 
     return entry
@@ -87,7 +88,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     _table(
         "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "k_anonymity:k_anonymise",
         fixed={"method": "mondrian"}, takes="suppression_limit charge_suppressed", start={"k": 5},
-        grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True, law="minimal",
+        grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
         "k_epsilon", "(k, epsilon)-anonymity", "Holohan et al. (2017), Algorithm 1", "k_epsilon:k_epsilon_anonymise",
