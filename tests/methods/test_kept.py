@@ -21,7 +21,6 @@ from reident.methods.utilities import measure_utility
 from reident.networks import utility as networks
 from reident.networks.graph import as_network
 from reident.places import utility as places
-from reident.queries import kept as queries
 from reident.tables import kept as tables
 from reident.workbench.microdata import microdata
 
@@ -43,7 +42,6 @@ DATA = {
     "places": microdata(PEOPLE, quasi=["sex", "age"], kind="places"),
     "table": microdata(PEOPLE, quasi=["sex", "age", "pay"], sensitive="ill", kind="table"),
     "network": microdata(NETWORK, quasi=()),
-    "queries": microdata(PEOPLE, quasi=["sex", "age"], sensitive="ill", kind="queries"),
 }
 #: What leaves little of anything.
 STRONG = {
@@ -53,7 +51,6 @@ STRONG = {
     "label utility": [("mondrian", {"k": 20})],
     "share utility": [("mondrian", {"k": 40})],
     "network utility": [("degree_anonymity", {"k": 30, "method": "simultaneous"})],
-    "answer utility": [("laplace_queries", {"epsilon": 0.05}), ("mondrian", {"k": 40})],
 }
 
 
@@ -83,6 +80,14 @@ def test_what_a_release_lacks_is_not_measured():
     bare = microdata(PEOPLE, quasi=["age"], kind="table")
     assert measure_utility(find("classification_accuracy"), {}, bare, bare.table, release(bare, NONE)) is None
     assert measure_utility(find("edges_kept"), {}, bare, bare.table, release(bare, NONE)) is None
+
+
+@pytest.mark.parametrize("name", ["information_kept", "means_kept", "propensity_kept"])
+def test_numbers_with_the_opposite_sign_lose_utility(name):
+    data = microdata(PEOPLE, quasi=["age", "pay"], kind="table")
+    made = release(data, NONE)
+    turned = type(made)("table", made.table.assign(age=-made.table["age"]), "unknown", {}, N)
+    assert measure_utility(find(name), {}, data, data.table, turned) < 0.8
 
 
 def test_records_left_out_lose_their_share():
@@ -225,15 +230,6 @@ def test_shares_read_labels_and_keep_mass():
     np.testing.assert_allclose(found["age"][0], comp)
     exact = shares_of(data, data.table, ["sex", "ill"])
     assert sorted(exact["ill"].sum(axis=0)) == sorted(PEOPLE["ill"].value_counts())
-
-
-def test_answers_by_hand():
-    true, told = np.array([8.0, 2.0, 0.0, 10.0]), np.array([6.0, 3.0, np.nan, 10.0])
-    assert queries.answers_kept(true, told) == pytest.approx(1 - 3 / 20)
-    assert queries.relative_answers_kept(true, told) == pytest.approx(1 - np.mean([2 / 8, 1 / 5, 1, 0]))
-    assert queries.answers_kept(true, np.full(4, np.nan)) == 0
-    with pytest.raises(DataError, match="answers to the same queries"):
-        queries.answers_kept(true, told[:2])
 
 
 def test_marginals_and_contingencies_by_hand():

@@ -10,4 +10,5 @@ from .catalogue import find as find
 from .catalogue import methods_table as methods_table
 from .outcome import NotApplicable as NotApplicable
 from .outcome import Outcome as Outcome
+from .outcome import claims_by_row as claims_by_row
 from .registering import register as register
