@@ -54,14 +54,11 @@ class Knowledge:
         ``windows(alpha, n_simulations, rng, rule)`` returns the deviations of distances that the intruder tolerates
         (``window_km`` or ``intervals_km``), because they know the method.
     again : callable or None
-        ``again(rng, rows=None, network=None)`` makes another release by the same method, of some records or of a
-        changed network if these are given.
+        ``again(rng, rows=None)`` makes another release by the same method, of all records or of those of some rows.
     earlier : sequence of Release
         Releases of the same persons from before.
     register : DataFrame or None
         A public list of the population with the quasi-identifiers.
-    file : DataFrame or None
-        The records of everybody in the file, which only the strongest intruder knows but for the person attacked.
     public : mapping of str to DataFrame
         Public inputs of attacks, as `reident.methods.given.read_public` returns them.
     n_persons : int
@@ -79,7 +76,6 @@ class Knowledge:
     again: Callable[..., Release] | None = None
     earlier: Sequence[Release] = ()
     register: pd.DataFrame | None = None
-    file: pd.DataFrame | None = None
     public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     n_persons: int = 2000
     further: Mapping[str, pd.Series] = field(default_factory=dict)

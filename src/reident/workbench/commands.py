@@ -146,13 +146,11 @@ def assess(
     must_keep: Annotated[
         str, typer.Option(help="What the advised release must not withhold: place, or columns, separated by commas.")
     ] = "",
-    overlap: Annotated[float, typer.Option(help="Share of the intruder's persons who are in the release.")] = 0.5,
-    known: Annotated[int, typer.Option(help="Persons the intruder knows; 0: chosen by the size of the data.")] = 0,
     area: common.Area = None,
     candidates: common.Candidates = None,
     public: common.Public = None,
-    profile: Annotated[str, typer.Option(help="smoke, quick (5 repetitions) or full (30).")] = "quick",
-    seed: Annotated[int, typer.Option(help="The seed of the simulated intruder.")] = 0,
+    profile: Annotated[str, typer.Option(help="smoke, quick or full: 2, 5 or 20 draws judged.")] = "quick",
+    seed: Annotated[int, typer.Option(help="Seed of simulated releases and attacks.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processors to use; 0 for all of them.")] = 0,
     scheduler: Annotated[str | None, typer.Option(help="A running dask scheduler to run on instead.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
@@ -162,8 +160,7 @@ def assess(
     Without a recipe and without roles, those that `open` proposes are taken and printed. The report is for the
     custodian: it describes confidential data. What was interrupted goes on where it was.
     """
-    from reident._old_sweep._machine import processors
-    from reident.base import keep_private, move_files
+    from reident.base import keep_private, move_files, processors
     from reident.workbench.assessing import assess as run
     from reident.workbench.dataset import Dataset, dataset_of
     from reident.workbench.recipe import Recipe
@@ -197,11 +194,10 @@ def assess(
             tolerate=tolerate,
             methods=_tried_of(told),
             pipeline=replace(told, chain=[]) if told.ends else told,
-            intruder={"overlap": overlap, "n_known": known or None},
             profile=profile,
             seed=seed,
             jobs=scheduler or processors(jobs),
-            folder=work,
+            cache=work,
             progress=not quiet,
         )
         made, passed = work / "report", found.search is not None and found.search.passed

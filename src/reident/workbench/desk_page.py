@@ -38,9 +38,8 @@ RULE = """A person is above the limit whose risk of being found, or of giving aw
 tolerable risk; <i>share above</i> is the share of persons for whom that is accepted, 0 for nobody. The more often each
 release is repeated, the surer and the slower: quick for a first look, full for a decision. Of the methods all are tried
 that are chosen (with Ctrl or Shift several)."""
-MAP = """Each release by itself, on simulated files; dashed: more persons above the limit than tolerated, or refused by
-the judge, who runs every attack and also tries larger classes and several methods together. What counts is the verdict
-below the map."""
+MAP = """Each release that was judged, by its share of persons above the limit; dashed: more than tolerated, and of a
+refused release at least as many."""
 
 
 def roles_told() -> str:

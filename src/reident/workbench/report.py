@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -14,25 +13,16 @@ import pandas as pd
 
 import reident
 from reident.base import DataError
-from reident.methods import find
-from reident.pages import picture, write_page
-from reident.plotting import save_figure
+from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
-from reident.plotting.rumap import plot_ru_panels
-from reident.rumap import frontier
 from reident.workbench.evaluate import RiskReport
-from reident.workbench.judging import step_text
-from reident.workbench.making import Step
-from reident.workbench.map_plan import worst_attack
 from reident.workbench.report_figures import judged_figure, knowledge_figures, place_figures
-from reident.workbench.searching import Search
 
-__all__ = ["GLOSSARY", "main_map", "read_points", "with_refusals", "write_report"]
+__all__ = ["GLOSSARY", "read_points", "write_report"]
 
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
 _RISKIEST = 15
-_TITLES = {"places": "Places", "table": "Table", "network": "Network: other degrees, moved edges"}
 _CANDIDATES = (
     "{} judged, the most useful first, of {} chains that the steps allow; where a part by itself is refused, no "
     "release with it is judged, and a release that is refused already meets no further attack. Each is judged as "
@@ -69,10 +59,7 @@ def write_report(
         (out / "figures").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
-    searches = (assessment.search, assessment.network)
-    for kind, frame in assessment.maps.items():
-        with_refusals(frame, *searches).to_csv(out / f"points-{kind}.csv", index=False)
-    assessment.advice.to_csv(out / "advice.csv", index=False)
+    assessment.frame.to_csv(out / "map.csv", index=False)
     said = _said(assessment, recipe)
     figures = list(knowledge_figures(assessment))
     candidates = None if assessment.search is None else assessment.search.candidates
@@ -83,7 +70,6 @@ def write_report(
         **_riskiest(assessment),
         "checks": assessment.profile.checks,
         "columns": assessment.profile.columns,
-        "maps": list(_maps(assessment, out)),
         "command": command,
         "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *_made_with(assessment)],
     }
@@ -93,7 +79,6 @@ def write_report(
         "figures": figures,
         "riskiest": None,
         "checks": None,
-        "maps": [],
         "command": "",
         "receipts": _made_with(assessment),
     }
@@ -103,7 +88,7 @@ def write_report(
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
     """Return what both editions say: names of columns, methods, counts and shares, no value of the data."""
-    found, chosen, said = assessment.search, main_map(assessment.maps), assessment.sentence
+    found, said = assessment.search, assessment.sentence
     both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
     asked = None if not run else run[-1][1].frame
@@ -121,9 +106,8 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
         "after": None if found is None or found.after is None else _counts(found.after),
         "protect": protect,
         "judged": judged_figure(assessment),
-        "map": None if chosen is None else ru_map_part(
-            with_refusals(chosen, found, assessment.network), "ru-map",
-            risk_limit=assessment.limit, tolerate=assessment.tolerate,
+        "map": None if found is None or found.judged.empty else ru_map_part(
+            found.frame, "ru-map", limit=assessment.tolerate
         ),
         "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
@@ -145,36 +129,11 @@ def _run(panel: RiskReport) -> pd.DataFrame:
     return panel.frame.loc[panel.frame["reason"] == "", [*shown, "assumption"]]
 
 
-def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
-    """Return the first map with each release under the attack that puts most persons above the limit."""
-    for kind in ("table", "places", "network"):
-        frame = maps.get(kind)
-        if frame is not None and "above_at" in frame and not frame.empty:
-            first = frame[frame["analysis"] == frame["analysis"].iloc[0]]
-            told = worst_attack(first).rename(columns={"above": "share_above_limit"})
-            return told.assign(attack="success by person, the worst attack that applies")
-    return None
-
-
-def with_refusals(frame: pd.DataFrame, *searches: Search | None) -> pd.DataFrame:
-    """Add to a map why the judge refused a release, in a column `refused`: the map's own attacks are fewer."""
-    why: dict[str, str] = {}
-    for found in filter(None, searches):
-        refused = found.judged[~found.judged["passed"].astype(bool)]
-        why |= dict(zip(refused["chain"], refused["attack"], strict=True))
-    told = [
-        why.get(step_text(Step.of(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
-        for method, setting in zip(frame["method"], frame["setting"], strict=True)
-    ]
-    return frame.assign(refused=pd.Series(told, index=frame.index, dtype=object))
-
-
 def read_points(path: Path) -> pd.DataFrame:
-    """Return the frame of a map as a report's table of points holds it."""
-    texts = ["method", "parameter", "value", "attack", "analysis", "setting", "above_at", "refused"]
+    """Return the frame of a map from the file ``map.csv`` of a report."""
+    texts = ["method", "parameter", "value", "attack", "analysis", "refused"]
     frame = pd.read_csv(path, dtype=dict.fromkeys(texts, object), keep_default_na=False, na_values=[""])
-    named = ["method", "parameter", "value", "attack", "analysis"]
-    return frame.assign(**{name: frame[name].fillna("") for name in named})
+    return frame.assign(**{name: frame[name].fillna("") for name in texts if name != "refused"})
 
 
 def _riskiest(assessment: Any) -> dict[str, Any]:
@@ -191,32 +150,16 @@ def _riskiest(assessment: Any) -> dict[str, Any]:
     told = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if after else "data as they are"
     named = "name of the node" if assessment.network is found else "number of the record in the file as it was read"
-    several = any(plan.data.persons is not None for plan in assessment.plans.values())
-    named += ", of several of a person the first" if several else ""
+    named += ", of several of a person the first" if len(persons) < len(found.original) else ""
     return {
         "riskiest": pd.concat([told, table], axis=1),
         "riskiest_said": f"By {named}, in the {where}, with what is known.",
     }
 
 
-def _maps(assessment: Any, out: Path) -> Iterator[dict[str, Any]]:
-    columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]
-    for kind, frame in assessment.maps.items():
-        panels = frame.groupby(["attack", "analysis"], sort=False)
-        for number, ((attack, analysis), panel) in enumerate(panels, start=1):
-            figure = plot_ru_panels(panel, risk_limit=assessment.limit, width_cm=12.0)
-            _, drawn = save_figure(figure, f"map-{kind}-{number}", out / "figures")
-            best = frontier(panel, risk_limit=assessment.limit)
-            yield {
-                "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
-                "source": picture(drawn),
-                "table": best[columns],
-            }
-
-
 def _made_with(assessment: Any) -> list[str]:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in _VERSIONS)
     return [
-        f"Seed {assessment.seed}, {assessment.repetitions} repetitions of every release of a map.",
+        f"Seed {assessment.seed}.",
         f"reident {reident.__version__}, Python {platform.python_version()}, {versions}.",
     ]
