@@ -205,11 +205,11 @@ def test_public_inputs_travel_with_the_data():
 
 def test_assess_says_what_it_left_out():
     bare = microdata(_people(), quasi="sex", kind="places")
-    one = plan(bare, None, ["label_linkage"], ["distances_kept"])
-    found = rd.Assessment(profile_data(_people(), ["sex"], None), {}, {"places": one}, pd.DataFrame(), 0.25, 2, 0, "")
+    left_out = plan(bare, None, ["label_linkage"], ["distances_kept"]).left_out
+    profile = profile_data(_people(), ["sex"], None)
+    found = rd.Assessment(profile, None, None, 0.25, 0.0, 2, "", ("places",), left_out)
     assert any(line.startswith("Left out: swap. `candidates` must be given") for line in found.assumptions())
-    told = replace(found, plans={"places": replace(one, left_out={})})
-    assert not any("Left out" in line for line in told.assumptions())
+    assert not any("Left out" in line for line in replace(found, left_out={}).assumptions())
 
 
 @pytest.mark.parametrize(
@@ -320,6 +320,14 @@ def test_masks_of_agencies_and_papers_are_judged_beside_each_other():
     judged = found.pivot_table("risk", "method", "attack", dropna=False).loc[list(masks)]
     assert judged.shape == (4, 3)
     assert judged.notna().all(axis=None)
-    nearest, averaged = (judged.filter(like=part).iloc[:, 0] for part in ("nearest place", "repeated masks"))
-    # Noise that is drawn again and again averages out: four masks are worse than one.
-    assert averaged["planar_laplace"] > nearest["planar_laplace"]
+
+
+def test_noise_that_is_drawn_again_averages_out():
+    """Ten repetitions with four seeds gave .55 against .79 to .83."""
+    found = rd.risk_utility(
+        _people(), [{"name": "planar_laplace", "epsilon_per_km": 0.2}], ["nearest_place", "repeated_masks"],
+        ["distances_kept"], quasi="sex", kind="places", n_known=40, n_released=40, repetitions=10, progress=False,
+    )  # fmt: skip
+    found = found[found["method"] == "planar_laplace"]
+    risk = found.set_index(found["attack"].str.partition(",")[0])["risk"]
+    assert risk["average of repeated masks"] > risk["nearest place of the same labels"] + 0.1
