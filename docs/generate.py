@@ -19,7 +19,7 @@ import pandas as pd
 import reident
 from reident.data.papers import errata
 from reident.methods._entry import Entry
-from reident.methods.catalogue import entries, told
+from reident.methods.catalogue import describe, entries
 from reident.runner._index import read_claims
 from reident.runner._parameters import notebook_title
 from reident.runner.experiments import experiments
@@ -67,7 +67,7 @@ def write_methods(folder: Path) -> None:
 
 def method_page(entry: Entry) -> str:
     """Return the page of a method: purpose, parameters, and its function's documentation."""
-    about = told(entry)
+    about = describe(entry)
     rows = [
         f"| `{row['name']}` | {row['type']} | {row['range']} | {row['unit']} | {row['default']} |".replace("None", "")
         for row in about["parameters"]

@@ -83,18 +83,18 @@ MENDED = {
         edge_connected_groups.k quasi_clique.n_rounds recover.max_found registration_attack.n_pairs
     """,
     "giant": """
-        Budget.spend.epsilon FuzzyMeasure.choquet.matrix add_noise.amount auc.positive discrete_laplace.scale
+        Budget.spend.epsilon FuzzyMeasure.choquet.matrix add_noise.amount discrete_laplace.scale
         distances_kept.original_km estimate_step.release private_kmeans.points published.table
     """,
     "no dimension": """
         Network.indptr Network.nodes laplace_mean.bounds
     """,
     "huge": """
-        Budget.shares.n MedianMechanism.unit calibrate_distances.n_reference_sets
+        MedianMechanism.unit calibrate_distances.n_reference_sets
         calibrate_distances.reference_set_size calibrate_distances.n_simulations discrete_laplace.size
         distance_deviation_quantiles.n_pairs edge_connected_groups.k embed_distances.n_reference_sets
         embed_distances.reference_set_size implant.k implant.redraws minimality_attack.k
-        multiplicative_weights.sweeps points_in_area.n private_kmeans.n_clusters propagate.max_sweeps
+        points_in_area.n private_kmeans.n_clusters propagate.max_sweeps
         quasi_clique.n_rounds randomised_response.epsilon recover.degree_slack recover.edge_slack
         recover.max_found recover.node_limit recursive_c.ell registration_attack.n_pairs
         simulate_ratings.n_users simulate_ratings.n_items simulation_laplace.size
@@ -109,11 +109,10 @@ MENDED = {
         expected_relative_error.classes implant.targets implant_by_cut.targets mapping_quality.ignore
         microaggregate.k minimality_attack.classes
         nearest_record_attack.classes private_degree_sequence.graph randomised_response.categories
-        semi_passive.members semi_passive.targets
     """,
     "none": """
         Hierarchy.from_intervals.widths Network.nodes PanPrivateDensity.universe
-        exponential_mechanism.candidates mapped_edges.mapping microaggregate.groups
+        exponential_mechanism.candidates microaggregate.groups
     """,
     "missing": """
         Hierarchy.generalise.level check.names check.new check.release_names differencing_attack.release

@@ -21,7 +21,7 @@ def as_release(release, dataset, id=None, lat=None, lon=None):  # noqa: A002
         rows = dataset.labels.get_indexer(release.table.index)
         rows = np.where(rows < 0, -2 - np.arange(len(rows)), rows)
         return Release(release.form, release.table.set_axis(rows), release.method, release.options, release.n_original,
-                       matrix_km=release.matrix_km, network=release.network, answers=release.answers)  # fmt: skip
+                       matrix_km=release.matrix_km, network=release.network)  # fmt: skip
     matrix = None
     if isinstance(release, tuple):
         release, matrix = release

@@ -38,15 +38,10 @@ from .queries.information import (
     self_information as self_information,
     shannon_entropy as shannon_entropy,
     statistical_distance as statistical_distance,
-    extractable_bits as extractable_bits,
 )
 from .queries.impossibility import ImpossibilityGame as ImpossibilityGame, impossibility_game as impossibility_game
 from .queries.continual import TreeCounter as TreeCounter
 from .queries.median_mechanism import MedianMechanism as MedianMechanism
-from .queries.multiplicative_weights import (
-    WeightedTable as WeightedTable,
-    multiplicative_weights as multiplicative_weights,
-)
 from .queries.laplace import discrete_laplace as discrete_laplace, simulation_laplace as simulation_laplace
 from .data.papers import errata as errata, published as published
 from .experiments.claims import claims as claims
@@ -83,14 +78,12 @@ from .networks.degree_anonymity import (
     is_degree_anonymous as is_degree_anonymous,
 )
 from .networks.perturbation import NaiveAnonymisation as NaiveAnonymisation, naive_anonymise as naive_anonymise
-from .networks.ranking import AUC as AUC, auc as auc
 from .networks.edge_disclosure import EdgeDisclosure as EdgeDisclosure, edge_disclosure as edge_disclosure
 from .networks.properties import (
     NetworkProperties as NetworkProperties,
     PathLengths as PathLengths,
     average_path_length as average_path_length,
     clustering_coefficient as clustering_coefficient,
-    degree_sequence as degree_sequence,
     density as density,
     diameter as diameter,
     network_properties as network_properties,
@@ -101,8 +94,7 @@ from .networks.utility import edge_overlap as edge_overlap
 from .networks.mapping_quality import MappingQuality as MappingQuality, mapping_quality as mapping_quality
 from .networks.detectability import Detectability as Detectability, detectability as detectability
 from .networks.propagation import Propagation as Propagation, propagate as propagate
-from .networks.semi_passive import semi_passive as semi_passive
-from .networks.passive import mapped_edges as mapped_edges, passive_attack as passive_attack
+from .networks.passive import passive_attack as passive_attack
 from .networks.seeds import Seeds as Seeds, find_seeds as find_seeds
 from .networks.spectral import SpectralMatch as SpectralMatch, spectral_match as spectral_match
 from .networks.link_prediction import (

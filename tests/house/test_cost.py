@@ -29,7 +29,6 @@ ONE_LABEL = np.zeros(1000, dtype=int)
             r"1,000,000 pairs of equal labels and about 5.0e\+11 edges.*a narrower window",
         ),
         (lambda: rd.averaging_attack(lambda: 1.0, 2**40), "`n_repeats` .* a few thousand"),
-        (lambda: rd.Budget(1).shares(2**40), "`n` .* 1,099,511,627,776 shares"),
         (lambda: rd.discrete_laplace(1.0, 1.0, 2**40), "`size` .* 1,099,511,627,776 draws"),
         (lambda: rd.simulation_laplace(1.0, (2**20, 2**20), rng=0), "`size` .* 1,099,511,627,776 draws"),
         (lambda: rd.distance_deviation_quantiles(AREA, sigma_deg=0.1, n_pairs=2**40), "`n_pairs` .* pairs of points"),

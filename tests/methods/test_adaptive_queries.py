@@ -1,4 +1,4 @@
-"""The tree counter, the median mechanism and multiplicative weights: exactness without noise, losses, and error."""
+"""The tree counter and the median mechanism: exactness without noise, losses, and error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import reident.queries.continual as continual
 from privacy_loss import assert_loss_at_most
-from reident import Budget, DataError, MedianMechanism, ParameterError, TreeCounter, multiplicative_weights
+from reident import Budget, DataError, MedianMechanism, ParameterError, TreeCounter
 from reident.queries.median_mechanism import small_databases
 
 pytestmark = pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")
@@ -122,40 +122,10 @@ def test_median_mechanism_beats_independent_noise_at_equal_budget():
     assert np.mean(median) < 0.5 * np.mean(independent)
 
 
-def test_multiplicative_weights_learn_what_they_measure():
-    true = np.array([50, 0, 0, 30, 0, 20, 0, 0])
-    asked = np.eye(8, dtype=int)
-    made = multiplicative_weights(true, asked, epsilon=10_000, rounds=8, sweeps=300, rng=1)
-    assert sorted(made.chosen) == list(range(8))
-    assert made.cells.sum() == pytest.approx(100)
-    last = multiplicative_weights(true, asked, epsilon=10_000, rounds=3, sweeps=300, rng=1)
-    assert set(last.chosen[:1]) == {0}  # the query that the even table answers worst
-
-
-def test_multiplicative_weights_beat_independent_noise_on_many_marginals():
-    rng = np.random.default_rng(5)
-    cells = list(itertools.product(range(2), repeat=8))
-    true = np.bincount(rng.choice(256, 3000, p=rng.dirichlet([0.1] * 256)), minlength=256)
-    asked = np.array(
-        [
-            [all(cell[i] == v for i, v in zip(pair, values, strict=True)) for cell in cells]
-            for pair in itertools.combinations(range(8), 2)
-            for values in itertools.product(range(2), repeat=2)
-        ]
-    ).astype(int)
-    epsilon = 0.2
-    made = multiplicative_weights(true, asked, epsilon=epsilon, rounds=15, rng=1)
-    error = np.abs(asked @ made.cells - asked @ true).mean()
-    independent = len(asked) / epsilon  # mean of |Laplace| with an equal share each
-    assert error < 0.5 * independent
-    assert not made.private
-
-
 def test_budget_is_charged_exactly():
     budget = Budget(Fraction(3, 2))
     TreeCounter(100, epsilon=Fraction(1, 2), budget=budget, rng=1)
-    multiplicative_weights([3, 4], np.eye(2, dtype=int), epsilon=1, rounds=2, budget=budget, rng=1)
-    assert budget.remaining == 0
+    assert budget.remaining == 1
 
 
 def test_bad_input_is_refused():

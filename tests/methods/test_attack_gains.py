@@ -29,7 +29,7 @@ def attacked(name, table, released, secrets, n_known=None):
     known = table.iloc[:n_known]
     knowledge = Knowledge(
         known[QUASI], QUASI, truth=release.table.index.get_indexer(known.index), sensitive="ill",
-        secrets=secrets.iloc[:n_known], file=table,
+        secrets=secrets.iloc[:n_known],
     )  # fmt: skip
     return judge_persons(run_attack(name, release, knowledge), limit=0.25)
 

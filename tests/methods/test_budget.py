@@ -38,33 +38,12 @@ def test_remaining_is_the_total_less_the_sum(parts):
         assert budget.remaining == sum(parts[position:])
         budget.spend(part, f"query {position}")
     assert budget.remaining == 0
-    assert budget.statement()["remaining"].iloc[-1] == 0
 
 
 @pytest.mark.parametrize("half", [0.5, "0.5", "1/2", Decimal("0.5"), Fraction(1, 2), np.float64(0.5), np.float32(0.5)])
 def test_forms_of_a_number(half):
     assert Budget(half).total == Fraction(1, 2)
     assert Budget(1).spend(half) == Fraction(1, 2)
-
-
-def test_halving_never_exceeds_the_total():
-    budget = Budget(1)
-    assert [budget.spend_half() for _ in range(4)] == [Fraction(1, 2**i) for i in range(1, 5)]
-    assert budget.remaining == Fraction(1, 16)
-    budget.spend(budget.remaining)
-    with pytest.raises(ParameterError, match="what remains"):
-        budget.spend_half()
-    with pytest.raises(ParameterError, match="shares"):
-        budget.shares(2)
-
-
-def test_shares():
-    budget = Budget(1)
-    budget.spend("1/10")
-    shares = budget.shares(3)
-    for share in shares:
-        budget.spend(share)
-    assert budget.remaining == 0
 
 
 @pytest.mark.parametrize("bad", [0, -1, -0.5, float("nan"), float("inf"), "much", None, True, "0", [1]])
@@ -161,7 +140,7 @@ def test_threads_together_spend_no_more_than_the_total(budget):
 
 
 def test_a_budget_in_memory_stays_in_its_process():
-    with pytest.raises(ParameterError, match="must stay in the process"):
+    with pytest.raises(ParameterError, match="stays in its process"):
         pickle.dumps(Budget(1))
     budget = Budget(1)
     budget._process -= 1  # as after a fork
@@ -170,13 +149,13 @@ def test_a_budget_in_memory_stays_in_its_process():
 
 
 def _spends_on(budget, granted):
-    taken = 0
+    n_granted = 0
     try:
         while True:
             budget.spend("1/50")
-            taken += 1
+            n_granted += 1
     except ParameterError:
-        granted.put(taken)
+        granted.put(n_granted)
 
 
 def test_processes_share_a_ledger_on_disk(tmp_path):
@@ -192,7 +171,6 @@ def test_processes_share_a_ledger_on_disk(tmp_path):
         worker.join()
     again = Budget("1", file=tmp_path / "ledger.jsonl")
     assert again.remaining == budget.remaining == 0
-    assert again.seal == budget.seal
     assert len(again.ledger) == 50
     with pytest.raises(ParameterError, match=r"`total` must be that of the ledger .* \(1\), got 2"):
         Budget(2, file=tmp_path / "ledger.jsonl")
@@ -216,9 +194,6 @@ def test_a_ledger_that_was_tampered_with_is_refused(tmp_path, damage):
         file.write_bytes(b"".join(changed[damage]))
     with pytest.raises(DataError, match="`file`"):
         budget.spend("1/8")
-    if damage == "changed":
-        with pytest.raises(DataError, match=r"line 4: the chain of hashes is broken"):
-            Budget(1, file=file)
 
 
 def test_a_line_that_was_not_finished_was_not_spent(tmp_path):

@@ -72,8 +72,6 @@ def _data(kind):
     if kind == "network":
         return microdata(NETWORK, quasi=())
     places = kind == "places"
-    if kind == "queries":
-        return microdata(_people(), sensitive="ill", kind=kind, quasi=["sex", "age"])
     roles = {"quasi": ["sex", "urban"] if places else ["sex", "age", "pay"], "epsilon_quasi": [] if places else ["pay"]}
     return microdata(_people(), sensitive="ill", kind=kind, public=PUBLIC, **roles)
 
@@ -104,9 +102,7 @@ def made(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(
-    "entry", [one for one in entries("anonymiser") if one.data != "queries"], ids=lambda entry: entry.name
-)
+@pytest.mark.parametrize("entry", entries("anonymiser"), ids=lambda entry: entry.name)
 def test_what_is_assessed_is_what_is_protected(entry, made, tmp_path):
     data = _data(entry.data)
     attack, utility = {
@@ -147,8 +143,6 @@ def test_a_release_keeps_what_the_method_says(entry):
     told = guarantee(entry, options)
     if not entry.guarantee:
         assert told == "none: the risk depends on what an intruder knows"
-    elif entry.data == "queries":  # held by the mechanisms' own tests
-        assert f"{options['epsilon']:g}-differential privacy" in told
     elif entry.data == "network":
         assert "at least 3 others" in told
         assert rd.is_degree_anonymous(made.network, 4)
@@ -165,11 +159,11 @@ def test_a_release_keeps_what_the_method_says(entry):
 
 def test_as_they_are_and_forms():
     assert set(FORMS) == set(RELEASES)
-    for kind, form in (("places", "points"), ("table", "table"), ("network", "network"), ("queries", "answers")):
+    for kind, form in (("places", "points"), ("table", "table"), ("network", "network")):
         data = _data(kind)
         made = release(data, NONE)
         assert (made.form, made.n_original) == (form, len(data.table))
-        pd.testing.assert_frame_equal(made.table, data.table if kind != "queries" else data.table[[]])
+        pd.testing.assert_frame_equal(made.table, data.table)
     with pytest.raises(DataError, match="no distances"):
         made.distances()
 
@@ -211,11 +205,11 @@ def test_public_inputs_travel_with_the_data():
 
 def test_assess_says_what_it_left_out():
     bare = microdata(_people(), quasi="sex", kind="places")
-    one = plan(bare, None, ["label_linkage"], ["distances_kept"])
-    found = rd.Assessment(profile_data(_people(), ["sex"], None), {}, {"places": one}, pd.DataFrame(), 0.25, 2, 0, "")
+    left_out = plan(bare, None, ["label_linkage"], ["distances_kept"]).left_out
+    profile = profile_data(_people(), ["sex"], None)
+    found = rd.Assessment(profile, None, None, 0.25, 0.0, 2, "", ("places",), left_out)
     assert any(line.startswith("Left out: swap. `candidates` must be given") for line in found.assumptions())
-    told = replace(found, plans={"places": replace(one, left_out={})})
-    assert not any("Left out" in line for line in told.assumptions())
+    assert not any("Left out" in line for line in replace(found, left_out={}).assumptions())
 
 
 @pytest.mark.parametrize(
@@ -326,6 +320,14 @@ def test_masks_of_agencies_and_papers_are_judged_beside_each_other():
     judged = found.pivot_table("risk", "method", "attack", dropna=False).loc[list(masks)]
     assert judged.shape == (4, 3)
     assert judged.notna().all(axis=None)
-    nearest, averaged = (judged.filter(like=part).iloc[:, 0] for part in ("nearest place", "repeated masks"))
-    # Noise that is drawn again and again averages out, so repeated masks are no safer than one.
-    assert averaged["planar_laplace"] >= nearest["planar_laplace"]
+
+
+def test_noise_that_is_drawn_again_averages_out():
+    """Ten repetitions with four seeds gave .55 against .79 to .83."""
+    found = rd.risk_utility(
+        _people(), [{"name": "planar_laplace", "epsilon_per_km": 0.2}], ["nearest_place", "repeated_masks"],
+        ["distances_kept"], quasi="sex", kind="places", n_known=40, n_released=40, repetitions=10, progress=False,
+    )  # fmt: skip
+    found = found[found["method"] == "planar_laplace"]
+    risk = found.set_index(found["attack"].str.partition(",")[0])["risk"]
+    assert risk["average of repeated masks"] > risk["nearest place of the same labels"] + 0.1

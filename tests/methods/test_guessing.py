@@ -10,7 +10,6 @@ import pytest
 
 from reident import DataError, impossibility_game, min_entropy, self_information, shannon_entropy, statistical_distance
 from reident.queries.impossibility import toeplitz_bits
-from reident.queries.information import extractable_bits
 
 
 def test_numbers_of_chapter_2():
@@ -84,11 +83,6 @@ def test_a_sanitiser_that_tells_nothing_makes_no_difference():
     joint = np.zeros((4, 2))
     joint[0] = 0.5
     assert impossibility_game(joint).without == 1
-
-
-def test_extractable_bits_of_the_leftover_hash_lemma():
-    assert extractable_bits(40, distance=2**-10) == 20
-    assert extractable_bits(5, distance=2**-10) == 0
 
 
 def test_bad_tables_are_refused():

@@ -19,7 +19,6 @@ from reident import (
     find_seeds,
     likely_links,
     link_scores,
-    mapped_edges,
     mapping_quality,
     naive_anonymise,
     passive_attack,
@@ -286,14 +285,6 @@ def test_random_non_edges_are_distinct_and_free():
     assert sorted(random_non_edges(graph, 2, rng=1)) == [(0, 1), (2, 3)]
     with pytest.raises(ParameterError, match="only 2 pairs"):
         random_non_edges(graph, 3)
-
-
-def test_mapped_edges_are_those_that_a_loop_counts():
-    release, known = nx.gnp_random_graph(20, 0.3, seed=1), nx.gnp_random_graph(20, 0.3, seed=2)
-    mapping = dict(zip(range(15), np.random.default_rng(1).permutation(20)[:15].tolist(), strict=True))
-    laid = sum(known.has_edge(mapping[a], mapping[b]) for a, b in release.edges() if a in mapping and b in mapping)
-    assert mapped_edges(release, known, mapping) == laid
-    assert mapped_edges(release, known, {}) == 0
 
 
 @pytest.mark.parametrize("name", ["les_miserables", "karate_club"])

@@ -19,7 +19,7 @@ import pytest
 import reident as rd
 from judged import attacked, protect_into
 from reident.base import ParameterError, Real
-from reident.methods import Entry, catalogue, entries, find
+from reident.methods import Entry, catalogue, entries, find, registering
 from reident.methods.forms import release
 from reident.workbench.microdata import microdata
 from reident.workbench.ru_map import plan
@@ -37,8 +37,7 @@ def example(monkeypatch):
     monkeypatch.setattr(catalogue, "REGISTERED", catalogue.REGISTERED.copy())
     import reident_example
 
-    for registered in ("registering",):
-        monkeypatch.setattr(f"reident.methods.{registered}.REGISTERED", catalogue.REGISTERED)
+    monkeypatch.setattr(registering, "REGISTERED", catalogue.REGISTERED)
     for entry in reident_example.METHODS:
         assert rd.register(entry) is entry
     return reident_example
@@ -124,7 +123,7 @@ def test_an_installed_package_is_found_by_its_entry_point(tmp_path):
         ("METHODS = [Entry('mine', 'anonymiser', 'places', f, 'pints')]", "`form` must be one of"),
         ("METHODS = [Entry('mine', 'attack', 'places', f, 'claim')]", "`form` must be one of"),
         ("METHODS = [Entry('mine', 'anonymiser', 'places', g, 'points')]", "must say what its argument 'thing' is"),
-        ("METHODS = Entry('grid', 'anonymiser', 'places', f, 'points')", "one of the house's"),
+        ("METHODS = Entry('grid', 'anonymiser', 'places', f, 'points')", "which the package has"),
         ("METHODS = [3]", "must be an Entry, got int"),
         ("METHODS = None", "must be an Entry, got NoneType"),
         ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
@@ -153,11 +152,32 @@ def test_a_broken_package_is_told_and_left_out(tmp_path, monkeypatch, source, re
         catalogue._installed.cache_clear()
 
 
+def _page():
+    """Return the example of the page on own methods, and its part that registers the methods."""
+    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "own-methods.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    return code, code.partition("rng = ")[0]
+
+
+def test_the_page_on_own_methods_runs_from_the_first_to_the_last_line(example, capsys):
+    names = {}
+    exec(_page()[0], names)
+    assert "same parallel" in capsys.readouterr().out
+    frame = names["frame"]
+    risk = frame.set_index(["method", "value", frame["attack"].str.partition(",")[0]])["risk"]
+    assert set(frame.loc[frame["method"] == "shift_north", "value"]) == {"0.01", "0.1", "0.5"}  # the grid, as given
+    assert risk[("original", "", "same parallel")] == 1
+    assert risk[("shift_north", "0.5", "same parallel")] < 0.2
+    moved = frame.drop_duplicates(["method", "value"]).set_index(["method", "value"])["utility"]
+    assert moved[("original", "")] == 1 > moved[("shift_north", "0.1")] > moved[("shift_north", "0.5")]
+    people = names["people"].assign(id=range(60))
+    report = attacked(people, people, attacks=["same_parallel"], quasi="sex", lat="lat_deg", lon="lon_deg", id="id")
+    assert report["share_above_limit"].tolist() == [1]
+
+
 @pytest.mark.parametrize("crs", [None, "EPSG:4326", "EPSG:25832"])
 def test_it_works_in_degrees_whatever_the_crs(example, people, crs):
     """So do the method of the page on own methods and its public input: both had failed with KeyError 'lat_deg'."""
-    page = (DOCS / "own-methods.md").read_text(encoding="utf-8")
-    exec(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0], {})
+    exec(_page()[1], {})
     data = people
     if crs:
         places = gpd.points_from_xy(people["lon_deg"], people["lat_deg"], crs="EPSG:4326")
@@ -221,5 +241,5 @@ def test_workers_know_what_a_notebook_registered_and_no_file_holds_the_data(exam
 
 
 def test_no_house_name_is_taken(example):
-    with pytest.raises(ParameterError, match="one of the house's"):
+    with pytest.raises(ParameterError, match="which the package has"):
         rd.register(find("disc"))

@@ -3,7 +3,6 @@
 import inspect
 import json
 import pkgutil
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,12 +107,7 @@ def test_a_method_is_given_what_is_told(kind):
             assert type(said(data, {})).__name__ in said.types.replace("None", "NoneType").split(" or "), name
 
 
-def test_the_docstring_of_register_and_the_page_on_own_methods_tell_it(monkeypatch):
-    told = inspect.getdoc(rd.register)
-    for name, said in GIVEN.items():
-        assert f"- ``{name}``: {said.told}\n" in told
-    for name, form in FORMS.items():
-        assert f"- ``{name}``: {form.returns}\n" in told
+def test_the_page_on_own_methods_has_all_arguments(monkeypatch):
     pytest.importorskip("numpydoc")
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs"))
     import own_methods
@@ -130,9 +124,8 @@ RETURNED = {
     "distances": [lambda distances_km: distances_km],
     "table": [lambda table: table.iloc[:-1]],
     "network": [lambda graph: graph, lambda graph: nx.from_numpy_array(graph.to_scipy().toarray())],
-    "answers": [lambda counts, queries: queries @ counts],
 }
-KINDS = {"points": "places", "distances": "places", "table": "table", "network": "network", "answers": "queries"}
+KINDS = {"points": "places", "distances": "places", "table": "table", "network": "network"}
 
 
 @pytest.mark.parametrize(("form", "function"), [(form, one) for form, made in RETURNED.items() for one in made])
@@ -144,9 +137,7 @@ def test_what_may_be_returned_is_a_release_and_else_it_is_refused(form, function
     made = release(data, "own")
     plain = release(data, "original")
     assert made.table.index.isin(plain.table.index).all()
-    if form == "answers":
-        np.testing.assert_array_equal(made.answers["counts"], plain.answers["counts"])
-    elif form in ("points", "distances"):
+    if form in ("points", "distances"):
         n = len(made.table)
         np.testing.assert_allclose(made.distances_km, plain.distances_km[:n, :n])
     monkeypatch.setattr("reident.methods.catalogue.REGISTERED", {"own": replace(entry, target=lambda: None)})
@@ -190,76 +181,10 @@ def test_every_anonymiser_runs(entry):
         assert np.isnan(row.risk) != (row.name in report.outcomes)
     run = set(report.outcomes)
     least = {"exact_join", "nearest_record"} if entry.data == "table" else {"label_linkage"}
-    assert ({"query_differences", "table_from_answers"} & run) if entry.data == "queries" else least <= run
+    assert least <= run
     for name, _ in utilities:
         assert measures[name] is None or measures[name] >= 0
     assert all(measures[name] is not None for name in ("distances_kept", "means_kept") if [name, {}] in utilities)
-
-
-#: Public functions in the rooms of data that are no method to be run by name, and why not.
-_NO_METHOD = {
-    "answer one query or one statistic, with a budget": (
-        "laplace_count laplace_mean laplace_sum laplace_histogram simulation_laplace discrete_laplace private_kmeans "
-        "private_degree_sequence multiplicative_weights exponential_mechanism choice_probabilities"
-    ),
-    "interactive: an answer depends on those before, and nothing is released": "auditing_attack sampling_exposure",
-    "about persons in nobody's file, or records of another kind": (
-        "scoreboard_attack simulate_ratings differencing_attack"
-    ),
-    "numbers and bounds, not about a release": (
-        "min_entropy self_information shannon_entropy statistical_distance extractable_bits impossibility_game "
-        "privacy_loss_bound recursive_c relative_error expected_relative_error noise_entropy_loss "
-        "confidence_suppression epsilon_for_error"
-    ),
-    "analyses of a study, on its own distances or places: a release answers them by the metrics that call them": (
-        "impute_from_neighbours local_slopes scan_cluster spatial_eigenvectors"
-    ),
-    "judge what an attack on a network found": "auc detectability mapping_quality",
-    "steps of methods that are registered, or what they are called by": (
-        "great_circle_cross_km read_graph write_graph max_clique "
-        "max_cliques compatibility_graph linkage_quality tolerance_intervals calibrate_distances "
-        "distance_deviation_quantiles distance_noise_window_km "
-        "link_scores random_non_edges implant_by_cut recover_by_cut "
-        "edge_connected_groups mapped_edges repair_grid_sets is_degree_anonymous anonymise_degrees "
-        "intersection_course equivalence_classes recover_coordinates"
-    ),
-    "measures of a table or network itself: what a map shows of them are their changes": (
-        "k_anonymity l_diversity t_closeness reidentification_risk individual_risk special_uniques population_uniques "
-        "average_path_length degree_sequence diameter network_properties"
-    ),
-}
-
-
-#: Public function -> the attack by name that does on a release what it does on arrays or classes.
-_TWINS = {
-    "background_knowledge_attack": "background_knowledge",
-    "homogeneity_attack": "homogeneity",
-    "nearest_record_attack": "nearest_record", "query_set_attack": "query_differences",
-    "randomised_response": "randomised_response", "similarity_attack": "similarity", "skewness_attack": "skewness",
-}  # fmt: skip
-
-
-def _called(function):
-    """Return the names that a function's source calls, in itself and in the helpers of its module."""
-    return set(re.findall(r"\b\w+\b", inspect.getsource(inspect.getmodule(function))))
-
-
-def test_every_public_function_about_data_is_registered_or_says_why_not():
-    """A function is registered if an entry is it, or the module of an attack or utility by name calls it."""
-    homes = {name: getattr(getattr(rd, name), "__module__", "").removeprefix("reident.") for name in rd.__all__}
-    rooms = ("places", "location", "tables", "networks", "queries", "cliques")
-    public = {
-        name for name, home in homes.items()
-        if home.split(".")[0] in rooms and inspect.isfunction(getattr(rd, name))
-    }  # fmt: skip
-    named = set().union(*(_called(entry.function) | {entry.call.rpartition(".")[2]} for entry in ENTRIES
-                          if entry.role != "anonymiser"))  # fmt: skip
-    named |= {entry.call.rpartition(".")[2] for entry in entries("anonymiser")}
-    excused = [name for names in _NO_METHOD.values() for name in names.split()]
-    assert len(excused) == len(set(excused))
-    assert {find(name).name for name in _TWINS.values()} == set(_TWINS.values())
-    assert sorted(public - named - set(excused) - set(_TWINS)) == []
-    assert sorted((set(excused) | set(_TWINS)) - (public - named)) == []
 
 
 def test_table_and_lookup():

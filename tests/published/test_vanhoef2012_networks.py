@@ -18,7 +18,6 @@ from reident import (
     as_network,
     clustering_coefficient,
     degree_anonymise,
-    degree_sequence,
     edge_disclosure,
     find_seeds,
     implant,
@@ -48,7 +47,6 @@ FROZEN = json.loads(Path(__file__).with_name("vanhoef2012_networks_trials.json")
 
 def test_figure_7_3_degrees():
     graph = nx.Graph([("A", "B"), ("A", "C"), ("A", "D"), ("B", "D")])
-    assert degree_sequence(graph).tolist() == [3, 2, 2, 1]
     # Triangle A, B, D: one of A's three pairs, all of B's and D's.
     assert clustering_coefficient(graph) == pytest.approx((1 / 3 + 1 + 1 + 0) / 4)
 
@@ -395,7 +393,6 @@ def test_figure_7_2_two_degrees_give_a_link_away():
 
 def test_figure_9_2_one_edge_makes_the_example_anonymous():
     example = nx.Graph([("1", "2"), ("1", "3"), ("2", "3"), ("1", "4"), ("3", "4"), ("2", "5"), ("5", "6")])
-    assert degree_sequence(example).tolist() == [3, 3, 3, 2, 2, 1]
     enough = []
     for pair in nx.non_edges(example):
         more = example.copy()

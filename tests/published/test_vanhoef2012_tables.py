@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import reident as rd
-from reident import ParameterError, TreeCounter, k_anonymity, l_diversity, multiplicative_weights, simulate_ratings
+from reident import ParameterError, TreeCounter, k_anonymity, l_diversity, simulate_ratings
 from reident.data.datasets import load_vanhoef2012_table
 from reident.experiments.kroll2015 import pinned
 from reident.experiments.vanhoef2012_tables import (
@@ -288,37 +288,6 @@ def test_the_power_grid_is_optional(monkeypatch):
     assert "power grid" not in degrees.available_graphs()
     assert degrees.graph_degrees("karate club").sum() == 2 * 78
     degrees.graph_degrees.cache_clear()
-
-
-@pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")
-def test_reweighted_cells_on_adult_and_when_histograms_do_better():
-    """Ten histograms beat the reweighted table at .1 and lose at .01; one answer a count loses to both."""
-    people = releases.load_people()[["marital-status", "race", "sex", "income", "workclass"]]
-    codes = [pd.factorize(people[name], sort=True)[0] for name in people]
-    shape = [code.max() + 1 for code in codes]
-    counts = np.bincount(np.ravel_multi_index(codes, shape), minlength=math.prod(shape))
-    cells = np.indices(shape).reshape(len(shape), -1)
-    queries = np.array(
-        [
-            (cells[i] == a) & (cells[j] == b)
-            for i, j in itertools.combinations(range(5), 2)
-            for a, b in np.ndindex(shape[i], shape[j])
-        ],
-        np.int64,
-    )
-    assert len(queries) == 231
-    errors = {
-        epsilon: [
-            np.abs(
-                queries @ (multiplicative_weights(counts, queries, epsilon=epsilon, rounds=10, rng=s).cells - counts)
-            )
-            for s in range(3)
-        ]
-        for epsilon in (0.1, 0.01)
-    }
-    assert max(np.mean(error) for error in errors[0.1]) < 0.5 * len(queries) / 0.1
-    assert min(np.mean(error) for error in errors[0.1]) > 2 * 10 / 0.1
-    assert max(np.mean(error) for error in errors[0.01]) < 2 * 10 / 0.01
 
 
 @pytest.mark.filterwarnings("ignore::reident.PrivacyWarning")

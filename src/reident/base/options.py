@@ -16,7 +16,7 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any, ClassVar, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -32,6 +32,7 @@ class Option:
     """A parameter that a user sets."""
 
     kind = "text"
+    parse: ClassVar[Callable[[str], Any]] = str
     unit = ""
     #: Another parameter that it must not exceed.
     at_most = ""
@@ -47,7 +48,11 @@ class Option:
 
     def read(self, text: str, name: str) -> Any:
         """Return the value of a typed text."""
-        return self.check(text, name)
+        try:
+            value = self.parse(text)
+        except ValueError:
+            raise ParameterError(f"`{name}` must be of type {self.kind}, got {text!r}") from None
+        return self.check(value, name)
 
 
 class Text(Option):
@@ -59,6 +64,7 @@ class Real(Option):
     """A finite number from `low` to `high`."""
 
     kind = "float"
+    parse: ClassVar[Callable[[str], Any]] = float
     low: float = -math.inf
     high: float = math.inf
     unit: str = ""
@@ -80,20 +86,13 @@ class Real(Option):
             value, name, low=self.low, high=self.high, open_low=self.open_low, open_high=self.open_high, why=self.why
         )  # fmt: skip
 
-    def read(self, text: str, name: str) -> float:
-        """Return the number of a typed text."""
-        try:
-            number = float(text)
-        except ValueError:
-            raise ParameterError(f"`{name}` must be a float, got {text!r}") from None
-        return self.check(number, name)
-
 
 @dataclass(frozen=True)
 class Whole(Option):
     """A whole number from `low` to `high`."""
 
     kind = "int"
+    parse: ClassVar[Callable[[str], Any]] = int
     low: int | None = None
     high: int | None = None
     unit: str = ""
@@ -109,14 +108,6 @@ class Whole(Option):
     def check(self, value: Any, name: str) -> int:
         """Return a whole number in the interval, or raise `ParameterError`."""
         return check_integer(value, name, low=self.low, high=self.high, why=self.why)
-
-    def read(self, text: str, name: str) -> int:
-        """Return the number of a typed text."""
-        try:
-            number = int(text)
-        except ValueError:
-            raise ParameterError(f"`{name}` must be an int, got {text!r}") from None
-        return self.check(number, name)
 
 
 class Choice(Option):

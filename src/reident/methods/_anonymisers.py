@@ -1,4 +1,4 @@
-"""Every anonymiser by name: for places, distances, tables, networks, and answers to queries about a table."""
+"""Every anonymiser by name: for places, distances, tables and networks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 from reident.methods._entry import Entry
 
 _K_ANONYMOUS = "every released record shares its quasi-identifiers with at least {others} others"
-_PRIVATE = "{{epsilon:g}}-differential privacy of all answers together, for one record {change}"
-_GRID = {"epsilon": (4.0, 1.0, 0.25, 0.05)}
 
 
 def _of(data: str, form: str, folder: str) -> Callable[..., Entry]:
     """Return a maker of entries for a kind of data and a form of release, from the modules of a folder."""
 
     def entry(name: str, label: str, source: str, function: str, **fields: Any) -> Entry:
+        fields.setdefault("scaled", data == "places")
         return Entry(name, "anonymiser", data, f"{folder}.{function}", form, source=source, label=label, **fields)
 
     return entry
@@ -24,7 +23,6 @@ def _of(data: str, form: str, folder: str) -> Callable[..., Entry]:
 _points, _distances = _of("places", "points", "places"), _of("places", "distances", "places")
 _located = _of("places", "distances", "location")
 _table, _network = _of("table", "table", "tables"), _of("network", "network", "networks")
-_answers = _of("queries", "answers", "queries")
 
 #: In the order in which they are listed.
 ANONYMISERS: tuple[Entry, ...] = (
@@ -90,7 +88,7 @@ ANONYMISERS: tuple[Entry, ...] = (
     _table(
         "mondrian", "k-anonymity, Mondrian", "LeFevre et al. (2006)", "k_anonymity:k_anonymise",
         fixed={"method": "mondrian"}, takes="suppression_limit charge_suppressed", start={"k": 5},
-        grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True, law="minimal",
+        grid={"k": (2, 5, 10, 25)}, guarantee=_K_ANONYMOUS, classes=True,
     ),
     _table(
         "k_epsilon", "(k, epsilon)-anonymity", "Holohan et al. (2017), Algorithm 1", "k_epsilon:k_epsilon_anonymise",
@@ -131,26 +129,5 @@ ANONYMISERS: tuple[Entry, ...] = (
     _network(
         "rewire_edges", "edges moved at random", "Hay et al. (2007)", "perturbation:rewire_edges",
         grid={"share": (0.02, 0.1, 0.4)},
-    ),
-    _answers(
-        "laplace_queries", "Laplace noise on each answer", "Vanhoef (2012), Property 5.1", "counting:laplace_queries",
-        grid=_GRID, exact=True, guarantee=_PRIVATE.format(change="more or less"),
-    ),
-    _answers(
-        "laplace_cells", "Laplace noise on each cell", "Vanhoef (2012), section 5.5.4", "counting:laplace_cells",
-        grid=_GRID, exact=True, guarantee=_PRIVATE.format(change="more or less"),
-    ),
-    _answers(
-        "multiplicative_weights", "multiplicative weights", "Hardt et al. (2012)", "counting:weighted_queries",
-        grid=_GRID, exact=True, guarantee=_PRIVATE.format(change="replaced by another"),
-    ),
-    _answers(
-        "randomised_response", "randomised response", "Warner (1965)", "counting:randomised_cells",
-        grid=_GRID, exact=True,
-        guarantee="{epsilon:g}-differential privacy of each person, also against who collects the answers",
-    ),
-    _answers(
-        "restricted_queries", "no small answers", "Vanhoef (2012), section 3.2; here to be broken",
-        "counting:restricted_queries", grid={"least": (5, 20)},
     ),
 )  # fmt: skip

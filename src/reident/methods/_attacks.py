@@ -8,17 +8,15 @@ from typing import Any
 from reident.methods._entry import Entry
 
 _VANHOEF = "Vanhoef (2012), section 3.3.2"
-_LEARNED = "Abril et al. (2012), section 3"
-_BILINEAR = "Abril, Torra and Navarro-Arribas (2015)"
 _PASSIVE = "Narayanan and Shmatikov (2009); Vanhoef (2012), chapter 10"
 
 
 def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
     """Return a maker of entries for a kind of data; links are read by the share of claims that are right."""
 
-    def entry(name: str, label: str, source: str, measure: str = "", **fields: Any) -> Entry:
+    def entry(name: str, label: str, source: str, measure: str = "", function: str = "", **fields: Any) -> Entry:
         return Entry(
-            name, "attack", data, f"methods.attacks_{module}:{name}", "claims", source=source, label=label,
+            name, "attack", data, f"methods.attacks_{module}:{function or name}", "claims", source=source, label=label,
             takes="release knowledge", start={"measure": measure} if measure else {}, needs=fields.pop("needs", needs),
             **fields,
         )  # fmt: skip
@@ -26,23 +24,24 @@ def _of(data: str, module: str, needs: str = "") -> Callable[..., Entry]:
     return entry
 
 
-_table, _value = _of("table", "tables"), _of("table", "values", "sensitive")
-_place, _network, _query = _of("places", "places"), _of("network", "networks"), _of("queries", "answers", "sensitive")
-_distance, _link = _of("places", "distances"), _of("network", "links")
+_table, _value = _of("table", "tables", "labels"), _of("table", "values", "labels sensitive")
+_place, _network = _of("places", "places"), _of("network", "networks")
+_distance = _of("places", "distances")
 
 
 #: In the order in which a panel lists them. Links are read by the share of claims that are right, unless asked else.
 ATTACKS: tuple[Entry, ...] = (
     _table(
         "exact_join", "join by all that was left as it was", "Sweeney (2002); the simplest intruder",
-        usual="places table", needs="labels",
+        usual="places table",
     ),
     _table("class_risk", "re-identification inside classes", "El Emam and Dankar (2008)", usual="table"),
     _of("table", "households")(
         "household_join", "whole households at once", "household risk, Hundepool et al. (2012)", needs="households"
     ),
     _table(
-        "register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)", needs="register"
+        "register_join", "look-up in a register", "the journalist's risk, El Emam and Dankar (2008)",
+        needs="labels register",
     ),
     _table("nearest_record", "nearest record, numbers and categories", "Gower (1971)", usual="table"),
     _table("record_assignment", "records assigned one to one", "Herranz et al. (2015)"),
@@ -51,17 +50,16 @@ ATTACKS: tuple[Entry, ...] = (
         "probabilistic_linkage", "probabilistic linkage", "Fellegi and Sunter (1969)", measure="precision", costly=True,
         seconds=30.0,
     ),
-    _table(
-        "weighted_mean_linkage", "linkage by a learned weighted mean", _LEARNED, measure="precision", costly=True,
-        seconds=15.0,
-    ),
-    _table(
-        "choquet_linkage", "linkage by a learned Choquet integral", _LEARNED, measure="precision", costly=True,
-        seconds=15.0,
-    ),
-    _table(
-        "bilinear_linkage", "linkage by a learned bilinear form", _BILINEAR, measure="precision", costly=True,
-        seconds=20.0,
+    *(
+        _table(
+            f"{model}_linkage", f"linkage by a learned {words}", source, measure="precision",
+            function="learned_linkage", fixed={"model": model}, costly=True, seconds=seconds,
+        )
+        for model, words, source, seconds in (
+            ("weighted_mean", "weighted mean", "Abril et al. (2012), section 3", 15.0),
+            ("choquet", "Choquet integral", "Abril et al. (2012), section 3", 15.0),
+            ("bilinear", "bilinear form", "Abril, Torra and Navarro-Arribas (2015)", 20.0),
+        )
     ),
     _table("nearest_in_class", "nearest value inside the class", "Holohan et al. (2017), section V-B"),
     _value("homogeneity", "sensitive value of a whole class", _VANHOEF, usual="table"),
@@ -70,8 +68,9 @@ ATTACKS: tuple[Entry, ...] = (
     _value("similarity", "sensitive values alike in a class", _VANHOEF),
     _value("background_knowledge", "sensitive value once others are ruled out", _VANHOEF),
     _value("attribute_inference", "sensitive value by a trained model", "Giomi et al. (2023)"),
-    _value("minimality", "what an optimal generalisation gives away", "Wong et al. (2007)", needs="sensitive method"),
-    _value("intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1", needs="sensitive earlier"),
+    _value(
+        "intersection", "intersection of releases", "Vanhoef (2012), Algorithm 3.1", needs="labels sensitive earlier"
+    ),
     _place(
         "nearest_place", "nearest place of the same labels", "the simplest intruder on a map", usual="places",
         needs="points",
@@ -104,20 +103,13 @@ ATTACKS: tuple[Entry, ...] = (
     _distance("population", "location by where people live", "beyond Kroll and Schnell (2016)"),
     _network("degree", "number of relations known", "Liu and Terzi (2008)", usual="network"),
     _network("neighbourhood", "relations of the friends known", "Zhou and Pei (2008)", usual="network"),
-    _network("planted_subgraph", "active attack by planted nodes", "Backstrom et al. (2007); Vanhoef (2012), ch. 8"),
     _network(
         "coalition", "passive attack of a coalition", "Backstrom et al. (2007); Vanhoef (2012), section 8.9",
         usual="network",
     ),
-    _network("semi_passive", "active attack without new accounts", "Backstrom et al. (2007), section 4"),
     _network("passive", "passive attack from every start at hand", "Vanhoef (2012), sections 10.3 and 10.4"),
     _network("propagation", "passive attack from seeds", _PASSIVE),
     _network("seedless_propagation", "passive attack without seeds", _PASSIVE, usual="network"),
-    _link("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
+    _network("edge_disclosure", "links given away by degrees", "Vanhoef (2012), sections 7.2 and 9.2"),
     _network("spectral_propagation", "passive attack by spectra", "Fan et al. (2019); Vanhoef (2012), section 10.4"),
-    _link("likely_links", "links guessed back", "Vanhoef (2012), section 9.9"),
-    _link("dropped_edges", "added links undone", "Vanhoef (2012), section 9.9"),
-    _query("query_differences", "difference of answers", "Vanhoef (2012), section 3.2", usual="queries"),
-    _query("repeated_queries", "average of repeated answers", "Vanhoef (2012), section 3.2", usual="queries"),
-    _query("table_from_answers", "a table that explains the answers", "Dinur and Nissim (2003)", usual="queries"),
 )  # fmt: skip

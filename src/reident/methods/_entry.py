@@ -14,7 +14,7 @@ from reident.base import Choice, Option, ParameterError, Public, check_mapping, 
 __all__ = ["CALLS", "DATA", "ROLES", "Entry", "Parameter"]
 
 ROLES = ("anonymiser", "attack", "metric")
-DATA = ("places", "table", "network", "queries")
+DATA = ("places", "table", "network")
 
 #: How an attack or a metric is called; anonymisers have a form of release (`reident.methods.forms`).
 CALLS = {
@@ -25,7 +25,6 @@ CALLS = {
     "label utility": "f(original, release, columns=, **options) -> float, of tables as they are",
     "share utility": "f(original, release, **options) -> float, of how likely each record is in each bin of a column",
     "network utility": "f(original, release, **options) -> float, of networks on the same nodes",
-    "answer utility": "f(original, release, **options) -> float, of answers to the same queries",
 }
 
 
@@ -43,7 +42,7 @@ class Parameter:
         What the workbench takes where the function itself has no default, or None.
     grid : tuple
         The values that the workbench tries by itself, weakest protection first; lengths are for a country with a
-        median distance of 250 km between records and are scaled to the data.
+        median distance of 250 km between records where the entry is `scaled`.
     """
 
     name: str
@@ -90,7 +89,7 @@ EXTRAS: dict[str, tuple[Parameter, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One method, of the house or from outside.
+    """One method, of the package or from outside.
 
     What a user may set and which public inputs the method needs stand in the function's signature (`reident.base`).
 
@@ -99,8 +98,8 @@ class Entry:
     name : str
         What it is called on the command line, in the explorer and on maps.
     role : {"anonymiser", "attack", "metric"}
-    data : {"places", "table", "network", "queries"}
-        What it is applied to; queries are about a table, too.
+    data : {"places", "table", "network"}
+        The kind of data that it is applied to.
     target : str or callable
         The function, or ``"module:function"`` inside this package, imported when it is first needed.
     form : str
@@ -115,9 +114,9 @@ class Entry:
         Names of the arguments that are data or not to be set, separated by blanks.
     start, grid : mapping of str to value, and to tuple
         By parameter: what the workbench takes where the function has no default, or None, and the values that it tries
-        by itself, weakest protection first. Lengths are for a country with a median distance of 250 km between records.
+        by itself, weakest protection first.
     scaled : bool
-        Whether these lengths are scaled to the data.
+        Whether lengths in `grid` are scaled to the data, as those of the package are; default: they are tried as given.
     guarantee : str
         What a release guarantees, with the options in braces (``{others}`` is k - 1); empty for nothing.
     tolerance : str
@@ -126,16 +125,15 @@ class Entry:
     classes : bool
         Whether releases have classes of records alike.
     law : str
-        What an attack may use of how it works: "ring", "cell" and "normal degrees" say how places move, "minimal" that
-        it cuts as long as it may.
+        The public law by which it moves places, for attacks: "ring", "cell" or "normal degrees".
     exact : bool
         Whether it draws from an exact source of its own where it is given none.
     usual : str
         The kinds of data on whose maps it stands if nobody asks for more, separated by blanks.
     needs : str
-        What it needs, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers);
-        of a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
-        (`reident.methods.attacks.lacking`).
+        Requirements, separated by blanks: of data "labels", "sensitive", "numbers" (two numeric quasi-identifiers); of
+        a release and an intruder's knowledge also "points", "register", "households", "earlier", "method"
+        (`reident.methods.attacks.REQUIREMENTS`).
     costly : bool
         Whether it learns until a time limit or looks at all pairs: a panel or a map tries it only where it is named.
     seconds : float
@@ -155,7 +153,7 @@ class Entry:
     takes: str = ""
     start: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    scaled: bool = True
+    scaled: bool = False
     guarantee: str = ""
     tolerance: str = "simulated"
     classes: bool = False
@@ -201,9 +199,15 @@ class Entry:
         """The names of the public inputs without which the method cannot be applied."""
         return frozenset(name for name in self.public if self.signature[name].default is inspect.Parameter.empty)
 
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The needs of an attack, with those that follow from its kind of data (`reident.methods.attacks`)."""
+        of_data = {"table": "records", "places": "distances places", "network": "network relations"}[self.data]
+        return tuple(dict.fromkeys(f"{of_data} {self.needs}".split()))
+
     def fits(self, kind: str) -> bool:
-        """Tell whether the method applies to data of a kind: methods for tables apply to queries about them, too."""
-        return kind == self.data or {kind, self.data} == {"table", "queries"}
+        """Tell whether the method applies to data of a kind."""
+        return kind == self.data
 
     def suits(self, data: Any) -> bool:
         """Tell whether data have all that the method needs to be offered."""
@@ -221,7 +225,7 @@ class Entry:
 
         function = self.function
         name = function.__qualname__
-        # Another function of the house may have the name.
+        # Another function of the package may have the name.
         public = name in reident.__all__ and getattr(reident, name) is function
         return f"reident.{name}" if public else f"{function.__module__}.{name}"
 
@@ -263,19 +267,6 @@ class Entry:
                 filled[name] = 0.1 * filled[rule.at_most]
         check_together(rules, filled)
         return filled
-
-    def told_options(self, options: Mapping[str, Any]) -> str:
-        """Return options in words, with their units: "1 km, 3 km"."""
-        texts = []
-        for name, value in options.items():
-            parameter = self.parameter(name)
-            if isinstance(value, bool):
-                texts += [name] if value else []
-            elif parameter.unit == "m":
-                texts.append(f"{value / 1000:g} km")
-            else:
-                texts.append(f"{value:g} {parameter.unit}".strip() if isinstance(value, int | float) else str(value))
-        return ", ".join(texts)
 
     def arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments of a call of the function with these options."""

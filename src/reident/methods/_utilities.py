@@ -12,8 +12,7 @@ _PROPERTIES = "Vanhoef (2012), section 7.3.2"
 
 #: Those of a usual map.
 _USUAL = (
-    "neighbours_kept distances_kept distance_precision information_kept correlations_kept edge_overlap "
-    "path_length_kept answers_kept relative_answers_kept"
+    "neighbours_kept distances_kept distance_precision information_kept correlations_kept edge_overlap path_length_kept"
 )
 #: What the data must have.
 _NEEDS = {"correlations_kept": "numbers", "classification_accuracy": "sensitive"}
@@ -31,7 +30,6 @@ _distance = partial(_utility, "places", "distance", module="places.utility")
 _point = partial(_utility, "places", "point", module="places.utility")
 _table = partial(_utility, "table", module="tables.kept")  # its form is the first argument
 _network = partial(_utility, "network", "network", module="networks.utility")
-_query = partial(_utility, "queries", "answer", module="queries.kept")
 
 #: In the order in which they are listed.
 UTILITIES: tuple[Entry, ...] = (
@@ -79,16 +77,9 @@ UTILITIES: tuple[Entry, ...] = (
     _network("edge_overlap", "edges in common (share)", "Vanhoef (2012), chapter 9"),
     _network("edges_kept", "edges kept (share)", "Vanhoef (2012), chapter 9"),
     _network("degrees_kept", "distribution of degrees kept (share)", _PROPERTIES),
-    _network("node_degrees_kept", "correlation of degrees", _PROPERTIES),
     _network("clustering_kept", "clustering kept (ratio)", _PROPERTIES),
     _network("path_length_kept", "mean path length kept (ratio)", _PROPERTIES),
     _network("diameter_kept", "diameter kept (ratio)", _PROPERTIES),
     _network("density_kept", "density kept (ratio)", _PROPERTIES),
     _network("exponent_kept", "exponent of the degrees kept (ratio)", _PROPERTIES),
-    _network("hubs_kept", "hubs kept (share)", "the search for influential persons"),
-    _network("component_kept", "largest component kept (ratio)", _PROPERTIES),
-    _query("answers_kept", "counts kept (share)", "absolute error"),
-    _query("relative_answers_kept", "counts kept (relative error)", "Holohan et al. (2017), section V-A"),
-    _query("largest_answer_kept", "largest error kept small", "Blum et al. (2008)"),
-    _query("order_of_answers_kept", "order of counts kept (correlation)", "Spearman's correlation"),
 )  # fmt: skip

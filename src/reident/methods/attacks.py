@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,43 +33,37 @@ def check_attacks(names: Sequence[str] | None) -> Sequence[str] | None:
     return listed
 
 
+#: Requirement of an attack -> whether a release and an intruder's knowledge meet it, and the reason if they do not.
+REQUIREMENTS: dict[str, tuple[Callable[[Release, Knowledge], bool], str]] = {
+    "records": (lambda r, _: r.has_records or len(r.table.columns) > 0, "no records are released"),
+    "places": (lambda _, k: k.has_places, "the intruder is not said to know places"),
+    "distances": (lambda r, _: r.has_distances, "no places and no distances are released"),
+    "points": (lambda r, _: r.has_places, "no places are released"),
+    "network": (lambda r, _: r.network is not None, "no network is released"),
+    "relations": (lambda _, k: k.network is not None, "the intruder is not said to know relations"),
+    "labels": (lambda _, k: bool(k.quasi), "no quasi-identifier is known"),
+    "sensitive": (
+        lambda r, k: k.sensitive is not None and k.sensitive in r.table.columns, "no sensitive column is released",
+    ),
+    "register": (lambda _, k: k.register is not None, "no register of the population is given"),
+    "households": (lambda _, k: k.households is not None, "no households are given"),
+    "earlier": (
+        lambda _, k: bool(k.earlier) or k.again is not None,
+        "no other release of the same persons is given, and the method is not known",
+    ),
+    "method": (lambda r, _: r.method not in ("unknown", "original"), "the method of the release is not known"),
+}  # fmt: skip
+
+
 def lacking(entry: Entry, release: Release, knowledge: Knowledge) -> str:
-    """Return the missing inputs of an attack on a release, "" if it can be tried."""
-    sensitive = knowledge.sensitive is not None and (
-        bool(release.answers) or knowledge.sensitive in release.table.columns
-    )
-    met = {
-        "records": (release.has_records or len(release.table.columns) > 0, "no records are released"),
-        "places": (knowledge.has_places, "the intruder is not said to know places"),
-        "distances": (release.has_distances, "no places and no distances are released"),
-        "points": (release.has_places, "no places are released"),
-        "network": (release.network is not None, "no network is released"),
-        "relations": (knowledge.network is not None, "the intruder is not said to know relations"),
-        "answers": (bool(release.answers), "no answers to counting queries are released"),
-        "labels": (bool(knowledge.quasi), "no quasi-identifier is known"),
-        "sensitive": (sensitive, "no sensitive column is released"),
-        "register": (knowledge.register is not None, "no register of the population is given"),
-        "households": (knowledge.households is not None, "nobody is said to live together"),
-        "earlier": (
-            bool(knowledge.earlier) or knowledge.again is not None,
-            "no other release of the same persons is given, and the method is not known",
-        ),
-        "method": (release.method not in ("unknown", "original"), "the method of the release is not known"),
-    }
-    alone = "households" in entry.needs.split()
-    of_data = {
-        "table": ("records",) if alone else ("records", "labels"),
-        "places": ("distances", "places"),
-        "network": ("network", "relations"),
-        "queries": ("answers",),
-    }
-    for need in (*of_data[entry.data], *entry.needs.split()):
-        holds, why = met.get(need, (True, ""))
-        if not holds:
-            return why
+    """Return the reason why an attack cannot be tried on a release with some knowledge, "" if it can."""
+    for need in entry.requirements:
+        is_met, reason = REQUIREMENTS[need]
+        if not is_met(release, knowledge):
+            return reason
     return next(
-        (f"`{name}` is not given: {public.meaning}" for name, public in entry.public.items()
-         if name not in knowledge.public and name in entry.required), "",
+        (f"`{name}` is not given: {entry.public[name].meaning}" for name in entry.public
+         if name in entry.required and name not in knowledge.public), "",
     )  # fmt: skip
 
 
@@ -93,7 +87,7 @@ def run_attack(
     """
     entry = find(name, "attack")
     arguments = entry.arguments(options or {})
-    if not len(knowledge.known) or not (len(release.table) or release.answers):
+    if not len(knowledge.known) or not len(release.table):
         raise NotApplicable("nothing is released, or nobody is known")
     for public, public_input in entry.public.items():
         if public not in knowledge.public:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,19 +13,17 @@ from reident.base import FloatArray, IntArray, Real, SearchLimitWarning, Whole
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_by_row, refused
 from reident.methods.release import Release
 from reident.networks.graph import DirectedNetwork, Network, network_from_edges
-from reident.networks.planted_subgraph import Plan
 
 __all__ = [
     "both_networks",
     "by_row",
     "coalition",
     "degree",
+    "edge_disclosure",
     "neighbourhood",
     "passive",
-    "planted_subgraph",
     "propagation",
     "seedless_propagation",
-    "semi_passive",
 ]
 
 
@@ -135,88 +133,6 @@ def by_row(network: Network) -> Network:
     """Return a network with the row numbers of its nodes as labels."""
     u, v = network.edges()
     return network_from_edges(u, v, network.n_nodes, range(network.n_nodes))
-
-
-def planted_subgraph(
-    release: Release, knowledge: Knowledge, *, k: Annotated[int, Whole(2, unit="nodes")] = 7,
-    d0: Annotated[int, Whole(1, unit="edges")] = 5, d1: Annotated[int, Whole(1, unit="edges")] = 10,
-    n_targets: Annotated[int, Whole(1)] = 10,
-    rng: np.random.Generator,
-) -> Outcome:  # fmt: skip
-    """Plant nodes before the release and find their targets in it: the active attack of Backstrom et al. (2007).
-
-    Notes
-    -----
-    Vanhoef (2012), chapter 8. The release is made anew by the same method with the planted nodes in it.
-    """
-    from reident.networks.planted_subgraph import implant
-
-    _, background = both_networks(release, knowledge)
-    targets = np.sort(rng.choice(background.n_nodes, min(n_targets, background.n_nodes), replace=False))
-
-    def planned(labelled: Network) -> Plan:
-        return implant(labelled, knowledge.known.index[targets], k=k, d0=d0, d1=min(d1, background.n_nodes), rng=rng)
-
-    description = f"the intruder makes {k} persons join the network before its release and befriend the targets"
-    return _planted(release, knowledge, background, targets, planned, description, rng)
-
-
-def semi_passive(
-    release: Release, knowledge: Knowledge, *, size: Annotated[int, Whole(2, unit="persons")] = 5,
-    n_targets: Annotated[int, Whole(1)] = 10, rng: np.random.Generator,
-) -> Outcome:  # fmt: skip
-    """Let friends befriend their targets shortly before the release, so that the links identify each target.
-
-    Notes
-    -----
-    Backstrom et al. (2007), section 4; see `reident.semi_passive`. The release is made anew with the added friendships.
-    """
-    from reident.networks.semi_passive import semi_passive as befriend
-
-    _, background = both_networks(release, knowledge)
-    members = _friends(background, size, rng)
-    others = np.setdiff1d(np.arange(background.n_nodes), members)
-    if len(members) < size or not others.size:
-        raise NotApplicable(f"there are no {size} friends who hang together")
-    targets = np.sort(rng.choice(others, min(n_targets, 2**size - 2, others.size), replace=False))
-
-    def planned(labelled: Network) -> Plan:
-        labels = knowledge.known.index
-        return befriend(labelled, labels[members], labels[targets], rng=rng)
-
-    description = f"{size} friends befriend the targets before the release, and know their own relations"
-    return _planted(release, knowledge, background, targets, planned, description, rng)
-
-
-def _planted(
-    release: Release, knowledge: Knowledge, background: Network, targets: IntArray, planned: Callable[[Network], Plan],
-    description: str, rng: np.random.Generator,
-) -> Outcome:  # fmt: skip
-    """Change the network before its release, make that anew, and find the targets in it."""
-    from reident.networks.planted_recovery import recover
-
-    if knowledge.again is None:
-        raise NotApplicable("the network is changed before a release, and its method is not known")
-    if knowledge.truth is None or not knowledge.present.all() or background.n_nodes < len(release.table):
-        raise NotApplicable("the network that is changed must be the one that is released")
-    with refused():
-        planted = planned(_by_label(background, knowledge.known.index))
-        remade = knowledge.again(rng, network=planted.network)
-        with warnings.catch_warnings(action="ignore", category=SearchLimitWarning):
-            recovery = recover(by_row(_plain(remade)), planted, node_limit=1_000_000)
-    # Rows of the new release: its table tells who is who, as the custodian does.
-    person = knowledge.known.index.get_indexer(remade.table.index)
-    rows = {
-        target: int(knowledge.truth[person[node]]) for target, node in recovery.mapping.items() if person[node] >= 0
-    }
-    return _mapped(
-        release, knowledge, rows, targets, description, complete=recovery.is_unique or not recovery.placements
-    )
-
-
-def _plain(release: Release) -> Network:
-    assert release.network is not None
-    return release.network.undirected() if isinstance(release.network, DirectedNetwork) else release.network
 
 
 def coalition(
@@ -390,3 +306,34 @@ def _propagated(
         )
         mapping = {person: node for node, person in propagation_result.mapping.items()}
     return _mapped(release, knowledge, mapping, judged, description)
+
+
+def edge_disclosure(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:
+    """Believe a relation between two persons as far as the released nodes of their degrees are joined.
+
+    Notes
+    -----
+    Vanhoef (2012), sections 7.2 and 9.2; see `reident.edge_disclosure`. One row a true relation of persons who are in
+    the release: how sure the intruder is of it who knows both degrees in the release.
+    """
+    from reident.networks.edge_disclosure import class_posteriors
+
+    released, background = both_networks(release, knowledge)
+    if knowledge.truth is None:
+        raise NotApplicable("who is who in the network cannot be told, so no relation can be judged")
+    u, v = (knowledge.truth[ends] for ends in background.edges())
+    sample = np.flatnonzero((u >= 0) & (v >= 0))
+    sample = np.sort(rng.permutation(sample)[: knowledge.n_persons])
+    if not sample.size:
+        raise NotApplicable("no relation of the known persons is in the release")
+    ids, posteriors = class_posteriors(released)
+    sure = posteriors[ids[u[sample]], ids[v[sample]]]
+    names = release.table.index
+    pairs = released.n_nodes * (released.n_nodes - 1) / 2
+    claims = pd.DataFrame(
+        {"claim": [f"{names[a]} - {names[b]}" for a, b in zip(u[sample], v[sample], strict=True)], "confidence": sure,
+         "right": sure, "base": released.n_edges / max(1.0, pairs), "present": True},
+        index=pd.Index([f"{a} - {b}" for a, b in zip(u[sample], v[sample], strict=True)]),
+    )  # fmt: skip
+    description = "the intruder knows the degrees of two persons in the release"
+    return Outcome(claims, "link", description, proven=True)

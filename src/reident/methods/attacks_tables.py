@@ -15,17 +15,15 @@ from reident.tables.classes import class_ids
 from reident.tables.record_linkage import link_records
 
 __all__ = [
-    "bilinear_linkage",
-    "choquet_linkage",
     "class_risk",
     "exact_join",
+    "learned_linkage",
     "nearest_in_class",
     "nearest_record",
     "probabilistic_linkage",
     "record_assignment",
     "record_linkage",
     "register_join",
-    "weighted_mean_linkage",
 ]
 
 _KNOWS = "the intruder knows {columns} of each person exactly and that the person is in the file"
@@ -287,49 +285,6 @@ def probabilistic_linkage(release: Release, knowledge: Knowledge, *, rng: np.ran
     return _link(release, knowledge.of(sample), rng, "probabilistic", "share")
 
 
-def weighted_mean_linkage(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Learn weights of the columns on some true pairs and link all others: the worst case of Abril et al. (2012).
-
-    Notes
-    -----
-    The persons of the training pairs are not judged.
-    """
-    return _learned(release, knowledge, "weighted_mean", n_training, rng)
-
-
-def choquet_linkage(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Learn a fuzzy measure of the columns on some true pairs and link all others, as `weighted_mean_linkage`."""
-    return _learned(release, knowledge, "choquet", n_training, rng)
-
-
-def bilinear_linkage(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Learn a matrix of the columns' products on some true pairs and link all others, as `weighted_mean_linkage`.
-
-    Notes
-    -----
-    Abril, Torra and Navarro-Arribas (2015). Learned by lines (`method="climb"`), since a proof takes long.
-    """
-    return _learned(release, knowledge, "bilinear", n_training, rng)
-
-
 #: Pairs of records whose match weights are computed.
 _MOST_PAIRS = 200_000
 #: When learning ends with the best measure so far, s.
@@ -338,7 +293,23 @@ _TIME_LIMIT_S = 5.0
 _MOST_RIVALS = 2_000
 
 
-def _learned(release: Release, knowledge: Knowledge, model: str, n_training: int, rng: np.random.Generator) -> Outcome:
+def learned_linkage(
+    release: Release,
+    knowledge: Knowledge,
+    *,
+    model: Annotated[str, Choice("weighted_mean", "choquet", "bilinear")] = "weighted_mean",
+    n_training: Annotated[int, Whole(4, unit="pairs")] = 100,
+    rng: np.random.Generator,
+) -> Outcome:
+    """Learn a distance of the columns on some true pairs and link all others: the worst case of Abril et al. (2012).
+
+    The persons of the training pairs are not judged.
+
+    Notes
+    -----
+    "bilinear" is that of Abril, Torra and Navarro-Arribas (2015), learned by lines (`method="climb"`), since a proof
+    takes long.
+    """
     from reident.tables.choquet.choquet_linkage import learn_linkage
 
     persons, rows = knowledge.pairs()

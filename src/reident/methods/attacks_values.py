@@ -11,7 +11,6 @@ import pandas as pd
 
 from reident.base import FloatArray, IntArray, Real, Whole
 from reident.methods.attacks_tables import needs_kept, needs_table
-from reident.methods.forms import law_of
 from reident.methods.outcome import Knowledge, NotApplicable, Outcome, claims_about, refused
 from reident.methods.release import Release
 from reident.tables.classes import encode_column
@@ -22,7 +21,6 @@ __all__ = [
     "background_knowledge",
     "homogeneity",
     "intersection",
-    "minimality",
     "modal_value",
     "similarity",
     "skewness",
@@ -98,8 +96,7 @@ def _shares(release: Release, knowledge: Knowledge) -> _Shares:
     """Weigh the sensitive values of the records that agree with each person in the columns left as they were."""
     _, sensitive = _needed(release, knowledge)
     needs_kept(release, knowledge)
-    shares: _Shares = knowledge.once(release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, sensitive))
-    return shares
+    return knowledge.once(release, f"shares of {sensitive}", lambda: _weighed(release, knowledge, sensitive))
 
 
 def _weighed(release: Release, knowledge: Knowledge, sensitive: str) -> _Shares:
@@ -274,36 +271,6 @@ def background_knowledge(
     commonest = np.argsort(-shares.prior, kind="stable")[: excluded + 1]
     guessed.claims["control"] = np.isin(truth, commonest).astype(float)
     return guessed
-
-
-def minimality(
-    release: Release,
-    knowledge: Knowledge,
-    *,
-    n_draws: Annotated[int, Whole(1)] = 500,
-    least_fitting: Annotated[int, Whole(1)] = 30,
-    rng: np.random.Generator,
-) -> Outcome:
-    """Use that an optimal generalisation cuts as long as it may; see `reident.minimality_attack`."""
-    from reident.tables.minimality import minimality_attack
-
-    options = release.options
-    if law_of(release) != "minimal" or not (options.get("ell") or 0) >= 2:
-        raise NotApplicable("it is about Mondrian releases with l-diversity, and the release is not said to be one")
-    persons, rows = knowledge.pairs()
-    if persons is None or rows is None or knowledge.secrets is None or len(persons) < len(release.table):
-        raise NotApplicable("it needs the quasi-identifiers of everybody in the release")
-    columns, sensitive = needs_table(release, knowledge), str(knowledge.sensitive)
-    known = knowledge.known.iloc[persons][columns].assign(**{sensitive: knowledge.secrets.to_numpy()[persons]})
-    classes = pd.factorize(pd.MultiIndex.from_frame(release.table[columns].iloc[rows]))[0]
-    breach = minimality_attack(
-        known, classes, quasi=columns, sensitive=sensitive, k=int(options["k"]), ell=int(options["ell"]),
-        n_draws=n_draws, least_fitting=least_fitting, rng=rng,
-    )  # fmt: skip
-    prior = known[sensitive].map(known[sensitive].value_counts(normalize=True)).to_numpy(float)
-    claims = claims_about(knowledge, persons, None, breach.surest, breach.posterior, prior)
-    description = "the intruder knows the quasi-identifiers of everybody, and the algorithm with k and l"
-    return Outcome(claims, "attribute", description)
 
 
 def intersection(release: Release, knowledge: Knowledge, *, rng: np.random.Generator) -> Outcome:

@@ -1,4 +1,4 @@
-"""The catalogue: every registered method, by name: those of the house, of installed packages, and of this session.
+"""The catalogue: every registered method, by name: those of the package, of installed packages, and of this session.
 
 A package offers its methods by an entry point of the group ``reident.methods`` that names an `Entry` or a list of them;
 a notebook calls `register`.
@@ -6,7 +6,8 @@ a notebook calls `register`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -18,31 +19,29 @@ from reident.methods._attacks import ATTACKS
 from reident.methods._entry import DATA, ROLES, Entry
 from reident.methods._utilities import UTILITIES
 
-__all__ = ["CHECKS", "ENTRIES", "GROUP", "REGISTERED", "entries", "find", "methods_table", "told"]
+__all__ = ["ENTRIES", "GROUP", "REGISTERED", "describe", "entries", "find", "methods_table"]
 
 #: The group of entry points by which a package offers its methods.
 GROUP = "reident.methods"
 
-#: All entries of the house, in the order in which they are listed.
+#: All entries of the package, in the order in which they are listed.
 ENTRIES: tuple[Entry, ...] = (*ANONYMISERS, *ATTACKS, *UTILITIES)
 
 #: What this session has registered (`reident.register`), by name.
 REGISTERED: dict[str, Entry] = {}
 
-#: What an entry of a package is held to; `reident.methods.registering`, which knows the forms, adds its check.
-CHECKS: list[Callable[[Any], None]] = []
-
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[Entry, ...]:
     """Return the entries of installed packages, in the order of their names, held to the rules of `register`."""
+    from reident.methods.registering import check_entry  # it imports the forms, which import this module
+
     by_name: dict[str, Entry] = {}
 
     def take(offered: Any) -> None:
         listed = list(offered) if isinstance(offered, Iterable) else [offered]
         for entry in listed:
-            for check in CHECKS:
-                check(entry)
+            check_entry(entry)
             if entry.name in by_name:
                 raise ParameterError(
                     f"`entry` must have a name of its own, got {entry.name!r}, which another package has"
@@ -85,7 +84,7 @@ def entries(role: str | None = None, data: str | None = None) -> list[Entry]:
     return [entry for entry in _all() if role in (None, entry.role) and data in (None, entry.data)]
 
 
-def told(entry: Entry) -> dict[str, Any]:
+def describe(entry: Entry) -> dict[str, Any]:
     """Return a method's description as plain values, as `reident methods --json` prints it."""
     defaults = entry.defaults()
     return {
@@ -107,14 +106,21 @@ def told(entry: Entry) -> dict[str, Any]:
         ],
         "public": {name: public.meaning for name, public in entry.public.items()},
         "source": entry.source,
-        "guarantee": entry.guarantee or "none: the risk depends on what an intruder knows",
+        "needs": list(entry.requirements) if entry.role == "attack" else entry.needs.split(),
+        "guarantee": _in_symbols(entry.guarantee) if entry.role == "anonymiser" else "",
     }
+
+
+def _in_symbols(guarantee: str) -> str:
+    """Return a guarantee with the names of its options: "at least k - 1 others"."""
+    words = re.sub(r"\{(\w+)[^}]*\}", lambda option: "k - 1" if option[1] == "others" else option[1], guarantee)
+    return words or "none: the risk depends on the intruder's knowledge"
 
 
 def methods_table(role: str | None = None, data: str | None = None) -> pd.DataFrame:
     """Return one row a parameter of every method: name, role, data, parameter, type, range, unit, default, source."""
     rows: list[dict[str, Any]] = []
-    for method in map(told, entries(role, data)):
+    for method in map(describe, entries(role, data)):
         head = {"name": method["name"], "role": method["role"], "data": method["kind"]}
         tail = {"source": method["source"], "call": method["call"]}
         for parameter in method["parameters"] or [dict.fromkeys(("name", "type", "range", "unit", "default"), "")]:

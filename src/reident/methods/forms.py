@@ -8,8 +8,8 @@ call `release`.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from reident.base import DataError, ParameterError, PrivacyWarning, RNGLike
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries, find
 from reident.methods.given import GIVEN, Records, known_public, public_input, read_public
-from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import as_network
 from reident.places.points import read_places
@@ -49,167 +48,101 @@ def law_of(release: Release) -> str:
     return next((entry.law for entry in entries("anonymiser") if entry.name == release.method), "")
 
 
-class Form(ABC):
-    """One kind of release: reads the return value of a method."""
+@dataclass(frozen=True)
+class Form:
+    """One kind of release: reads the return value of a method.
 
-    #: Records of which a real release can be made.
-    most_records: float = np.inf
-    #: What a method of this form must return, for those who write one.
+    Attributes
+    ----------
+    read : callable
+        Returns attributes of a `Release` from a method's return value and the data, None for any other value.
+    returns : str
+        The return value of a method of this form, for authors of methods.
+    most_records : float
+        Records of which a real release can be made.
+    """
+
+    read: Callable[[Any, Records], dict[str, Any] | None]
     returns: str
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @abstractmethod
-    def read(self, returned: Any, data: Records) -> dict[str, Any]:
-        """Return the attributes of a `Release` from a method's return value, or raise `wrong`."""
-
-    def wrong(self, returned: Any) -> DataError:
-        """Return the error of a method that returned something else."""
-        return DataError(
-            f"a method of the form {self.name!r} must return {self.returns}, got {type(returned).__name__}"
-        )
-
-    def plain(self, data: Records) -> dict[str, Any]:
-        """Return the attributes of a `Release` of the data as they are."""
-        return {"table": data.table}
-
-    def release(
-        self,
-        entry: Entry,
-        data: Records,
-        options: Mapping[str, Any],
-        public: Mapping[str, pd.DataFrame],
-        rng: RNGLike = None,
-    ) -> Release:
-        """Make a release by a method with checked options; None as `rng` draws from the operating system's entropy."""
-        arguments = entry.arguments(options)
-        for name, parameter in entry.signature.items():
-            spare = name in entry.public and name not in public and parameter.default is not parameter.empty
-            if name in arguments or spare:
-                continue
-            if name in entry.public:
-                arguments[name] = public_input(entry, name, data, public)
-            elif name == "rng":
-                arguments[name] = rng
-            elif name in GIVEN:
-                arguments[name] = GIVEN[name](data, options)
-        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
-            # What a method warns of is said in the guarantee: a range from the data, a trial's repeatable noise.
-            returned = entry.function(**arguments)
-        return Release(
-            self.name,
-            method=entry.name,
-            options=options,
-            n_original=len(data.table),
-            made=returned,
-            **self.read(returned, data),
-        )
+    most_records: float = np.inf
 
 
-class Distances(Form):
-    """Records with the distances between them, or with codes that give them; the places are not released."""
-
-    most_records: float = 20_000
-    returns = (
-        "an ndarray of distances between all records in their order, km, shape (n, n); or an object whose "
-        "`distances()` has it as `distances_km`"
-    )
-
-    def read(self, returned: Any, data: Records) -> dict[str, Any]:
-        matrix_km = returned.distances().distances_km if hasattr(returned, "distances") else returned
-        if np.shape(matrix_km) != (len(data.table), len(data.table)):
-            raise self.wrong(returned)
-        return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
+def _read_points(returned: Any, data: Records) -> dict[str, Any] | None:
+    if isinstance(returned, tuple):
+        return {"table": data.table.assign(**{LAT: returned[0], LON: returned[1]})}
+    if not isinstance(returned, pd.DataFrame):
+        return None
+    lat, lon = read_places(returned)
+    return {"table": data.table.loc[returned.index].assign(**{LAT: lat, LON: lon})}
 
 
-class Points(Form):
-    """Records with places."""
-
-    returns = (
-        "the pair `(lat, lon)` of ndarrays, degrees, of all records in their order; or `points` with other places, of "
-        "the same type, without rows that are left out (index labels tell which stay, other columns are not read)"
-    )
-
-    def read(self, returned: Any, data: Records) -> dict[str, Any]:
-        if isinstance(returned, tuple):
-            return {"table": data.table.assign(**{LAT: returned[0], LON: returned[1]})}
-        if not isinstance(returned, pd.DataFrame):
-            raise self.wrong(returned)
-        lat, lon = read_places(returned)
-        return {"table": data.table.loc[returned.index].assign(**{LAT: lat, LON: lon})}
+def _read_distances(returned: Any, data: Records) -> dict[str, Any] | None:
+    matrix_km = returned.distances().distances_km if hasattr(returned, "distances") else returned
+    if np.shape(matrix_km) != (len(data.table), len(data.table)):
+        return None
+    return {"table": data.table.drop(columns=[LAT, LON]), "matrix_km": matrix_km}
 
 
-class Table(Form):
-    """Records without places; where a method shuffles them, its `source` tells which was which."""
-
-    returns = (
-        "a DataFrame of records with the index labels of the original, without rows that are left out; or an object "
-        "that has it as `table`, and as `source` the original's row of each record where they are shuffled"
-    )
-
-    def read(self, returned: Any, data: Records) -> dict[str, Any]:
-        if isinstance(returned, pd.DataFrame):
-            return {"table": returned}
-        table = getattr(returned, "table", None)
-        if not isinstance(table, pd.DataFrame):
-            raise self.wrong(returned)
-        if hasattr(returned, "source"):
-            table = table.set_axis(data.table.index[returned.source])
-            table = table.loc[data.table.index[data.table.index.isin(table.index)]]
-        return {"table": table}
+def _read_table(returned: Any, data: Records) -> dict[str, Any] | None:
+    table = returned if isinstance(returned, pd.DataFrame) else getattr(returned, "table", None)
+    if not isinstance(table, pd.DataFrame):
+        return None
+    if table is not returned and hasattr(returned, "source"):
+        table = table.set_axis(data.table.index[returned.source])
+        table = table.loc[data.table.index[data.table.index.isin(table.index)]]
+    return {"table": table}
 
 
-class Networks(Form):
-    """A network; its table has one row a node, the index identifies the person."""
-
-    returns = (
-        "whatever `as_network` takes, on nodes with the names of the original; or an object that has it as `network`, "
-        "and as `mapping` the new name of each old one where nodes are renamed 0, 1, ..."
-    )
-
-    def read(self, returned: Any, data: Records) -> dict[str, Any]:
-        if returned is None:
-            raise self.wrong(returned)
-        network = as_network(getattr(returned, "network", returned))
-        names = (
-            sorted(returned.mapping, key=returned.mapping.get) if hasattr(returned, "mapping") else list(network.nodes)
-        )
-        return {"table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names), "network": network}
-
-    def plain(self, data: Records) -> dict[str, Any]:
-        return {"table": data.table, "network": data.network}
+def _read_network(returned: Any, data: Records) -> dict[str, Any] | None:
+    if returned is None:
+        return None
+    network = as_network(getattr(returned, "network", returned))
+    mapping = getattr(returned, "mapping", None)
+    names = list(network.nodes) if mapping is None else sorted(mapping, key=mapping.get)
+    return {"table": data.table.loc[names] if len(data.table) else pd.DataFrame(index=names), "network": network}
 
 
-class Answers(Form):
-    """Answers to `Cells.queries` about records that are kept back: the table has none of their columns."""
-
-    returns = "an ndarray of numbers, the answers to `queries` in their order"
-
-    def read(self, returned: Any, data: Records) -> dict[str, Any]:
-        cells = cells_of(data)
-        if np.shape(returned) != (len(cells.queries),):
-            raise self.wrong(returned)
-        return {"table": data.table[[]], "answers": {"counts": returned, "cells": cells}}
-
-    def plain(self, data: Records) -> dict[str, Any]:
-        cells = cells_of(data)
-        return self.read(cells.queries @ cells.count(data.table), data)
-
-
-#: Name -> form.
 FORMS: dict[str, Form] = {
-    form.name: form
-    for form in (Points("points"), Distances("distances"), Table("table"), Networks("network"), Answers("answers"))
-}  # fmt: skip
+    "points": Form(
+        _read_points,
+        "the pair `(lat, lon)` of ndarrays, degrees, of all records in their order; or `points` with other places, of "
+        "the same type, without rows that are left out (index labels tell which stay, other columns are not read)",
+    ),
+    "distances": Form(
+        _read_distances,
+        "an ndarray of distances between all records in their order, km, shape (n, n); or an object whose "
+        "`distances()` has it as `distances_km`",
+        20_000,
+    ),
+    "table": Form(
+        _read_table,
+        "a DataFrame of records with the index labels of the original, without rows that are left out; or an object "
+        "that has it as `table`, and as `source` the original's row of each record where they are shuffled",
+    ),
+    "network": Form(
+        _read_network,
+        "whatever `as_network` takes, on nodes with the names of the original; or an object that has it as `network`, "
+        "and as `mapping` the new name of each old one where nodes are renamed 0, 1, ...",
+    ),
+}
 
-#: The form of a release of the data as they are, by their kind.
-_AS_THEY_ARE = {"places": "points", "table": "table", "network": "network", "queries": "answers"}
 
-
-def form_of(method: str, data: Records) -> Form:
-    """Return the form of a method's releases."""
-    return FORMS[_AS_THEY_ARE[data.kind] if method == NONE else find(method, "anonymiser").form]
+def _arguments(
+    entry: Entry, data: Records, options: Mapping[str, Any], public: Mapping[str, pd.DataFrame], rng: RNGLike
+) -> dict[str, Any]:
+    """Bind the arguments of a method by their names, see `GIVEN`."""
+    arguments = entry.arguments(options)
+    for name, parameter in entry.signature.items():
+        optional = name in entry.public and name not in public and parameter.default is not parameter.empty
+        if name in arguments or optional:
+            continue
+        if name in entry.public:
+            arguments[name] = public_input(entry, name, data, public)
+        elif name == "rng":
+            arguments[name] = rng
+        elif name in GIVEN:
+            arguments[name] = GIVEN[name](data, options)
+    return arguments
 
 
 def release(
@@ -220,7 +153,7 @@ def release(
     public: Mapping[str, Any] | None = None,
     rng: RNGLike = None,
 ) -> Release:
-    """Release data by a registered method: the one way in which anything in this house is released.
+    """Release data by a registered method: the only way to a `Release` of own data.
 
     Parameters
     ----------
@@ -231,15 +164,15 @@ def release(
     options : mapping, optional
         Its parameters; those left out have their defaults.
     public : mapping of str to object, optional
-        Public inputs of the method, such as the candidates of a swap; default those of the data. What the method needs
-        and nobody gives is an error: the confidential data never stand in for it.
+        Public inputs of the method, such as the candidates of a swap; default those of the data. A missing one is an
+        error: the confidential data are never used in its place.
     rng : Generator, int or None
         None draws from the operating system's entropy, as a real release should.
 
     Returns
     -------
     Release
-        What it guarantees is told by `guarantee`; most methods guarantee nothing.
+        Its guarantee is that of `guarantee`; most methods have none.
 
     Raises
     ------
@@ -247,13 +180,26 @@ def release(
         If a name or option is wrong, or a column or public input that the method needs is lacking.
     """
     if method == NONE:
-        form = form_of(method, data)
-        return Release(form.name, method=NONE, options={}, n_original=len(data.table), **form.plain(data))
+        plain = "points" if data.kind == "places" else data.kind
+        network = data.network if plain == "network" else None
+        return Release(plain, data.table, NONE, {}, len(data.table), network=network)
     entry = find(method, "anonymiser")
-    if not entry.fits(data.kind):
+    if entry.data != data.kind:
         raise ParameterError(f"`method` must be for {data.kind} here, got {method!r}, which is for {entry.data}")
-    public_inputs = read_public(public or {})
-    return FORMS[entry.form].release(entry, data, entry.check(options or {}), {**data.public, **public_inputs}, rng)
+    checked = entry.check(options or {})
+    arguments = _arguments(entry, data, checked, {**data.public, **read_public(public or {})}, rng)
+    with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
+        # The guarantee says the same: a range from the data, a trial's repeatable noise.
+        returned = entry.function(**arguments)
+    form = FORMS[entry.form]
+    attributes = form.read(returned, data)
+    if attributes is None:
+        raise DataError(
+            f"a method of the form {entry.form!r} must return {form.returns}, got {type(returned).__name__}"
+        )
+    return Release(
+        entry.form, method=entry.name, options=checked, n_original=len(data.table), made=returned, **attributes
+    )
 
 
 def tolerance(
@@ -338,5 +284,5 @@ def guarantee(entry: Entry, options: Mapping[str, Any]) -> str:
     if not entry.guarantee:
         return "none: the risk depends on what an intruder knows"
     if options.get("k") == 1 and not (options.get("ell") or options.get("t")):
-        return "none: with k = 1 a record may be alone, which hides nobody"
+        return "none: with k = 1 a record may be alone in its class"
     return entry.guarantee.format(**options, others=int(options.get("k") or 1) - 1)

@@ -16,7 +16,6 @@ import pandas as pd
 from reident.base import ParameterError, Public, PublicPlaces, check_mapping
 from reident.methods._entry import Entry
 from reident.methods.catalogue import entries
-from reident.methods.reading import cells_of
 from reident.methods.release import LAT, LON
 from reident.places.distances import great_circle_km
 
@@ -28,7 +27,7 @@ class Records(Protocol):
 
     @property
     def kind(self) -> str:
-        """places, table, network or queries."""
+        """places, table or network."""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -131,8 +130,7 @@ class Given:
         return self.find(*arguments)
 
 
-_RECORDS = "places table queries"
-_COUNTED = "table queries"
+_RECORDS = "places table"
 
 #: What each name of an argument means, of the data and the options.
 GIVEN: dict[str, Given] = {
@@ -172,26 +170,16 @@ GIVEN: dict[str, Given] = {
         lambda data, _: [column for column in data.quasi if column not in data.epsilon_quasi],
     ),
     "epsilon_quasi": Given(
-        "list", _COUNTED,
+        "list", "table",
         "the numeric quasi-identifiers that may get noise; data without one lack what the method needs", _noisy,
     ),
     "hierarchies": Given(
-        "dict", _COUNTED, "a `Hierarchy` for each quasi-identifier, by its name", lambda data, _: data.hierarchies
+        "dict", "table", "a `Hierarchy` for each quasi-identifier, by its name", lambda data, _: data.hierarchies
     ),
     "sensitive": Given(
         "str or None", _RECORDS, "the sensitive column where an option `ell` or `t` is set, else None", _sensitive
     ),
     "graph": Given("Network", "network", "the relations between the records", lambda data, _: data.network),
-    "counts": Given(
-        "ndarray", _COUNTED,
-        "the number of records in each cell: a combination of bins of the quasi-identifiers and the sensitive column",
-        lambda data, _: cells_of(data).count(data.table),
-    ),
-    "queries": Given(
-        "ndarray", _COUNTED,
-        "the cells that each query counts, 0 or 1, shape (queries, cells): the tables of every two columns",
-        lambda data, _: cells_of(data).queries,
-    ),
 }  # fmt: skip
 
 

@@ -66,8 +66,7 @@ def together(release: Release, knowledge: Knowledge) -> Together | None:
     """Return the households of persons and of records; None where either is unknown."""
     if knowledge.households is None:
         return None
-    result: Together | None = knowledge.once(release, "together", lambda: _together(release, knowledge))
-    return result
+    return knowledge.once(release, "together", lambda: _together(release, knowledge))
 
 
 def _together(release: Release, knowledge: Knowledge) -> Together | None:

@@ -125,7 +125,7 @@ def near_records(release: Release, knowledge: Knowledge, persons: IntArray, k: i
     far as its nearer end. The distance is the mean over the columns (Gower 1971).
     """
     table = release.table
-    measures: list[_Measure] = knowledge.once(
+    measures = knowledge.once(
         release, "measures", lambda: [_measure(knowledge, release, column) for column in knowledge.compared(release)]
     )
     classes, n_classes = class_ids([measure.labels for measure in measures])

@@ -1,21 +1,18 @@
-"""The intruder's knowledge, an attack's claims about each person, and the resulting risk."""
+"""Claims of an attack about each person, and the resulting risk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import hypergeom
 
-from reident.base import BoolArray, DataError, FloatArray, IntArray, ParameterError, wilson_interval
-from reident.methods.release import LAT, LON, Release
-from reident.networks.graph import Network
-from reident.tables.agreement import Agreement, ComparedColumn, agreement, compare_columns, kept_columns
+from reident.base import DataError, FloatArray, IntArray, ParameterError, wilson_interval
+from reident.methods.knowledge import Knowledge
+from reident.methods.release import Release
 
 __all__ = [
     "LIMITS", "Knowledge", "NotApplicable", "Outcome", "claims_about", "claims_by_row", "gain", "judge",
@@ -44,166 +41,6 @@ def refused() -> Iterator[None]:
         yield
     except (DataError, ParameterError) as error:
         raise NotApplicable(str(error)) from error
-
-
-@dataclass(frozen=True, eq=False)
-class Knowledge:
-    """The intruder's knowledge.
-
-    Attributes
-    ----------
-    known : DataFrame
-        One row a person: the quasi-identifiers, and the places if these are known (``lat_deg``, ``lon_deg``).
-    quasi : sequence of str
-        Columns of `known` that the intruder uses beside places.
-    truth : ndarray of int64, shape (n_known,), or None
-        The row of the release that is each person's, -1 for who is not in it; None where nobody can tell. It serves to
-        judge claims, never to make them, except where an attack says so.
-    sensitive : str or None
-        The column to be learned, and
-    secrets : Series or None
-        its true values, a person a row, to judge claims.
-    further : mapping of str to Series
-        Other columns to be learned, with their true values.
-    households : Series or None
-        The household of each person; missing for who lives alone.
-    weights : Series or None
-        How many persons of the population each person stands for.
-    persons : Series or None
-        Whose each record is, by the labels of `known` and of the release; None where each is a person's. Then a row of
-        `known` is a record, and attacks count persons (`reident.methods.persons`).
-    hierarchies : mapping
-        How categories are generalised, column -> Hierarchy.
-    network : Network or None
-        The relations that the intruder knows; node i is the person of row i of `known`.
-    windows : callable or None
-        ``windows(alpha, n_simulations, rng, rule)`` returns the deviations of distances that the intruder tolerates
-        (``window_km`` or ``intervals_km``), because they know the method.
-    again : callable or None
-        ``again(rng, rows=None, network=None)`` makes another release by the same method, of some records or of a
-        changed network if these are given.
-    earlier : sequence of Release
-        Releases of the same persons from before.
-    register : DataFrame or None
-        A public list of the population with the quasi-identifiers.
-    file : DataFrame or None
-        The records of everybody in the file, which only the strongest intruder knows but for the person attacked.
-    public : mapping of str to DataFrame
-        Public inputs of attacks, as `reident.methods.given.read_public` returns them.
-    n_persons : int
-        Persons on whom costly attacks are tried; drawn at random.
-    """
-
-    known: pd.DataFrame
-    quasi: Sequence[str]
-    truth: IntArray | None = None
-    sensitive: str | None = None
-    secrets: pd.Series | None = None
-    hierarchies: Mapping[str, Any] = field(default_factory=dict)
-    network: Network | None = None
-    windows: Callable[..., dict[str, Any]] | None = None
-    again: Callable[..., Release] | None = None
-    earlier: Sequence[Release] = ()
-    register: pd.DataFrame | None = None
-    file: pd.DataFrame | None = None
-    public: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    n_persons: int = 2000
-    further: Mapping[str, pd.Series] = field(default_factory=dict)
-    households: pd.Series | None = None
-    weights: pd.Series | None = None
-    persons: pd.Series | None = None
-
-    @property
-    def has_places(self) -> bool:
-        """Whether the intruder knows where the persons live."""
-        return {LAT, LON} <= set(self.known.columns)
-
-    @property
-    def present(self) -> BoolArray:
-        """Mask of the persons in the release; all True where the truth is unknown."""
-        return np.ones(len(self.known), dtype=bool) if self.truth is None else self.truth >= 0
-
-    @property
-    def who(self) -> pd.Index:
-        """Person of each row of `known`: its label, or the person column where persons have several records."""
-        return self.who_of(self.known.index)
-
-    def who_of(self, labels: pd.Index) -> pd.Index:
-        """Return the persons of some records; an unknown person counts as different from all others."""
-        if self.persons is None:
-            return labels
-        persons = self.persons.reindex(labels).to_numpy(object)
-        return pd.Index(np.where(pd.isna(persons), labels.to_numpy(object), persons), dtype=object)
-
-    def pairs(self) -> tuple[IntArray | None, IntArray | None]:
-        """Return the rows of the true pairs, (known, release); None twice where the truth is unknown."""
-        if self.truth is None:
-            return None, None
-        persons = np.flatnonzero(self.truth >= 0)
-        return persons, self.truth[persons]
-
-    def of(self, persons: IntArray) -> Knowledge:
-        """Return the knowledge of some persons, given by their rows, without their relations."""
-        return replace(
-            self,
-            known=self.known.iloc[persons],
-            truth=None if self.truth is None else self.truth[persons],
-            secrets=None if self.secrets is None else self.secrets.iloc[persons],
-            further={name: column.iloc[persons] for name, column in self.further.items()},
-            households=None if self.households is None else self.households.iloc[persons],
-            weights=None if self.weights is None else self.weights.iloc[persons],
-            network=None,
-        )
-
-    def about(self, column: str) -> Knowledge:
-        """Return the same knowledge of an intruder with another sensitive column as the target."""
-        if column == self.sensitive:
-            return self
-        other = replace(self, sensitive=column, secrets=self.further[column])
-        other.__dict__["_made"] = self._made  # what is compared is the same
-        return other
-
-    def compared(self, release: Release) -> dict[str, ComparedColumn]:
-        """Compare the quasi-identifiers that the release has; done once a release."""
-        return _memo(self, release)[0]
-
-    def kept(self, release: Release) -> list[str]:
-        """Return the quasi-identifiers that the release left as they were, generalised or rounded."""
-        return _memo(self, release)[1]
-
-    def agreement(self, release: Release) -> Agreement:
-        """Return which released records agree with each person in the columns kept."""
-        return _memo(self, release)[2]
-
-    def once(self, release: Release, name: str, make: Callable[[], Any]) -> Any:
-        """Return an intermediate result that several attacks on a release need, computed once."""
-        _memo(self, release)
-        memo = self._made[id(release)][-1]
-        if name not in memo:
-            memo[name] = make()
-        return memo[name]
-
-    def sample(self, rng: np.random.Generator) -> IntArray:
-        """Draw the rows of the persons for a costly attack, in order."""
-        n = len(self.known)
-        return np.sort(rng.choice(n, self.n_persons, replace=False)) if n > self.n_persons else np.arange(n)
-
-    @cached_property
-    def _made(self) -> dict[int, Any]:
-        return {}
-
-
-def _memo(knowledge: Knowledge, release: Release) -> tuple[dict[str, ComparedColumn], list[str], Agreement]:
-    memo = knowledge._made
-    if id(release) not in memo:
-        table = release.table
-        columns = [column for column in knowledge.quasi if column in table.columns]
-        compared = compare_columns(knowledge.known, table, columns, knowledge.hierarchies)
-        usable = kept_columns(compared, *knowledge.pairs())
-        # The release is kept beside what was made of it, so that its id stays its own.
-        memo[id(release)] = compared, usable, agreement(compared, usable, table, len(knowledge.known)), release, {}
-    stored: tuple[Any, ...] = memo[id(release)]
-    return stored[0], stored[1], stored[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,6 +259,8 @@ def _set_apart(kinds: Sequence[IntArray], confidence: FloatArray, right: FloatAr
 
     Else few persons who are found, because they stand out, would be averaged away among many who are not.
     """
+    from scipy.stats import hypergeom  # not at the top: listing methods needs no statistics
+
     parts = []
     for kind in kinds:
         rest = kind  # in the order of confidence

@@ -39,10 +39,7 @@ def in_persons(
     if knowledge.persons is None:
         return release, knowledge
     name = f"in persons, {knowledge.sensitive if value else None}, {place}"
-    reduced: tuple[Release, Knowledge] = knowledge.once(
-        release, name, lambda: _reduced(release, knowledge, value=value, place=place)
-    )
-    return reduced
+    return knowledge.once(release, name, lambda: _reduced(release, knowledge, value=value, place=place))
 
 
 def _reduced(release: Release, knowledge: Knowledge, *, value: bool, place: bool) -> tuple[Release, Knowledge]:

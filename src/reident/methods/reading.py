@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from reident.base import FloatArray, IntArray, ParameterError
+from reident.base import FloatArray, IntArray
 from reident.tables.labels import LabelReader, ancestors, text_of
 
-__all__ = ["Bins", "Cells", "bins_of", "cells_of", "numbers_of", "shares_of", "values_of"]
+__all__ = ["Bins", "bins_of", "numbers_of", "shares_of", "values_of"]
 
 #: Values of a category that become a number each, the most frequent first.
 _MOST_VALUES = 30
@@ -91,18 +88,6 @@ class Bins:
     def __len__(self) -> int:
         return int(self.bin_of.max(initial=0)) + 1
 
-    @property
-    def labels(self) -> list[str]:
-        """Content of each bin, in words."""
-        numbers = pd.api.types.is_numeric_dtype(self.domain)
-        members = [self.domain[self.bin_of == bin_number] for bin_number in range(len(self))]
-        several = (
-            (lambda values: f"{values.min():g} to {values.max():g}")
-            if numbers
-            else (lambda values: ", ".join(map(str, values)))
-        )
-        return [str(values[0]) if len(values) == 1 else several(values) if len(values) else "" for values in members]
-
     def shares(self, values: pd.Series) -> FloatArray:
         """Return how likely each record is in each bin, shape (records, bins)."""
         n_bins = len(self)
@@ -145,86 +130,3 @@ def shares_of(
     """
     listed = data.quasi if columns is None else columns
     return {column: bins_of(data, column, n_bins).shares(table[column]) for column in listed}
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Every combination of the bins of some columns, and the queries about them: the tables of every two columns.
-
-    Attributes
-    ----------
-    columns : list of str
-    bins : list of Bins
-    """
-
-    columns: list[str]
-    bins: list[Bins]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The bins of each column."""
-        return tuple(map(len, self.bins))
-
-    @property
-    def n_cells(self) -> int:
-        """All combinations."""
-        return int(np.prod(self.shape))
-
-    def bins_of(self, table: pd.DataFrame, place: int) -> IntArray:
-        """Return the bin of each record in the column at a place; of several the likeliest."""
-        bins: IntArray = self.bins[place].shares(table[self.columns[place]]).argmax(axis=1)
-        return bins
-
-    def count(self, table: pd.DataFrame) -> IntArray:
-        """Return the number of records in each cell."""
-        bins = np.stack([self.bins_of(table, place) for place in range(len(self.columns))])
-        return np.bincount(np.ravel_multi_index(tuple(bins), self.shape), minlength=self.n_cells)
-
-    def candidates(self, table: pd.DataFrame, place: int) -> IntArray:
-        """Return the cell of each record for each bin of the column at a place, shape (records, bins)."""
-        axes = [
-            np.arange(self.shape[axis])[None, :] if axis == place else self.bins_of(table, axis)[:, None]
-            for axis in range(len(self.columns))
-        ]
-        return np.ravel_multi_index(tuple(np.broadcast_arrays(*axes)), self.shape)
-
-    def indicator(self, place: int) -> FloatArray:
-        """Return which cells lie in each bin of a column, shape (cells, bins)."""
-        return np.eye(self.shape[place])[np.unravel_index(np.arange(self.n_cells), self.shape)[place]]
-
-    @property
-    def pairs(self) -> list[tuple[int, ...]]:
-        """The columns of each table that is asked for."""
-        return list(combinations(range(len(self.columns)), 2)) if len(self.columns) > 1 else [(0,)]
-
-    @cached_property
-    def queries(self) -> NDArray[np.int8]:
-        """Which cells each query counts, shape (queries, cells)."""
-        rows = []
-        for pair in self.pairs:
-            first, *second = (self.indicator(place) for place in pair)
-            both = first if not second else (first[:, :, None] * second[0][:, None, :]).reshape(self.n_cells, -1)
-            rows.append(both.T)
-        return np.concatenate(rows).astype(np.int8)
-
-    def answers(self, table: pd.DataFrame) -> FloatArray:
-        """Return a table's answers to all queries, also with generalised labels."""
-        shares = [item.shares(table[column]) for item, column in zip(self.bins, self.columns, strict=True)]
-        tables = [
-            shares[pair[0]].T @ shares[pair[1]] if len(pair) > 1 else shares[0].sum(axis=0) for pair in self.pairs
-        ]
-        return np.concatenate([item.ravel() for item in tables])
-
-
-#: Cells that queries are asked about.
-_MOST_CELLS = 4096
-
-
-def cells_of(data: Any) -> Cells:
-    """Return the cells of the quasi-identifiers and the sensitive column; the more columns, the coarser their bins."""
-    columns = [*data.quasi, *([] if data.sensitive is None else [data.sensitive])]
-    for n_bins in (8, 6, 5, 4, 3, 2):
-        cells = Cells(columns, [bins_of(data, column, n_bins) for column in columns])
-        if cells.n_cells <= _MOST_CELLS:
-            return cells
-    raise ParameterError(f"`quasi` must name at most 11 columns that are counted together, got {len(columns)}")

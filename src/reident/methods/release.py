@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from reident.places.points import LAT, LON
 __all__ = ["LAT", "LON", "RELEASES", "Release"]
 
 #: The kinds of release there are.
-RELEASES = ("points", "distances", "table", "network", "answers")
+RELEASES = ("points", "distances", "table", "network")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,12 @@ class Release:
 
     Attributes
     ----------
-    form : {"points", "distances", "table", "network", "answers"}
-        What is released: records with places, records with the distances between them, records, a network, or numbers
-        about records that are kept back.
+    form : {"points", "distances", "table", "network"}
+        What is released: records with places, records with the distances between them, records, or a network.
     table : DataFrame
         The released records, without those left out: their columns, for points the places too (``lat_deg``,
         ``lon_deg``). The index holds the original's labels (for a network row i tells who is node i of `network`): the
-        truth, which is kept back. For answers it has no columns.
+        truth, which is not released.
     method : str
         Its name in the registry; ``"original"`` for the data as they are.
     options : mapping
@@ -45,8 +44,6 @@ class Release:
         The released distances, for the form "distances".
     network : Network, DirectedNetwork or None
         For the form "network".
-    answers : mapping of str to object
-        For the form "answers": ``counts``, and ``cells``, which says what was asked (`reident.methods.reading.Cells`).
     made : object
         What the method itself returned, with what only this method tells, such as losses.
     """
@@ -58,7 +55,6 @@ class Release:
     n_original: int
     matrix_km: FloatArray | None = None
     network: Network | DirectedNetwork | None = None
-    answers: Mapping[str, Any] = field(default_factory=dict)
     made: Any = None
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from reident.base import DataError, ParameterError
 from reident.methods._entry import Entry
 from reident.methods.given import Given
 from reident.methods.outcome import NotApplicable
-from reident.methods.reading import cells_of, numbers_of, shares_of, values_of
+from reident.methods.reading import numbers_of, shares_of, values_of
 from reident.methods.release import LAT, LON, Release
 from reident.networks.graph import Network, reordered
 from reident.places.distances import great_circle_km
@@ -136,16 +136,6 @@ def _networks(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any,
     return reordered(data.network, np.arange(len(original))), reordered(release.network, place)
 
 
-def _answers(data: Any, original: pd.DataFrame, release: Release) -> tuple[Any, Any]:
-    """Return answers to counting queries about every two columns: those given, or those that records give."""
-    if "cells" in release.answers:
-        return release.answers["cells"].answers(original), release.answers["counts"]
-    cells = cells_of(data)
-    if not release.has_records or not set(cells.columns) <= set(release.table.columns):
-        raise NotApplicable("neither answers nor the records' columns are released")
-    return cells.answers(original), cells.answers(release.table)
-
-
 #: The form of an entry of a metric -> how it is called.
 UTILITIES: dict[str, Utility] = {
     "distance utility": Utility(_distances, shared=True),
@@ -154,7 +144,6 @@ UTILITIES: dict[str, Utility] = {
     "label utility": Utility(_labels),
     "share utility": Utility(_shares),
     "network utility": Utility(_networks),
-    "answer utility": Utility(_answers),
 }
 
 

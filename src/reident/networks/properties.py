@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import Choice, IntArray, RNGLike, SearchLimitWarning, Whole, check_choice, check_integer, check_rng
+from reident.base import Choice, RNGLike, SearchLimitWarning, Whole, check_choice, check_integer, check_rng
 from reident.networks.graph import Network, as_network
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "PathLengths",
     "average_path_length",
     "clustering_coefficient",
-    "degree_sequence",
     "density",
     "diameter",
     "network_properties",
@@ -44,22 +43,6 @@ def density(graph: Any) -> float:
     network = as_network(graph)
     pairs = network.n_nodes * (network.n_nodes - 1) / 2
     return network.n_edges / pairs if pairs else 0.0
-
-
-def degree_sequence(graph: Any) -> IntArray:
-    """Return the degrees in decreasing order (the thesis says increasing but means and prints decreasing).
-
-    Parameters
-    ----------
-    graph : whatever `as_network` takes
-        The network; not modified.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Of all nodes, the largest first.
-    """
-    return np.sort(as_network(graph).degrees)[::-1].copy()
 
 
 def clustering_coefficient(

@@ -12,21 +12,18 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from reident.base import Choice, DataError, FloatArray, Real, Whole, checked
+from reident.base import Choice, DataError, Whole, checked
 from reident.networks.graph import Network, as_network, relabelled
 from reident.networks.properties import clustering_coefficient, density, path_lengths, power_law_exponent
 
 __all__ = [
     "clustering_kept",
-    "component_kept",
     "degrees_kept",
     "density_kept",
     "diameter_kept",
     "edge_overlap",
     "edges_kept",
     "exponent_kept",
-    "hubs_kept",
-    "node_degrees_kept",
     "path_length_kept",
 ]
 
@@ -109,16 +106,6 @@ def degrees_kept(original: Any, release: Any) -> float:
     return float(1 - np.abs(shares[0] - shares[1]).sum() / 2)
 
 
-def node_degrees_kept(original: Any, release: Any) -> float:
-    """Return the correlation of the nodes' degrees, at least 0; arguments as for `edges_kept`."""
-    first, second = (network.degrees.astype(np.float64) for network in _both(original, release))
-    if np.array_equal(first, second):
-        return 1.0
-    if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 0.0
-    return float(np.clip(np.corrcoef(first, second)[0, 1], 0, 1))
-
-
 @checked
 def clustering_kept(
     original: Any, release: Any, *, variant: Annotated[str, Choice("mean", "global", "defined")] = "mean"
@@ -194,44 +181,3 @@ def exponent_kept(original: Any, release: Any, *, x_min: Annotated[int, Whole(1,
         In [0, 1].
     """
     return _ratio(partial(power_law_exponent, x_min=x_min), original, release)
-
-
-@checked
-def hubs_kept(
-    original: Any, release: Any, *, share: Annotated[float, Real(0, 1, unit="share of nodes", open_low=True)] = 0.1
-) -> float:
-    """Return the share of the nodes of most edges that are among those of the release; ties share.
-
-    Parameters
-    ----------
-    original, release
-        As for `edges_kept`.
-    share : float, default 0.1
-        How many nodes count.
-
-    Returns
-    -------
-    float
-        In [0, 1]; as much as `share` for a release that says nothing.
-    """
-    networks = _both(original, release)
-    count = max(1, round(share * networks[0].n_nodes))
-    first, second = (_among_largest(network.degrees.astype(np.float64), count) for network in networks)
-    return float((first * second).sum() / (first * first).sum())
-
-
-def _among_largest(values: FloatArray, count: int) -> FloatArray:
-    """Return the probability of each to be among the largest where ties are drawn."""
-    least = np.sort(values)[::-1][count - 1]
-    above, ties = values > least, values == least
-    return above + ties * (count - above.sum()) / ties.sum()
-
-
-def component_kept(original: Any, release: Any) -> float:
-    """Return the ratio of the sizes of the largest components, the smaller over the larger; as `edges_kept`."""
-    from reident.networks._rows import components
-
-    def largest(network: Network) -> float:
-        return float(np.bincount(components(network.indptr, network.indices)).max())
-
-    return _ratio(largest, original, release)

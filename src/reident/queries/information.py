@@ -1,4 +1,4 @@
-"""Metric. How hard something is to guess: entropies, statistical distance, and how many even bits can be extracted."""
+"""Metric. How hard something is to guess: entropies and statistical distance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from reident.base import DataError, FloatArray, check_real, check_vector
 
-__all__ = ["extractable_bits", "min_entropy", "self_information", "shannon_entropy", "statistical_distance"]
+__all__ = ["min_entropy", "self_information", "shannon_entropy", "statistical_distance"]
 
 
 def self_information(probability: float) -> float:
@@ -102,35 +102,6 @@ def statistical_distance(first: Any, second: Any) -> float:
     if p.shape != q.shape:
         raise DataError(f"`first` and `second` must have the same outcomes, got {p.size} and {q.size}")
     return float(np.abs(p - q).sum() / 2)
-
-
-def extractable_bits(entropy_bits: float, *, distance: float) -> float:
-    """Return how many bits a pairwise independent hash extracts that are `distance`-close to even, at least 0.
-
-    Parameters
-    ----------
-    entropy_bits : float
-        The min-entropy of the source.
-    distance : float
-        The statistical distance from even bits, with the hash function known.
-
-    Returns
-    -------
-    float
-        Bits.
-
-    Raises
-    ------
-    ParameterError
-        If `entropy_bits` is negative or `distance` is not in (0, 1].
-
-    Notes
-    -----
-    vanhoef2012, Lemma 4.3 (leftover hash): entropy - 2 log2(1 / distance).
-    """
-    entropy_bits = check_real(entropy_bits, "entropy_bits", low=0)
-    distance = check_real(distance, "distance", low=0, high=1, open_low=True)
-    return max(0.0, entropy_bits + 2 * math.log2(distance))
 
 
 def _distribution(values: Any, name: str) -> FloatArray:

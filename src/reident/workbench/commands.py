@@ -315,20 +315,20 @@ def methods(
     which: Annotated[
         str | None, typer.Argument(help="A role (anonymiser, attack, metric) or the name of one method; none: all.")
     ] = None,
-    data: Annotated[str | None, typer.Option(help="places, table, network or queries.")] = None,
+    data: Annotated[str | None, typer.Option(help="places, table or network.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that is known, as JSON.")] = False,
 ) -> None:
     """List the anonymisers, attacks and metrics by name, with their parameters, ranges, units and defaults."""
-    from reident.methods import ROLES, entries, find, told
+    from reident.methods import ROLES, describe, entries, find
 
     one = which is not None and which not in ROLES
     chosen = [find(str(which))] if one else entries(which, data)
     if as_json:
-        print(json.dumps([told(entry) for entry in chosen], indent=2))
+        print(json.dumps([describe(entry) for entry in chosen], indent=2))
         return
     for entry in chosen:
         print(f"{entry.name:<24} {entry.role:<11} {entry.data:<8} {entry.source}")
-        described = told(entry)
+        described = describe(entry)
         for parameter in described["parameters"]:
             allowed = (
                 parameter["range"] if isinstance(parameter["range"], str) else ", ".join(map(str, parameter["range"]))
@@ -338,5 +338,9 @@ def methods(
         for name, meaning in described["public"].items():
             print(f"    {name}: a public input, {meaning}")
         if one:
-            print(f"\n{described['label']}: {described['call']}\nguarantee: {described['guarantee']}\n")
+            print(f"\n{described['label']}: {described['call']}")
+            for name in ("needs", "guarantee"):
+                if described[name]:
+                    print(f"{name}: {described[name] if name == 'guarantee' else ', '.join(described[name])}")
+            print()
             print(inspect.getdoc(entry.function))

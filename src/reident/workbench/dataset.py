@@ -423,7 +423,7 @@ class Dataset:
 
         Parameters
         ----------
-        kind : {"places", "table", "network", "queries"}, optional
+        kind : {"places", "table", "network"}, optional
             Default: a network, else places where the data have them, else a table.
         sensitive : str, optional
             Default: the sensitive column with the fewest values.
@@ -464,7 +464,7 @@ class Dataset:
             secrets=None if first is None else secrets.pop(first), further=secrets,
             persons=None if person is None or table[person].is_unique else table[person],
             households=None if household is None else table[household],
-            weights=self.weights()[0], file=table[[*self.quasi, *self.sensitive]], hierarchies=self.hierarchies,
+            weights=self.weights()[0], hierarchies=self.hierarchies,
             network=self.network, register=self.register, **further,
         )  # fmt: skip
 

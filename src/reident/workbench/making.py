@@ -47,7 +47,6 @@ MISSING = {
 
 #: What is done with methods for data that are no records.
 _OTHER_DATA = {
-    "queries": "`laplace_count`, `laplace_histogram` and their like answer about real records, with a `Budget`",
     "network": "it takes relations, such as a graph or two columns of the role `node`",
 }
 

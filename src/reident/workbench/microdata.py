@@ -47,7 +47,7 @@ class Microdata:
 
     Attributes
     ----------
-    kind : {"places", "table", "network", "queries"}
+    kind : {"places", "table", "network"}
         What is released of them: places, in the columns ``lat_deg`` and ``lon_deg``; a table; relations; or counts.
     table : DataFrame
         The quasi-identifiers, the sensitive column and the places; other columns are left behind.
@@ -141,7 +141,7 @@ def microdata(
     quasi : str or sequence of str
         What the intruder knows beside places; empty for places alone.
     sensitive : str, optional
-    kind : {"places", "table", "network", "queries"}, optional
+    kind : {"places", "table", "network"}, optional
         Default: places if the data have them; a network for a graph. Queries are counts of a table.
     area : polygon, optional
         For places: the public area in which an embedding draws reference places. Short for ``public={"area": ...}``.
@@ -167,7 +167,7 @@ def microdata(
     table = _plain(data, "data")
     listed = check_columns(table, quasi, "quasi", table_name="data", min_columns=0)
     placed = has_places(table)
-    kind = check_choice(kind or ("places" if placed else "table"), "kind", ("places", "table", "queries"))
+    kind = check_choice(kind or ("places" if placed else "table"), "kind", ("places", "table"))
     if kind == "places" and not placed:
         raise DataError(
             f"`data` must be a GeoDataFrame or have the columns {LAT!r} and {LON!r}, got {list(table.columns)!r}"
@@ -200,10 +200,7 @@ def microdata(
         other = shown[check_columns(shown, [column for column in wanted if column != sensitive], "known")]
         _refuse_missing(other, listed, "known")
         other = other.astype(as_texts)
-    if kind == "queries" and sensitive is not None:
-        _refuse_missing(kept, [sensitive], "data")
-    declared = [*listed, *([sensitive] if kind == "queries" and sensitive is not None else [])]
-    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in declared}
+    trees = {column: (hierarchies or {}).get(column) or automatic_hierarchy(kept[column]) for column in listed}
     given = read_public({**({} if area is None else {"area": area}), **(public or {})})
     return Microdata(
         kind, kept, listed, sensitive, numeric, {} if kind == "places" else trees, other, noisy, given,

@@ -86,9 +86,8 @@ def risk_utility(
     progress : bool
     **given
         ``quasi``, ``sensitive``, ``person``, ``hierarchies``, ``epsilon_quasi``, ``public`` as for `Dataset`; ``kind``
-        ("places", "table", "network", or "queries", which releases answers to counting queries about every two
-        columns); ``n_released``, records released in each repetition; ``known``, the intruder's real file instead of a
-        simulated one, its index labels those of the same persons in `data`.
+        ("places", "table" or "network"); ``n_released``, records released in each repetition; ``known``, the intruder's
+        real file instead of a simulated one, its index labels those of the same persons in `data`.
 
     Returns
     -------

@@ -163,16 +163,14 @@ def _knowledge(drawn: Drawn, release: Release) -> Knowledge:
         background = replace(data, table=known)
         return tolerance(background, release, alpha=alpha, n_simulations=n_simulations, rule=rule, rng=rng)
 
-    def again(rng: np.random.Generator, rows: Any = None, network: Any = None) -> Release:
+    def again(rng: np.random.Generator, rows: Any = None) -> Release:
         records = replace(data, table=original if rows is None else original.iloc[rows])
-        if network is not None:  # planted nodes have no record
-            records = replace(data, table=pd.DataFrame(index=pd.Index(list(network.nodes))), network=network)
         return make_release(records, release.method, release.options, rng=rng)
 
     return Knowledge(
         known=known, quasi=data.quasi, truth=release.table.index.get_indexer(partner), sensitive=data.sensitive,
         secrets=drawn.secrets, hierarchies=data.hierarchies, network=drawn.network,
-        windows=windows if data.kind == "places" else None, again=again, file=original, public=data.public,
+        windows=windows if data.kind == "places" else None, again=again, public=data.public,
         persons=drawn.persons, n_persons=max(500, len(known)),
     )  # fmt: skip
 

@@ -98,8 +98,8 @@ def active(
         "n_edges_learned": len(result.edges),
         "n_tree": result.n_tree,
         "n_first": int((released.degrees == plan.degrees[0]).sum()),
-        "auc_degree": visible.degree.value if visible else float("nan"),
-        "auc_clustering": visible.clustering.value if visible else float("nan"),
+        "auc_degree": visible.degree if visible else float("nan"),
+        "auc_clustering": visible.clustering if visible else float("nan"),
     }
 
 
@@ -123,8 +123,8 @@ def cut(rng: np.random.Generator, *, graph: str, kind: str, n_targets: int) -> d
         "success": bool(result.is_unique and right == b),
         "n_groups": len(small),
         "owner_sees": frozenset(plan.nodes) in small,
-        "auc_degree": visible.degree.either_way,
-        "auc_clustering": visible.clustering.either_way,
+        "auc_degree": max(visible.degree, 1 - visible.degree),
+        "auc_clustering": max(visible.clustering, 1 - visible.clustering),
     }
 
 

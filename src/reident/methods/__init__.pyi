@@ -1,0 +1,14 @@
+from ._entry import CALLS as CALLS
+from ._entry import DATA as DATA
+from ._entry import ROLES as ROLES
+from ._entry import Entry as Entry
+from ._entry import Parameter as Parameter
+from .catalogue import ENTRIES as ENTRIES
+from .catalogue import describe as describe
+from .catalogue import entries as entries
+from .catalogue import find as find
+from .catalogue import methods_table as methods_table
+from .outcome import NotApplicable as NotApplicable
+from .outcome import Outcome as Outcome
+from .outcome import claims_by_row as claims_by_row
+from .registering import register as register
