@@ -152,7 +152,6 @@ def test_report_stands_alone(found, report):
         assert text in page.text
     points = pd.read_csv(report / "points-places.csv")
     assert len(points) == len(found.maps["places"])
-    assert list((report / "figures").glob("map-table-*.svg"))
 
 
 def test_the_maps_of_the_report_advise_nothing_that_was_refused(found, monkeypatch):

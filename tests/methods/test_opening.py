@@ -12,7 +12,8 @@ import pytest
 import reident as rd
 from commands import call
 from reident.base import DataError, ParameterError
-from reident.workbench.columns import decimals_of, type_text, type_values
+from reident.workbench.columns import type_text, type_values
+from reident.workbench.numerals import decimals_of
 from reident.workbench.opening import describe
 from reident.workbench.recipe import read_recipe, recipe_of
 
@@ -319,7 +320,7 @@ def test_no_record_becomes_the_names_of_columns(tmp_path, sep, decimal):
     found = rd.open_file(path, names=names)
     assert list(found.data.columns) == names
     assert len(found.data) == 60
-    assert "the 5 columns were named as told: the file has no line of names" in found.receipts
+    assert "the 5 columns were named by `names`: the file has no line of names" in found.receipts
     # The recipe reads it so again; where the first line has these very names it is no record.
     again = recipe_of(found, "people.csv", {"names": names}).write(tmp_path / "r.yaml")
     assert read_recipe(again).open(tmp_path).data.equals(found.data)

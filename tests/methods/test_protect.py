@@ -319,3 +319,14 @@ def test_a_method_for_other_data_is_refused_with_what_does_it(tmp_path, method, 
         protect_into(table, tmp_path / "r", method=method, quasi=["a", "b"])
     assert rd.laplace_count
     assert rd.laplace_histogram
+
+
+def test_the_manifest_is_a_key_to_the_release(tmp_path, people):
+    people.to_csv(tmp_path / "p.csv", index=False, sep=";", encoding="cp1252")
+    line = ["protect", "p.csv", "--method", "mondrian", "--set", "k=5", "--quasi", "age,sex", "--out", "release"]
+    done = call(tmp_path, *line)
+    assert done.returncode == 0, done.stderr
+    assert "columns left out: name, pay, ill, lat, lon (--keep" in done.stdout
+    manifest = json.loads((tmp_path / "release" / "manifest.json").read_text())
+    assert manifest["written_with"]["separator"] == ";"
+    assert "both included" in manifest["labels"]["[a, b]"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import platform
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,8 @@ import pandas as pd
 import reident
 from reident.base import DataError
 from reident.methods import find
-from reident.pages import picture, write_page
-from reident.plotting import save_figure
+from reident.pages import write_page
 from reident.plotting.interactive import ru_map_part
-from reident.plotting.rumap import plot_ru_panels
 from reident.rumap import frontier
 from reident.workbench.evaluate import RiskReport
 from reident.workbench.judging import step_text
@@ -32,11 +31,17 @@ __all__ = ["GLOSSARY", "main_map", "read_points", "with_refusals", "write_report
 _VERSIONS = ("numpy", "pandas", "scipy", "numba", "geopandas", "shapely", "matplotlib")
 #: Records shown in the internal edition.
 _RISKIEST = 15
+#: Records shown before and after, and roles of columns that are never released.
+_ROWS, _NEVER = 3, ("place", "identifier", "person", "free text")
 _TITLES = {"places": "Places", "table": "Table", "network": "Network: other degrees, moved edges"}
 _CANDIDATES = (
-    "{} judged, the most useful first, of {} chains that the steps allow; where a part by itself is refused, no "
-    "release with it is judged, and a release that is refused already meets no further attack. Each is judged as "
-    "reident check judges it, in {} draws where a method draws."
+    "{} of {} possible releases were judged, the most useful first, by the attacks of reident check, each in {} draws "
+    "where a method draws. A release was not judged if one of its steps alone was refused; the attacks on a release "
+    "end with the first that refuses it."
+)
+_LEFT_OUT = (
+    "Not in the release: {}. To release one of them as it is, list it under keep in the recipe or run reident protect "
+    "with --keep (round survey weights before), then reident check."
 )
 #: A reason may name values of the data.
 _UNMADE = "could not be made"
@@ -66,14 +71,14 @@ def write_report(
 ) -> Path:
     """Write both editions of the report of an assessment into a folder; see `Assessment.save`."""
     try:
-        (out / "figures").mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"`out` must be a folder that can be written, got {str(out)!r}: {error}") from None
     searches = (assessment.search, assessment.network)
     for kind, frame in assessment.maps.items():
         with_refusals(frame, *searches).to_csv(out / f"points-{kind}.csv", index=False)
     assessment.advice.to_csv(out / "advice.csv", index=False)
-    said = _said(assessment, recipe)
+    texts = _said(assessment, recipe)
     figures = list(knowledge_figures(assessment))
     candidates = None if assessment.search is None else assessment.search.candidates
     secret = {
@@ -81,9 +86,10 @@ def write_report(
         "candidates": candidates,
         "figures": [*place_figures(assessment), *figures],
         **_riskiest(assessment),
+        "rows": _rows(assessment),
         "checks": assessment.profile.checks,
         "columns": assessment.profile.columns,
-        "maps": list(_maps(assessment, out)),
+        "maps": _maps(assessment),
         "command": command,
         "receipts": [f"Values assessed: sha256 {assessment.data_sha256}", *receipts, *_made_with(assessment)],
     }
@@ -92,47 +98,80 @@ def write_report(
         "candidates": None if candidates is None else candidates.replace({"reason": {r"^.+$": _UNMADE}}, regex=True),
         "figures": figures,
         "riskiest": None,
+        "rows": None,
         "checks": None,
         "maps": [],
         "command": "",
         "receipts": _made_with(assessment),
     }
-    write_page(out / "report-external.html", "assessment", **said, **public)
-    return write_page(out / "report.html", "assessment", **said, **secret)
+    write_page(out / "report-external.html", "assessment", **texts, **public)
+    return write_page(out / "report.html", "assessment", **texts, **secret)
 
 
 def _said(assessment: Any, recipe: str) -> dict[str, Any]:
-    """Return what both editions say: names of columns, methods, counts and shares, no value of the data."""
-    found, chosen, said = assessment.search, main_map(assessment.maps), assessment.sentence
-    both = [] if found is None else [("the data as they are", found.before), ("the advised release", found.after)]
+    """Return the content of both editions: names of columns, methods, counts and shares, no value of the data."""
+    search, chosen, advice = assessment.search, main_map(assessment.maps), assessment.sentence
+    both = [] if search is None else [("the data as they are", search.before), ("the advised release", search.after)]
     run = [(name, panel) for name, panel in both if panel is not None]
-    asked = None if not run else run[-1][1].frame
+    frame = None if not run else run[-1][1].frame
     protect = ""
-    if found is not None and found.passed and recipe:
-        named = shlex.quote(recipe)
+    if search is not None and search.passed and recipe:
+        quoted = shlex.quote(recipe)
         protect = (
-            f"reident protect --recipe {named} --out release\nreident check release --against FILE --recipe {named}"
+            f"reident protect --recipe {quoted} --out release\nreident check release --against FILE --recipe {quoted}"
         )
     return {
         "title": "Disclosure risk: assessment of a release",
-        "sentence": said if found is not None and found.passed else said[:1].upper() + said[1:],
+        "sentence": advice if search is not None and search.passed else advice[:1].upper() + advice[1:],
         "limit": f"{assessment.limit:.0%}",
-        "before": None if found is None else _counts(found.before),
-        "after": None if found is None or found.after is None else _counts(found.after),
+        "before": None if search is None else _counts(search.before),
+        "after": None if search is None or search.after is None else _counts(search.after),
         "protect": protect,
+        "steps": _steps(search),
+        "left_out": _left_out(assessment),
         "judged": judged_figure(assessment),
         "map": None if chosen is None else ru_map_part(
-            with_refusals(chosen, found, assessment.network), "ru-map",
+            with_refusals(chosen, search, assessment.network), "ru-map",
             risk_limit=assessment.limit, tolerate=assessment.tolerate,
         ),
-        "losses": [] if found is None else sorted(found.losses.items(), key=lambda pair: -pair[1]),
+        "losses": [] if search is None else sorted(search.losses.items(), key=lambda pair: -pair[1]),
         "panels": [(name, _run(panel)) for name, panel in reversed(run)],
-        "not_run": None if asked is None else asked.loc[asked["reason"] != "", ["name", "reason"]],
-        "candidates_said": "" if found is None else _CANDIDATES.format(len(found.judged), found.n_chains, found.draws),
-        "n_judged": None if found is None else len(found.judged),
+        "not_run": None if frame is None else frame.loc[frame["reason"] != "", ["name", "reason"]],
+        "candidates_said": search and _CANDIDATES.format(len(search.judged), search.n_chains, search.draws),
+        "n_judged": None if search is None else len(search.judged),
         "assumptions": assessment.assumptions(),
         "glossary": GLOSSARY,
     }  # fmt: skip
+
+
+def _steps(search: Search | None) -> list[tuple[str, str]]:
+    """Return the name of each method of the advised release, with a sentence about what it does."""
+    entries = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
+    return [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in entries]
+
+
+def _left_out(assessment: Any) -> str:
+    """Return a sentence that names the columns that the advised release lacks and may have."""
+    search = assessment.search
+    if search is None or search.released is None or search is assessment.network:
+        return ""
+    columns = assessment.profile.columns
+    absent = columns[~columns["column"].isin(search.released.columns) & ~columns["role"].isin(_NEVER)]
+    return _LEFT_OUT.format(", ".join(absent["column"].astype(str))) if len(absent) else ""
+
+
+def _rows(assessment: Any) -> pd.DataFrame | None:
+    """Return some records of the advised release below the same records as they were."""
+    search = assessment.search
+    if search is None or search.released is None or search is assessment.network:
+        return None
+    released = pd.DataFrame(search.released)
+    columns = [name for name in search.original.columns if name in released]
+    chosen = released.index[:_ROWS]
+    parts = [search.original.loc[chosen, columns].astype(object), released.loc[chosen, columns].astype(object)]
+    both = pd.concat(parts, keys=["original", "release"], names=["table", "record"]).reset_index()
+    both["record"] += 1
+    return both.sort_values("record", kind="stable") if columns else None
 
 
 def _counts(panel: RiskReport) -> dict[str, Any]:
@@ -141,8 +180,8 @@ def _counts(panel: RiskReport) -> dict[str, Any]:
 
 
 def _run(panel: RiskReport) -> pd.DataFrame:
-    shown = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
-    return panel.frame.loc[panel.frame["reason"] == "", [*shown, "assumption"]]
+    columns = ["name", "what", "risk", "low", "high", "baseline", "control", "worst", "n_above", "n", "verdict"]
+    return panel.frame.loc[panel.frame["reason"] == "", [*columns, "assumption"]]
 
 
 def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
@@ -151,67 +190,64 @@ def main_map(maps: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
         frame = maps.get(kind)
         if frame is not None and "above_at" in frame and not frame.empty:
             first = frame[frame["analysis"] == frame["analysis"].iloc[0]]
-            told = worst_attack(first).rename(columns={"above": "share_above_limit"})
-            return told.assign(attack="success by person, the worst attack that applies")
+            worst = worst_attack(first).rename(columns={"above": "share_above_limit"})
+            return worst.assign(attack="success by person, the worst attack that applies")
     return None
 
 
 def with_refusals(frame: pd.DataFrame, *searches: Search | None) -> pd.DataFrame:
     """Add to a map why the judge refused a release, in a column `refused`: the map's own attacks are fewer."""
     why: dict[str, str] = {}
-    for found in filter(None, searches):
-        refused = found.judged[~found.judged["passed"].astype(bool)]
+    for search in filter(None, searches):
+        refused = search.judged[~search.judged["passed"].astype(bool)]
         why |= dict(zip(refused["chain"], refused["attack"], strict=True))
-    told = [
+    attacks = [
         why.get(step_text(Step.of(find(method), json.loads(setting)))) if isinstance(setting, str) and setting else None
         for method, setting in zip(frame["method"], frame["setting"], strict=True)
     ]
-    return frame.assign(refused=pd.Series(told, index=frame.index, dtype=object))
+    return frame.assign(refused=pd.Series(attacks, index=frame.index, dtype=object))
 
 
 def read_points(path: Path) -> pd.DataFrame:
     """Return the frame of a map as a report's table of points holds it."""
     texts = ["method", "parameter", "value", "attack", "analysis", "setting", "above_at", "refused"]
     frame = pd.read_csv(path, dtype=dict.fromkeys(texts, object), keep_default_na=False, na_values=[""])
-    named = ["method", "parameter", "value", "attack", "analysis"]
-    return frame.assign(**{name: frame[name].fillna("") for name in named})
+    names = ["method", "parameter", "value", "attack", "analysis"]
+    return frame.assign(**{name: frame[name].fillna("") for name in names})
 
 
 def _riskiest(assessment: Any) -> dict[str, Any]:
     """Return the records with the largest risk in the advised release, else in the data as they are."""
-    found = assessment.search
-    if found is None:
+    search = assessment.search
+    if search is None:
         return {"riskiest": None}
-    after = found.after is not None
-    persons = (found.after or found.before).persons
+    after = search.after is not None
+    persons = (search.after or search.before).persons
     top = persons.sort_values("risk", ascending=False, kind="stable").head(_RISKIEST)
-    known = [name for name in found.original.columns if name in found.known]
-    table = found.original.loc[top.index, known].astype(object)
-    record = top.index if assessment.network is found else top.index + 1  # a node has its name
-    told = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
+    known = [name for name in search.original.columns if name in search.known]
+    table = search.original.loc[top.index, known].astype(object)
+    record = top.index if assessment.network is search else top.index + 1  # a node has its name
+    risks = pd.DataFrame({"record": record, "risk": top["risk"].to_numpy(float), "attack": top["attack"]})
     where = "advised release" if after else "data as they are"
-    named = "name of the node" if assessment.network is found else "number of the record in the file as it was read"
+    label = "name of the node" if assessment.network is search else "number of the record in the file as it was read"
     several = any(plan.data.persons is not None for plan in assessment.plans.values())
-    named += ", of several of a person the first" if several else ""
+    label += ", of several of a person the first" if several else ""
     return {
-        "riskiest": pd.concat([told, table], axis=1),
-        "riskiest_said": f"By {named}, in the {where}, with what is known.",
+        "riskiest": pd.concat([risks, table], axis=1),
+        "riskiest_said": f"By {label}, in the {where}, with what is known.",
     }
 
 
-def _maps(assessment: Any, out: Path) -> Iterator[dict[str, Any]]:
+def _maps(assessment: Any) -> list[dict[str, Any]]:
     columns = ["method", "parameter", "value", "risk", "risk_low", "risk_high", "utility", "undominated", "advice"]
-    for kind, frame in assessment.maps.items():
-        panels = frame.groupby(["attack", "analysis"], sort=False)
-        for number, ((attack, analysis), panel) in enumerate(panels, start=1):
-            figure = plot_ru_panels(panel, risk_limit=assessment.limit, width_cm=12.0)
-            _, drawn = save_figure(figure, f"map-{kind}-{number}", out / "figures")
-            best = frontier(panel, risk_limit=assessment.limit)
-            yield {
-                "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
-                "source": picture(drawn),
-                "table": best[columns],
-            }
+    return [
+        {
+            "title": f"{_TITLES[kind]}: {attack}, against {analysis}",
+            "table": frontier(panel, risk_limit=assessment.limit)[columns],
+        }
+        for kind, frame in assessment.maps.items()
+        for (attack, analysis), panel in frame.groupby(["attack", "analysis"], sort=False)
+    ]
 
 
 def _made_with(assessment: Any) -> list[str]:

@@ -83,7 +83,7 @@ def place_columns(table: pd.DataFrame, crs: str | None = None) -> PlaceColumns |
 #: How places are written as texts, and what that is called.
 _PLACE_TEXTS = {
     "points of well-known text": re.compile(r"(SRID=\d+; ?)?POINT ?(Z |M |ZM )?\(.+\)", re.IGNORECASE),
-    "degrees, minutes and seconds": re.compile(r"[NSEOW+-]? ?\d{1,3} ?°.*"),
+    "degrees, minutes and seconds": re.compile(r"[NSEOW+-]? ?\d{1,3} ?°.*|\d{1,3}[.,]\d+ ?°? ?[NSEOW]"),
     "pairs of coordinates": re.compile(r"[(\[]?[+-]?\d{1,3}\.\d+ ?[,;/ ] ?[+-]?\d{1,3}\.\d+[)\]]?"),
 }
 
@@ -107,11 +107,21 @@ def doubtful_places(table: pd.DataFrame, types: Mapping[Any, str], places: Place
     for lat, lon in _pairs(numeric, MEANING["latitude"], MEANING["longitude"]):
         if _within(table[lat], -180, 360) and _within(table[lon], -90, 90):
             told.append(f"{lat}, {lon}: latitude and longitude seem exchanged: --lat {lon} --lon {lat} takes them so")
+        else:
+            told.append(f"{lat}, {lon}: named as latitude and longitude, but no degrees: correct them, or name the CRS")
     return told
 
 
-#: Nobody but the staff of stations lives beyond these latitudes, degrees.
+#: Only the staff of stations lives beyond these latitudes, degrees.
 _INHABITED = (-57.0, 79.0)
+#: South, north, west and east of countries whose exchanged coordinates lie in or by the Indian Ocean, degrees.
+_COUNTRIES = {
+    "Germany": (47.2, 55.1, 5.8, 15.1), "the United Kingdom": (49.8, 60.9, -8.7, 1.8),
+    "Austria": (46.3, 49.1, 9.5, 17.2),
+    "Switzerland": (45.8, 47.9, 5.9, 10.5), "France": (42.3, 51.1, -4.8, 8.3), "Italy": (36.6, 47.1, 6.6, 18.6),
+    "the Netherlands or Belgium": (49.5, 53.6, 2.5, 7.3), "Denmark": (54.5, 57.8, 8.0, 15.2),
+    "Poland": (49.0, 54.9, 14.1, 24.2), "Czechia": (48.5, 51.1, 12.0, 18.9), "Sweden": (55.3, 69.1, 11.0, 24.2),
+}  # fmt: skip
 
 
 def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
@@ -137,10 +147,23 @@ def _place_hints(table: pd.DataFrame, places: PlaceColumns) -> list[str]:
         low, high = _INHABITED
         here, there = ((low <= values) & (values <= high) for values in (north, east))
         if (~here & there).mean() > 0.5:
-            return [*hints, "most places lie where nobody lives: latitude and longitude may be exchanged"]
+            return [*hints, "most places lie where no people live: latitude and longitude may be exchanged"]
+        if country := _exchanged_country(north, east):
+            hints.append(
+                f"with latitude and longitude exchanged, nine in ten places would lie in {country}: if that is right, "
+                f"--lat {places['lon']} --lon {places['lat']} exchanges them"
+            )
     if exchanged:
         hints.append(f"{exchanged} record(s) lie among the others with their two coordinates exchanged")
     return hints
+
+
+def _exchanged_country(north: FloatArray, east: FloatArray) -> str:
+    """Return a country in which nine in ten places lie once their coordinates are exchanged, "" for none."""
+    for name, (south, top, west, right) in _COUNTRIES.items():
+        if ((south <= east) & (east <= top) & (west <= north) & (north <= right)).mean() >= 0.9:
+            return name
+    return ""
 
 
 def _exchanged(north: FloatArray, east: FloatArray) -> int:

@@ -1,7 +1,7 @@
-"""A desk for one's own data in the browser: from the file to the checked release.
+"""A wizard for own data in the browser: from the file to the checked release.
 
-It writes and runs the commands of the command line, `reident open`, `assess`, `protect` and `check`, and shows them:
-whoever types them gets the same files.
+It runs the commands `reident open`, `assess`, `protect` and `check` and shows them, so that a terminal gives the same
+files.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from reident.workbench.assessing import REPETITIONS
 from reident.workbench.column_choice import ColumnChoice
 from reident.workbench.controls import WIDE, MethodChoice, bold, spoken, usual_values
 from reident.workbench.dataset import dataset_of
-from reident.workbench.desk_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 from reident.workbench.map_plan import Plan
 from reident.workbench.opening import OpenedFile, open_file
 from reident.workbench.preparing import prepare
 from reident.workbench.readers import KINDS, file_kind
 from reident.workbench.recipe import Recipe, read_recipe, recipe_of
 from reident.workbench.report import main_map, read_points
+from reident.workbench.wizard_page import MAP, RULE, STYLE, download, found_told, head, linked, roles_told, sentence
 
-__all__ = ["Desk"]
+__all__ = ["Wizard"]
 
 _POLL_SECONDS = 1.5
 _ENDS = {end.removesuffix(".gz") for end in KINDS.split(", ")}
@@ -45,11 +45,11 @@ _ANCHORS = (ORIGINAL, NOTHING)
 _PROFILES = {f"{name}: {times} times each release": name for name, times in REPETITIONS.items()}
 
 
-class Desk:
+class Wizard:
     """Widgets for one's own data, from the file to the checked release.
 
-    A choice is an option of a command, and the commands are on the page (`script`). What was found is taken away as
-    soon as it is no longer what was chosen.
+    A choice is an option of a command, and the commands are on the page (`script`). Results of other choices are
+    removed.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class Desk:
 
     Examples
     --------
-    >>> desk = Desk()
-    >>> desk.commands()
+    >>> wizard = Wizard()
+    >>> wizard.commands()
     {}
     """
 
@@ -118,11 +118,11 @@ class Desk:
         self._later = widgets.VBox(
             [
                 head("2. The columns"), widgets.HTML(roles_told()), self.columns.widget, self.wrong,
-                head("3. What is tolerable, and what is tried"), widgets.HTML(f"<p>{RULE}</p>"), self.limit,
+                head("3. The limit, and the methods to try"), widgets.HTML(f"<p>{RULE}</p>"), self.limit,
                 self.tolerate, self.profile,
                 self.methods.widget, widgets.HBox([self.assess, self.stop]),
-                head("4. What was found"), self.state, self._mapped, self.verdict, self.protect,
-                head("5. To take away"), self.taken,
+                head("4. The verdict and the map"), self.state, self.verdict, self.protect, self._mapped,
+                head("5. Files to take away"), self.taken,
                 head("The same on the command line"), self.script,
             ]
         )  # fmt: skip
@@ -147,7 +147,7 @@ class Desk:
 
     @property
     def out(self) -> str:
-        """The folder of what is written, relative to that of the files."""
+        """The output folder, relative to that of the files."""
         path = Path(self.file.value)
         return (path.parent / f"{path.name.lstrip('.-').partition('.')[0]}-reident").as_posix()
 
@@ -192,8 +192,8 @@ class Desk:
     def _listed(self) -> str:
         names = list(self.file.options)
         more = f" and {len(names) - 9} more" if len(names) > 9 else ""
-        held = f"holds {', '.join(names[:9])}{more}" if names else "holds no file that can be read"
-        return f"The folder {self.folder} {held}. Choose a file by the field above, or type the path of another."
+        content = f"holds {', '.join(names[:9])}{more}" if names else "holds no file that can be read"
+        return f"The folder {self.folder} {content}. Choose a file by the field above, or type the path of another."
 
     def _offer(self) -> None:
         """Offer the methods that fit the roles."""
@@ -207,9 +207,9 @@ class Desk:
                         "No column is known to others: choose the roles quasi-identifier, place or node."
                     )
                 dataset = dataset_of(self.columns.file, recipe)
-                for kind, made in prepare(dataset, methods=recipe.tried(), seed=self.seed).plans.items():
-                    fitting = [one for one in entries("anonymiser", kind) if one.name not in made.left_out]
-                    offered += [(one, usual_values(one, made)) for one in fitting]
+                for kind, planned in prepare(dataset, methods=recipe.tried(), seed=self.seed).plans.items():
+                    fitting = [entry for entry in entries("anonymiser", kind) if entry.name not in planned.left_out]
+                    offered += [(entry, usual_values(entry, planned)) for entry in fitting]
             located = (self.file.value, self.part.value, str(recipe.places), recipe.named("place"))
             if located != self._located:
                 self._located = located
@@ -221,7 +221,7 @@ class Desk:
         self.methods.offer(offered, keep=True)  # and takes away what was found
 
     def _change(self) -> None:
-        """Stop what is running and take away what was found: it is not about the choices any more."""
+        """Stop the run and remove results of other choices."""
         self.cancel()
         self.maps, self.shown.options = {}, []
         self._draw()
@@ -249,7 +249,7 @@ class Desk:
         return self.folder / self.out / "report" / "recipe.yaml"
 
     def commands(self) -> dict[str, list[str]]:
-        """Return the arguments of `reident` that do what is chosen, in their order; none before a file is chosen."""
+        """Return the arguments of each `reident` command for the choices, in their order; none without a file."""
         if self.opened is None:
             return {}
         out = self.out
@@ -274,8 +274,8 @@ class Desk:
 
     def _tried(self, name: str) -> str:
         values = self.methods.values(name) if self.methods.moved(name) else {}
-        told = ";".join(f"{parameter}={','.join(f'{v:g}' for v in listed)}" for parameter, listed in values.items())
-        return f"{name}:{told}" if told else name
+        settings = ";".join(f"{parameter}={','.join(f'{v:g}' for v in listed)}" for parameter, listed in values.items())
+        return f"{name}:{settings}" if settings else name
 
     def _free(self) -> str:
         """Return the first folder for a release that is not there yet: none is ever overwritten."""
@@ -287,7 +287,9 @@ class Desk:
         """The commands as a script."""
         lines = ["#!/bin/sh", "# in the folder of the file; the end is 3 where the release does not pass", "set -e"]
         for arguments in self.commands().values():
-            words = [(" \\\n  " if one.startswith("--") else " ") + shlex.quote(one) for one in arguments]
+            words = [
+                (" \\\n  " if argument.startswith("--") else " ") + shlex.quote(argument) for argument in arguments
+            ]
             lines.append("reident" + "".join(words))
         return "\n".join([*lines, ""])
 
@@ -310,20 +312,20 @@ class Desk:
             thread.join()
 
     def cancel(self) -> None:
-        """Stop what is running; what had finished is kept, and the same command goes on from there."""
+        """Stop the run; finished parts are stored, and the next run goes on from there."""
         self._stopped = True
         process = self._process
         if process is not None and process.poll() is None:
             process.terminate()
 
     def _work(self, steps: Sequence[str], commands: dict[str, list[str]]) -> None:
-        said: dict[str, str] = {}
+        outputs: dict[str, str] = {}
         try:
             place, recipe = self.folder / self.out, ("recipe.yaml", "recipe.png")
             if "open" in steps:
                 check_replaceable(place, recipe)
             for name in steps:
-                code, said[name], error = self._call(name, commands[name])
+                code, outputs[name], error = self._call(name, commands[name])
                 if self._stopped:
                     self.state.value = "Stopped. What had finished is kept for the next time."
                     return
@@ -337,7 +339,7 @@ class Desk:
                 return
             self.done += steps
             self.state.value = "Done."
-            self._tell(said)
+            self._tell(outputs)
         except Exception as error:  # it would be lost in the thread
             self.state.value = bold(sentence(error))
         finally:
@@ -365,7 +367,7 @@ class Desk:
                         self._say(f"reident {name} is running")
 
     def _say(self, text: str) -> None:
-        """Say what is under way, and for how long."""
+        """Show the running step and its time."""
         self.state.value = f"<p>{html.escape(text)} ({time.monotonic() - self._began:.0f} s)</p>"
 
     def _n_judged(self) -> int:
@@ -385,11 +387,11 @@ class Desk:
         work, repetitions = self._advised.parent / ".work", REPETITIONS[self.profile.value]
         frames: dict[str, pd.DataFrame] = {}
         n_done = n_all = 0
-        for kind, made in plans.items() if (work / RECORD).exists() else ():
-            trials = made.finished(work, repetitions=repetitions, seed=self.seed)
-            n_done, n_all = n_done + len(trials), n_all + repetitions * len(made.settings)
+        for kind, planned in plans.items() if (work / RECORD).exists() else ():
+            trials = planned.finished(work, repetitions=repetitions, seed=self.seed)
+            n_done, n_all = n_done + len(trials), n_all + repetitions * len(planned.settings)
             with self._lock:
-                frames |= {kind: made.frame(trials)} if (trials.get("method") != ORIGINAL).any() else {}
+                frames |= {kind: planned.frame(trials)} if (trials.get("method") != ORIGINAL).any() else {}
         if not n_all or self._stopped:
             return bool(n_all)
         tried = f"{n_done} of {n_all} releases tried"
@@ -409,15 +411,15 @@ class Desk:
         limit, tolerated = self.rule
         if frame is not None and self.tolerate.value > tolerated:
             frame = frame.drop(columns="refused", errors="ignore")  # where more is tolerated, they may pass
-        told = {} if frame is None else map_data(frame, risk_limit=limit, tolerate=self.tolerate.value)
-        self._mapped.layout.display = "" if told else "none"
-        if told != self.map.data:
-            self.map.data = told
+        state = {} if frame is None else map_data(frame, risk_limit=limit, tolerate=self.tolerate.value)
+        self._mapped.layout.display = "" if state else "none"
+        if state != self.map.data:
+            self.map.data = state
 
-    def _tell(self, said: Mapping[str, str]) -> None:
-        """Show the verdict of what was run, and offer what was written."""
-        if "assess" in said:
-            knows, verdict, *others = said["assess"].partition("\nreport: ")[0].splitlines()
+    def _tell(self, outputs: Mapping[str, str]) -> None:
+        """Show the verdict and offer the written files."""
+        if "assess" in outputs:
+            knows, verdict, *others = outputs["assess"].partition("\nreport: ")[0].splitlines()
             small = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in (*others, knows))
             self.verdict.value = bold(verdict) + small
             # As the command wrote them: the releases that the judge refused are known now.
@@ -425,7 +427,7 @@ class Desk:
             self._draw()
             self._show_advised()
         else:
-            lines = [said["check"].splitlines()[0], *said["protect"].splitlines()]
+            lines = [outputs["check"].splitlines()[0], *outputs["protect"].splitlines()]
             self.verdict.value = f"{bold(lines[0])}<pre>{html.escape(chr(10).join(lines[1:]))}</pre>"
         place = self.folder / self.out
         files = [place / "recipe.yaml", *sorted((place / "report").glob("*.html")), self._advised]
