@@ -421,3 +421,16 @@ def test_equal_records_and_distinct_places_are_told(tmp_path):
     found = rd.open_file(tmp_path / "a.gpkg")
     assert found.columns.set_index("column")["distinct"].to_dict() == {"nr": 4, "age": 5, "geometry": 3}
     assert any(note.startswith("1 record(s) are equal") for note in found.notes)
+
+
+def test_columns_that_say_the_same_and_numbers_that_may_be_codes_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    towns = rng.integers(0, 8, 200)
+    table = pd.DataFrame({"plz": [f"0{town}067" for town in towns], "town": [f"town {town}" for town in towns]})
+    table["region"], table["age"] = rng.integers(1, 6, 200), rng.integers(18, 90, 200)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    notes = rd.open_file(tmp_path / "a.csv").notes
+    assert any(note.startswith("plz, town: say the same") for note in notes)
+    assert any("--text region keeps" in note for note in notes)
+    codes = rd.open_file(tmp_path / "a.csv", text="region")
+    assert codes.columns.set_index("column")["type"]["region"] == "text"

@@ -1,4 +1,4 @@
-"""Read what the options of the commands for own data say; end interrupted work with a sentence."""
+"""Options of the commands for own data, and their values."""
 
 from __future__ import annotations
 

@@ -30,6 +30,8 @@ _KINDS_READ = {"integer": "numbers", "number": "numbers", "date": "dates"}
 _TOTALS = {"summe", "gesamtsumme", "gesamt", "insgesamt", "zusammen", "sum", "total", "totals", "grand total"}
 #: Up to this many lines below a table are looked at.
 _BELOW = 5
+#: Values above which two columns that say the same do so by no chance, and up to which numbers may be codes.
+_FEWEST_SAME, _FEW_NUMBERS = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +249,7 @@ def describe(
     if places is not None and places["crs"] is None:
         look.append(f"{places['lat']}, {places['lon']}: {places['reason']}")
     look += doubtful_places(pd.DataFrame(data), types, places)
-    look += _twins(pd.DataFrame(data))
+    look += [*_twins(pd.DataFrame(data)), *_same_columns(pd.DataFrame(data)), *_few_numbers(data, types)]
     roles = propose(pd.DataFrame(data), types, places)
     columns = pd.DataFrame(
         [
@@ -287,6 +289,28 @@ def _twins(table: pd.DataFrame) -> list[str]:
     codes = [pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0].astype(np.int64) for name in table.columns]
     n = len(table) - class_ids(codes)[1]
     return [f"{n} record(s) are equal to an earlier one in every column: perhaps written twice"] if n else []
+
+
+def _same_columns(table: pd.DataFrame) -> list[str]:
+    """Return a note for each two columns whose values correspond one to one, such as postcodes and towns."""
+    codes = {name: pd.factorize(texts_of(table[name]), use_na_sentinel=False)[0] for name in table.columns}
+    counts = {name: int(code.max(initial=-1)) + 1 for name, code in codes.items()}
+    names = [name for name, n in counts.items() if _FEWEST_SAME <= n <= len(table) / 2]
+    return [
+        f"{first}, {second}: say the same, value by value: a release needs one of them"
+        for i, first in enumerate(names)
+        for second in names[i + 1 :]
+        if np.array_equal(codes[first], codes[second])  # codes count values as they are met
+    ]
+
+
+def _few_numbers(table: pd.DataFrame, types: Mapping[str, str]) -> list[str]:
+    """Return a note about whole numbers with few values, which may be codes."""
+    names = [name for name in types if types[name] == "integer" and 2 <= table[name].nunique() <= _FEW_NUMBERS]
+    if not names or len(table) < 10 * _FEW_NUMBERS:
+        return []
+    listed = ",".join(names)
+    return [f"{', '.join(names)}: few whole numbers: if they are codes, --text {listed} keeps them from being ranges"]
 
 
 def _below(cells: pd.DataFrame) -> list[str]:

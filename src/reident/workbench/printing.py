@@ -63,7 +63,7 @@ def _settings(step: Mapping[str, Any]) -> str:
 
 
 def print_release(release: Any, folder: Path) -> None:
-    """Print what a release guarantees, leaves out and changes, and where it lies."""
+    """Print the guarantee, losses, changes and path of a release."""
     from reident.workbench.pipeline import pairs_path
 
     manifest = release.manifest

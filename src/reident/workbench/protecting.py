@@ -154,7 +154,7 @@ def manifest_of(
 
 
 def _key(released: Any, opened: OpenedFile | None) -> dict[str, Any]:
-    """Return how the file is written and what its labels mean, as far as the release has such labels."""
+    """Return the dialect of the file and the meaning of the labels that the release has."""
     cells = pd.DataFrame(released).select_dtypes(["object", "str"])
     texts = [str(cell) for name in cells for cell in pd.unique(cells[name].dropna())]
     labels = {form: meaning for form, (pattern, meaning) in _LABELS.items() if any(map(pattern.fullmatch, texts))}

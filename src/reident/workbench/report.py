@@ -145,7 +145,7 @@ def _said(assessment: Any, recipe: str) -> dict[str, Any]:
 
 
 def _steps(search: Search | None) -> list[tuple[str, str]]:
-    """Return the name of each method of the advised release, with a sentence about what it does."""
+    """Return the name of each method of the advised release, with its first sentence of documentation."""
     entries = [find(step["method"], "anonymiser") for step in (search.chain if search is not None else [])]
     return [(entry.label, (inspect.getdoc(entry.function) or "").partition("\n\n")[0]) for entry in entries]
 
